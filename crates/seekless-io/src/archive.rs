@@ -3,7 +3,7 @@
 
 use crate::error::Error;
 use seekless_engine::{AlignedBuf, Completion, Engine, Read};
-use seekless_pack::{Index, ReadAt};
+use seekless_pack::{Index, ReadAt, decode};
 use seekless_policy::extents::Extent;
 use seekless_sys::{direct, open_seekable};
 use std::fs::File;
@@ -39,6 +39,23 @@ impl Archive {
         }
         Self::read_directory(path, file, false, engine)?
             .ok_or_else(|| Error::open(path, io::Error::from(io::ErrorKind::InvalidInput)))
+    }
+
+    /// The content of an entry, by a read of its own, which the engine charges. To be called with
+    /// entries of bounded size.
+    pub(crate) fn content(&self, number: u32, engine: &dyn Engine) -> Result<Vec<u8>, Error> {
+        let entry = &self.index.entries()[number as usize];
+        let extent = Extent { offset: entry.header_offset, bytes: entry.extent_bytes };
+        let whole = extent.aligned(self.alignment);
+        let read = AlignedBuf::try_with_capacity(whole.bytes as usize)
+            .and_then(|buffer| fetch(engine, &self.file, whole.offset, buffer))
+            .map_err(|error| Error::open(&self.path, error))?;
+        let first = ((extent.offset - whole.offset) as usize).min(read.len());
+        let end = (first + extent.bytes as usize).min(read.len());
+        let mut content = Vec::new();
+        decode(entry, self.index.name(number), &read[first..end], &mut content)
+            .map_err(|error| Error::corrupt(&self.path, error))?;
+        Ok(content)
     }
 
     /// None if the file system accepted O_DIRECT and then refused a read.

@@ -2,6 +2,7 @@
 
 use crate::decision::Watched;
 use crate::memory::Memory;
+use crate::prediction::Knows;
 use crate::probed;
 use crate::shared::Shared;
 use crate::sources::{Place, Sources};
@@ -46,7 +47,7 @@ pub struct StoreBuilder {
     probed: Option<Costs>,
     look_up: bool,
     device_table: Option<PathBuf>,
-    prediction: Option<Model>,
+    knows: Knows,
 }
 
 impl Default for StoreBuilder {
@@ -69,7 +70,7 @@ impl Default for StoreBuilder {
             probed: None,
             look_up: true,
             device_table: None,
-            prediction: None,
+            knows: Knows::Pack,
         }
     }
 }
@@ -216,12 +217,28 @@ impl StoreBuilder {
         self
     }
 
-    /// What is known of the program's loads, from its earlier runs: files that it is likely to load
-    /// soon are read with others, or ahead, if the store has room for reads that are kept
-    /// ([`StoreBuilder::read_ahead_cache`]). By default nothing. A model that names more entries
-    /// than the store has is of other archives: it is not used.
+    /// Whether files that the program is likely to load soon are read with others, or ahead, if the
+    /// store has room for reads that are kept ([`StoreBuilder::read_ahead_cache`]). By default
+    /// true: what is known of the program's loads comes from the first pack that says it
+    /// ([`PREDICTION`](seekless_pack::PREDICTION)), as those of `seekless pack --trace` do. What
+    /// such an entry holds is no file of the program's, so it cannot be loaded and is not counted.
+    /// If it is damaged, [`Store::prediction_note`] says so, and nothing is predicted.
+    pub fn predict(mut self, predict: bool) -> Self {
+        self.knows = if predict { Knows::Pack } else { Knows::Nothing };
+        self
+    }
+
+    /// What is known of the program's loads, in place of what a pack says. [`Store::learned`] gives
+    /// it with the loads of a run; `Model::default()` begins with nothing. Its numbers are those of
+    /// the store's entries.
     pub fn prediction(mut self, model: Model) -> Self {
-        self.prediction = Some(model);
+        self.knows = Knows::Model(Box::new(model));
+        self
+    }
+
+    /// As [`StoreBuilder::prediction`], from a file of [`Model::to_bytes`].
+    pub fn prediction_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.knows = Knows::File(path.into());
         self
     }
 
@@ -253,8 +270,10 @@ impl StoreBuilder {
     /// Opens all that [`StoreBuilder::archive`] and [`StoreBuilder::folder`] have named.
     ///
     /// # Errors
-    /// [`Open`](crate::ErrorKind::Open) if an archive is absent, unreadable, broken or hostile, or
-    /// a folder cannot be walked; [`Setting`](crate::ErrorKind::Setting) for an unknown policy, an
+    /// [`Open`](crate::ErrorKind::Open) if an archive is absent, unreadable, broken or hostile, a
+    /// folder cannot be walked, or what [`StoreBuilder::prediction`] or
+    /// [`StoreBuilder::prediction_file`] gives is damaged or not of these archives;
+    /// [`Setting`](crate::ErrorKind::Setting) for an unknown policy, an
     /// engine that cannot start, or if nothing was named.
     pub fn open_all(self) -> Result<Store> {
         let Some(first) = self.places.first() else {
@@ -267,6 +286,7 @@ impl StoreBuilder {
                 .map_err(|error| Error::setting("the engine cannot start", error))?,
         };
         let sources = Sources::open(&self.places, self.direct, &*engine)?;
+        let known = self.knows.look(&sources, &*engine)?;
         let (costs, source) = self.known(first.path(), &*engine);
         let kept = planner::Memory {
             cache_bytes: self.cache_bytes,
@@ -280,14 +300,12 @@ impl StoreBuilder {
         let files_bytes = kept.files_bytes(&costs);
         let entries = sources.extents.clone();
         let mut planner = Planner::new(entries.clone(), sources.alignment, kept, costs);
-        let model = self.prediction.clone();
-        planner.set_prediction(model.and_then(|model| Prediction::new(model, entries)));
+        planner.set_prediction(known.model.and_then(|model| Prediction::new(model, entries)));
         let state = self.state(files_bytes, planner, Knowledge::new(costs, source))?;
         let shared = Arc::new(Shared::new(sources, engine, state, memory, self.max_entry_bytes));
         let workers = Workers::start(shared.clone(), self.worker_count())
             .map_err(|error| Error::setting("a worker thread cannot start", error))?;
-        shared.foresee();
-        Ok(Store::new(shared, workers))
+        Ok(Store::new(shared, workers, known.note))
     }
 
     /// `files_bytes` of the cache are for content.

@@ -76,6 +76,11 @@ impl Error {
         Self::new(ErrorKind::Open, message, Some(Box::new(source)))
     }
 
+    /// `path` is no prediction that can be used, as `why` says.
+    pub(crate) fn prediction(path: &Path, why: &str) -> Self {
+        Self::new(ErrorKind::Open, format!("{}: {why}", path.display()), None)
+    }
+
     pub(crate) fn record(path: &Path, source: io::Error) -> Self {
         let message = format!("{}: the store cannot be recorded: {source}", path.display());
         Self::new(ErrorKind::Record, message, Some(Box::new(source)))

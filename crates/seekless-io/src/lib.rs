@@ -76,6 +76,7 @@ mod latencies;
 mod load_async;
 mod load_many;
 mod memory;
+mod prediction;
 mod probed;
 mod ranges;
 mod read_cache;

@@ -216,17 +216,6 @@ impl Shared {
         }
     }
 
-    /// Reads ahead what the program is likely to load first.
-    pub(crate) fn foresee(&self) {
-        let mut starts = Vec::new();
-        {
-            let state = &mut *lock(&self.state);
-            state.planner.foresee(|id| self.slots.has(id), &mut starts);
-            self.sent(state, &starts);
-        }
-        self.submit(&starts);
-    }
-
     /// Notes when reads are submitted, which is at once.
     fn sent(&self, state: &mut State, starts: &[Start]) {
         let now = self.engine.now();

@@ -15,7 +15,7 @@ use folder::Folder;
 use foldhash::fast::RandomState;
 use names::plain;
 use seekless_engine::Engine;
-use seekless_pack::{Entry, Method};
+use seekless_pack::{Entry, Method, PREDICTION};
 use seekless_policy::eviction::Id;
 use seekless_policy::extents::Extent;
 use std::borrow::Cow;
@@ -49,6 +49,8 @@ pub(crate) struct Sources {
     /// What each name is, where there are several sources or folders. A single pack's index is
     /// asked itself.
     names: Option<HashMap<Box<str>, Id, RandomState>>,
+    /// The entry of a single pack that is no file of the program's: it cannot be loaded.
+    hidden: Option<Id>,
     /// Where each entry lies in the common space, in the order of their numbers.
     pub(crate) extents: Arc<[Extent]>,
     /// Of the offset and length of a read, in bytes.
@@ -140,11 +142,13 @@ impl Sources {
             parts.push(Part { source, first, base, loaded, failed });
         }
         let alignment = parts.iter().map(|part| part.source.alignment()).max().unwrap_or(1);
-        let names = match &parts[..] {
-            [Part { source: Source::Archive(_), .. }] => None,
-            parts => Some(merged(parts)),
+        let (names, hidden) = match &parts[..] {
+            [Part { source: Source::Archive(archive), .. }] => {
+                (None, archive.index.find(PREDICTION))
+            }
+            parts => (Some(merged(parts)), None),
         };
-        Ok(Self { parts, names, extents: extents.into(), alignment })
+        Ok(Self { parts, names, hidden, extents: extents.into(), alignment })
     }
 
     /// The entry called `name`: the last source's that has it.
@@ -157,15 +161,23 @@ impl Sources {
 
     fn find_exactly(&self, name: &str) -> Option<Id> {
         match (&self.names, &self.parts[..]) {
-            (None, [Part { source: Source::Archive(archive), .. }]) => archive.index.find(name),
+            (None, [Part { source: Source::Archive(archive), .. }]) => {
+                archive.index.find(name).filter(|id| Some(*id) != self.hidden)
+            }
             (Some(names), _) => names.get(name).copied(),
             (None, _) => None,
         }
     }
 
+    /// Whether the store's numbers are those of one pack.
+    pub(crate) fn is_single_archive(&self) -> bool {
+        self.names.is_none()
+    }
+
     /// How many names can be loaded.
     pub(crate) fn len(&self) -> usize {
-        self.names.as_ref().map_or(self.extents.len(), HashMap::len)
+        let single = self.extents.len() - usize::from(self.hidden.is_some());
+        self.names.as_ref().map_or(single, HashMap::len)
     }
 
     /// The first pack.
@@ -173,6 +185,18 @@ impl Sources {
         self.parts.iter().find_map(|part| match &part.source {
             Source::Archive(archive) => Some(archive),
             Source::Folder(_) => None,
+        })
+    }
+
+    /// All packs, each with what the store calls its entry of a number: the number of what is
+    /// loaded under that entry's name.
+    pub(crate) fn archives(&self) -> impl Iterator<Item = (&Archive, impl Fn(u32) -> Option<Id>)> {
+        self.parts.iter().filter_map(move |part| match &part.source {
+            Source::Folder(_) => None,
+            Source::Archive(archive) => Some((archive, move |number: u32| {
+                let is_known = (number as usize) < archive.index.entries().len();
+                is_known.then(|| self.find(archive.index.name(number)))?
+            })),
         })
     }
 
@@ -210,7 +234,7 @@ impl Sources {
         };
         let mut found: Vec<_> = self.parts.iter().map(of).collect();
         match &self.names {
-            None => found[0].files = self.extents.len() as u64,
+            None => found[0].files = self.len() as u64,
             Some(names) => names.values().for_each(|&id| found[self.source_of(id)].files += 1),
         }
         found
@@ -330,7 +354,10 @@ fn merged(parts: &[Part]) -> HashMap<Box<str>, Id, RandomState> {
     let mut names = HashMap::default();
     for part in parts {
         for number in 0..part.source.len() as Id {
-            names.insert(plain(part.source.name(number)).into(), part.first + number);
+            let name = plain(part.source.name(number));
+            if name != PREDICTION {
+                names.insert(name.into(), part.first + number);
+            }
         }
     }
     names

@@ -1,6 +1,7 @@
 //! Whether a pack is older than the files that it was made of.
 
 use crate::{Result, Store};
+use seekless_pack::PREDICTION;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -18,6 +19,9 @@ impl Store {
         let mut changed = Vec::new();
         for (entry, number) in index.entries().zip(0..) {
             let name = index.name(number);
+            if name == PREDICTION {
+                continue;
+            }
             let found = std::fs::metadata(folder.join(name));
             if !found.is_ok_and(|found| entry.looks_like(found.len(), found.mtime())) {
                 changed.push(name.to_owned());

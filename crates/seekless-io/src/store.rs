@@ -22,11 +22,12 @@ pub struct Store {
     shared: Arc<Shared>,
     /// Held so that the last clone to go joins the threads.
     _workers: Arc<Workers>,
+    prediction_note: Option<Arc<str>>,
 }
 
 impl Store {
-    pub(crate) fn new(shared: Arc<Shared>, workers: Workers) -> Self {
-        Self { shared, _workers: Arc::new(workers) }
+    pub(crate) fn new(shared: Arc<Shared>, workers: Workers, note: Option<String>) -> Self {
+        Self { shared, _workers: Arc::new(workers), prediction_note: note.map(Into::into) }
     }
 
     /// The content of the file called `name`, from the cache if it has it. Blocks until it is
@@ -60,7 +61,8 @@ impl Store {
     }
 
     /// The entries of the first archive, in archive order, and their names: those of the whole
-    /// store, unless it has several sources. A store of folders has none.
+    /// store, unless it has several sources. A store of folders has none. It is the archive's own
+    /// directory: [`PREDICTION`](seekless_pack::PREDICTION), which cannot be loaded, is in it too.
     #[must_use]
     pub fn index(&self) -> &Index {
         static NONE: LazyLock<Index> = LazyLock::new(Index::default);
@@ -150,6 +152,13 @@ impl Store {
     #[must_use]
     pub fn learned(&self) -> Option<PredictionModel> {
         self.shared.drained().planner.prediction().map(Prediction::learned)
+    }
+
+    /// Why what a pack says of its program's loads is not used: `None` if it is, or no pack says
+    /// anything.
+    #[must_use]
+    pub fn prediction_note(&self) -> Option<&str> {
+        self.prediction_note.as_deref()
     }
 
     pub(crate) fn shared(&self) -> &Shared {

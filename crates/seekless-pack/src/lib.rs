@@ -88,3 +88,7 @@ pub use read_at::ReadAt;
 pub use verify::{Verified, verify};
 pub use writer::{PackWriter, Written};
 pub use zstandard::Level;
+
+/// The name of the entry in which a pack holds what is known of the loads of its program, for
+/// stores that read ahead. It is stored, and the last one. Other tools see an ordinary file.
+pub const PREDICTION: &str = ".seekless/prediction";

@@ -95,6 +95,12 @@ impl<W: Write> PackWriter<W> {
         Ok(())
     }
 
+    /// What was written so far; the archive's own size is not known before its end.
+    #[must_use]
+    pub fn written(&self) -> Written {
+        self.written
+    }
+
     /// Writes the directory and gives the sink back, flushed.
     ///
     /// # Errors

@@ -175,6 +175,8 @@ pub struct Planner {
     kept: KeptReads,
     worth: Worth,
     prediction: Option<Prediction>,
+    /// The entries that were needed last came in a list, which says more than any guess.
+    is_listed: bool,
     planned: Vec<Read>,
 }
 
@@ -194,6 +196,7 @@ impl Planner {
             kept,
             worth: Worth::new(count),
             prediction: None,
+            is_listed: false,
             planned: Vec::new(),
             entries,
         }
@@ -234,6 +237,7 @@ impl Planner {
     /// One entry is needed now. `cached` says of each entry whether the cache of files has its
     /// bytes.
     pub fn demand(&mut self, id: Id, cached: impl Fn(Id) -> bool) -> Answer {
+        self.is_listed = false;
         let extent = self.entries[id as usize];
         if let Some(tag) = self.under_way.join(id, extent) {
             self.worth.requested(id, extent.bytes);
@@ -343,6 +347,7 @@ impl Planner {
 
     /// Puts the reads of `ids` at the end of the line.
     fn line_up(&mut self, ids: &mut Vec<Id>, found: &mut Vec<(Id, Found)>) {
+        self.is_listed = true;
         let read_bytes_max = self.unrounded(READ_BYTES_MAX);
         let Self { entries, alignment, costs, under_way, kept, worth, planned, .. } = self;
         ids.sort_unstable();

@@ -316,6 +316,6 @@ impl Prediction {
     /// The model with what was learned since: this run is its newest.
     #[must_use]
     pub fn learned(&self) -> Model {
-        self.model.with_run(&self.loaded, self.rates.clone())
+        self.model.with_run(self.entries.len() as u32, &self.loaded, self.rates.clone())
     }
 }

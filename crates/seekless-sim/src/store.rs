@@ -194,7 +194,6 @@ impl<'a> Reader<'a> {
         if let Some(model) = &settings.prediction {
             let prediction = Prediction::new(model.clone(), archive.extents.clone());
             reader.planner.set_prediction(prediction);
-            reader.foresee();
         }
         Ok(reader)
     }
@@ -278,13 +277,6 @@ impl<'a> Reader<'a> {
                 self.planner.evicted(*victim);
             }
         }
-    }
-
-    /// Reads ahead what is expected.
-    fn foresee(&mut self) {
-        let mut starts = Vec::new();
-        self.planner.foresee(has(&self.cache), &mut starts);
-        self.submit(self.now, &starts);
     }
 
     /// Submits reads at time `when`.

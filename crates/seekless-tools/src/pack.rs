@@ -15,7 +15,7 @@ mod update;
 pub use arrange::{OrderUse, place_of};
 pub use check::check;
 pub use path::relative_to;
-pub use seekless_pack::{Codec, Level, Verified};
+pub use seekless_pack::{Codec, Level, PREDICTION, Verified};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::roots::Roots;
@@ -23,8 +23,9 @@ use arrange::Arranged;
 use exclude::Exclude;
 use fill::Ready;
 use seekless_device::DeviceSpec;
-use seekless_pack::{PackWriter, Written};
+use seekless_pack::{About, PackWriter, Written, prepare};
 use seekless_policy::eviction::Id;
+use seekless_policy::prediction::Model;
 use seekless_sys::output::{Content, Destination, Output};
 use serde::Serialize;
 use std::fs::File;
@@ -58,6 +59,8 @@ pub struct Options {
     /// Files and folders to leave out: globs, of the path relative to the folder if they hold a
     /// `/`, else of the last part.
     pub exclude: Vec<String>,
+    /// Whether a pack in the order of runs holds no prediction of the loads that these make.
+    pub no_prediction: bool,
     /// Whether what a pack cannot hold is an error; without it, it is left out and told.
     pub strict: bool,
     /// Set it from elsewhere to give up: nothing is left behind.
@@ -109,6 +112,9 @@ pub struct Summary {
     pub left_out: LeftOut,
     /// Files and folders that were excluded.
     pub excluded: u64,
+    /// Bytes of the prediction that the pack holds ([`PREDICTION`]), which no other figure here but
+    /// `archive_bytes` counts; 0 if it holds none.
+    pub prediction_bytes: u64,
     /// Whether the pack was read back and checked.
     pub verified: bool,
 }
@@ -141,6 +147,8 @@ pub fn pack(
 }
 
 /// As [`pack`], in the order that `how` makes of the runs in `traces` for the files below `dir`.
+/// The pack also holds a [`Model`] of what these runs load, for stores that read ahead, unless they
+/// load nothing or `options` say otherwise.
 ///
 /// # Errors
 /// As [`pack`]; a trace that cannot be read, or no such method.
@@ -165,10 +173,20 @@ fn pack_arranged(
 ) -> Result<Summary> {
     out.check(Content::Binary)?;
     let tree = Tree::walk(dir, out.file(), &Exclude::new(&options.exclude)?, options.strict)?;
-    let (files, order) = arrange(&tree)?;
+    let Arranged { files, used, runs } = arrange(&tree)?;
+    let model = (!options.no_prediction).then(|| model(&files, &runs));
     let steps: Vec<Step> = files.into_iter().map(Step::Pack).collect();
-    let summary = make(&tree, out, &steps, None, options, progress)?;
-    Ok(Summary { order, ..summary })
+    let summary = make(&tree, out, &steps, None, model, options, progress)?;
+    Ok(Summary { order: used, ..summary })
+}
+
+/// What the runs load, by number of the archive whose entries are `files`.
+fn model(files: &[Id], runs: &[Vec<Id>]) -> Model {
+    let mut place = vec![0; files.len()];
+    (0..).zip(files).for_each(|(number, &file)| place[file as usize] = number);
+    let numbered = |run: &Vec<Id>| run.iter().map(|&file| place[file as usize]).collect();
+    let runs: Vec<Vec<Id>> = runs.iter().map(numbered).collect();
+    Model::train(files.len() as u32, &runs)
 }
 
 /// What to write next.
@@ -179,18 +197,22 @@ enum Step {
     Copy(Range<u32>),
 }
 
-/// Writes a pack of `steps`, which appears whole or not at all. `old` is the pack to copy from.
+/// Writes a pack of `steps`, which appears whole or not at all. `old` is the pack to copy from, and
+/// `model` what the pack is to say of its program's loads.
 fn make(
     tree: &Tree,
     out: &Destination,
     steps: &[Step],
     old: Option<&Old>,
+    model: Option<Model>,
     options: &Options,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Summary> {
     let output = out.create(Content::Binary)?;
     let mut progress = Progress::new(&tree.nodes, options.verify, progress);
-    let written = write(&output, tree, steps, old, options, &mut progress)?;
+    let model = model.filter(|model| model.loads() > 0).map(|model| model.to_bytes());
+    let (written, archive_bytes) =
+        write(&output, tree, steps, old, model.as_deref(), options, &mut progress)?;
     if options.verify {
         let mut tell = |done, total| progress.verified(done, total);
         let checked = check::check_file(output.file(), out.path(), &options.cancel, &mut tell);
@@ -206,10 +228,11 @@ fn make(
         zstd: written.zstd,
         bytes: written.bytes,
         coded_bytes: written.coded_bytes,
-        archive_bytes: written.archive_bytes,
+        archive_bytes,
         order: OrderUse::default(),
         left_out: tree.left_out.clone(),
         excluded: tree.excluded,
+        prediction_bytes: model.map_or(0, |bytes| bytes.len() as u64),
         verified: options.verify,
     })
 }
@@ -226,14 +249,16 @@ fn stop_if_cancelled(options: &Options) -> Result<()> {
 
 type Writer<'a> = PackWriter<BufWriter<&'a File>>;
 
+/// Returns what was written of the folder, and the bytes of the whole archive.
 fn write(
     output: &Output,
     tree: &Tree,
     steps: &[Step],
     old: Option<&Old>,
+    model: Option<&[u8]>,
     options: &Options,
     progress: &mut Progress<'_>,
-) -> Result<Written> {
+) -> Result<(Written, u64)> {
     let said = |error| {
         Error::because(ErrorKind::Pack, format!("cannot write {}", output.path().display()), error)
     };
@@ -274,9 +299,16 @@ fn write(
     stop_if_cancelled(options)?;
     result?;
     copy(&mut writer, progress)?;
-    let (sink, written) = writer.finish().map_err(said)?;
+    let written = writer.written();
+    if let Some(model) = model {
+        // Next to the directory, and behind all that its numbers name.
+        let about = About::named(PREDICTION);
+        let entry = prepare(about, model.to_vec(), Codec::Stored).map_err(said)?;
+        writer.add(entry).map_err(said)?;
+    }
+    let (sink, Written { archive_bytes, .. }) = writer.finish().map_err(said)?;
     drop(sink);
-    Ok(written)
+    Ok((written, archive_bytes))
 }
 
 /// Streams a file that would not fit beside the others in memory.

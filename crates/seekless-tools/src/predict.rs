@@ -16,6 +16,7 @@ use seekless_pack::{Entry, Index};
 use seekless_policy::eviction::Id;
 use seekless_policy::extents::Extent;
 use seekless_policy::planner::Memory;
+use seekless_policy::prediction::Model;
 use seekless_sim::Case;
 use seekless_sim::store::{Archive, Event, Settings, StoreFigures, Work, on_demand_held};
 use seekless_trace::{Load, Loads};
@@ -40,6 +41,8 @@ pub struct Options {
     pub told: bool,
     /// What is computed between reads.
     pub work: Work,
+    /// Whether the store does not use what the pack says of its program's loads.
+    pub no_prediction: bool,
 }
 
 /// What a run would ask of a device.
@@ -84,7 +87,8 @@ pub fn predict(
     options: &Options,
 ) -> Result<Prediction> {
     let run = chosen_run(loads, options.run)?;
-    let (mut archive, store) = archive(path)?;
+    let (mut archive, store) = opened(path, !options.no_prediction)?;
+    let known = store.learned();
     let pack = Pack::new(path)?;
     archive.opening = in_file_system(&pack, &archive.opening);
     let traced = &loads.runs[run as usize];
@@ -92,8 +96,9 @@ pub fn predict(
     let events = events(&ids);
     let row = |case: &Case| {
         let mut model = Placed::new(&options.device, pack.place);
-        let figures = on_demand_held(&archive, &events, &settings(case, options), &mut model)
-            .map_err(|error| Error::new(ErrorKind::Invalid, error.to_string()))?;
+        let figures =
+            on_demand_held(&archive, &events, &settings(case, options, known.clone()), &mut model)
+                .map_err(|error| Error::new(ErrorKind::Invalid, error.to_string()))?;
         Ok(Row { policy: case.policy.clone(), capacity: case.capacity, figures })
     };
     let rows = cases.par_iter().map(row).collect::<Result<Vec<_>>>()?;
@@ -110,33 +115,30 @@ fn in_file_system(pack: &Pack, opening: &[Extent]) -> Vec<Extent> {
     pack.opening.iter().chain(reads).copied().collect()
 }
 
-fn settings(case: &Case, options: &Options) -> Settings {
+fn settings(case: &Case, options: &Options, prediction: Option<Model>) -> Settings {
     let memory = Memory { cache_bytes: case.capacity, read_ahead_bytes: None, window_bytes: None };
     let (costs, source) = match options.told {
         true => (options.device.costs(), CostsSource::Told),
         false => (Costs::ASSUMED, CostsSource::Assumed),
     };
-    Settings {
-        policy: case.policy.clone(),
-        memory,
-        costs,
-        source,
-        work: options.work,
-        prediction: None,
-    }
+    Settings { policy: case.policy.clone(), memory, costs, source, work: options.work, prediction }
 }
 
 /// Opens the pack at `path` as a store does, and describes it: its entries, and what opening it
-/// asked of the device.
+/// asked of the device. What the pack says of its program's loads is [`Store::learned`].
 ///
 /// # Errors
 /// The pack cannot be opened.
 pub fn archive(path: &Path) -> Result<(Archive, Store)> {
+    opened(path, true)
+}
+
+fn opened(path: &Path, predict: bool) -> Result<(Archive, Store)> {
     let fail = |error: Box<dyn std::error::Error + Send + Sync>| {
         Error::because(ErrorKind::Pack, format!("cannot open the pack {}", path.display()), error)
     };
     let spy = Arc::new(Spy::new().map_err(|error| fail(error.into()))?);
-    let builder = Store::builder().shared_engine(spy.clone()).cache(0).workers(1);
+    let builder = Store::builder().shared_engine(spy.clone()).cache(0).workers(1).predict(predict);
     let store = builder.open(path).map_err(|error| fail(error.into()))?;
     let file_bytes = path.metadata().map_err(|error| fail(error.into()))?.len();
     let index = store.index();

@@ -127,6 +127,7 @@ fn what_was_recorded_is_simulated_with_its_releases() {
     pack(&path, NAMES);
     play(&Store::open(&path).unwrap(), &log);
     let options = predict::Options {
+        no_prediction: false,
         run: None,
         unique: false,
         roots: seekless::tools::roots::Roots::default(),

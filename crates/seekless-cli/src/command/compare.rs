@@ -90,6 +90,9 @@ pub struct Args {
     /// last]
     #[arg(long, num_args = 0.., value_name = "RUN")]
     rivals: Option<Vec<PathBuf>>,
+    /// The pack's store does not read ahead by what the pack says of its program's loads
+    #[arg(long)]
+    no_prediction: bool,
     /// Files that the traces name below OLD are now below NEW; may be given several times
     #[arg(long, value_name = "OLD=NEW")]
     root: Vec<Root>,
@@ -152,6 +155,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         drop_all_caches: args.drop_all_caches,
         roots: Roots::new(args.root.clone()),
         rivals: rivals(&args),
+        no_prediction: args.no_prediction,
         cancel,
     };
     let mut progress = output::stages();

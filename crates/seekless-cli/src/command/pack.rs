@@ -28,6 +28,10 @@ use std::process::ExitCode;
 /// names that are not UTF-8 or not allowed in an archive. They are left out with a message; with
 /// --strict they are an error.
 ///
+/// With --trace the pack also holds what these runs load, as the entry .seekless/prediction, the
+/// last one: some two bytes a load. Stores read ahead by it; other tools see a small file, and
+/// --update keeps it. --no-prediction leaves it out.
+///
 /// With --update the pack is brought up to date with the folder. Only files that have changed are
 /// read and coded; all others are copied from the pack as they lie there. What stays keeps its
 /// order, and new files are put beside those of their folder and kind. Give the --exclude that the
@@ -78,6 +82,9 @@ pub struct Args {
     /// [default: unlimited]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes, requires = "trace")]
     cache: Option<u64>,
+    /// Leave out what the runs load, by which stores read ahead
+    #[arg(long)]
+    no_prediction: bool,
     /// Leave out files that match: '*.tmp' at any depth, 'art/**/*.psd' from the folder on; may be
     /// given several times
     #[arg(long, value_name = "GLOB")]
@@ -100,7 +107,7 @@ pub struct Args {
     force: output::Force,
     /// Check every entry of an existing archive instead; with DIR, also whether it holds the files
     /// of DIR as they are now
-    #[arg(long, value_name = "ZIP", groups = ["written_or_checked", "compared"], conflicts_with_all = ["output", "order", "trace", "strict", "root", "verify", "force"])]
+    #[arg(long, value_name = "ZIP", groups = ["written_or_checked", "compared"], conflicts_with_all = ["output", "order", "trace", "strict", "root", "verify", "force", "no_prediction"])]
     check: Option<PathBuf>,
     /// Print the figures as JSON
     #[arg(long)]
@@ -151,6 +158,7 @@ impl Args {
             roots: Roots::new(self.root.clone()),
             exclude: self.exclude.clone(),
             strict: self.strict,
+            no_prediction: self.no_prediction,
             cancel: interrupt::cancel_when_interrupted()?,
         })
     }
@@ -297,6 +305,10 @@ fn report(out: &Path, summary: &Summary) -> String {
     text += &order.moved.as_ref().map(output::moved).unwrap_or_default();
     if order.given > 0 {
         let _ = writeln!(text, "{} of them are placed by the order", format_count(order.placed));
+    }
+    if summary.prediction_bytes > 0 {
+        let bytes = format_bytes(summary.prediction_bytes);
+        let _ = writeln!(text, "{bytes} of it say what the runs load, for stores that read ahead");
     }
     if let Some(example) = &order.missing_example {
         let _ = writeln!(

@@ -14,6 +14,7 @@ mod hinted;
 mod loose;
 mod many;
 mod model;
+mod predicted;
 mod ranged;
 mod recorded;
 mod sources;

@@ -38,12 +38,24 @@ impl Sample {
     }
 
     pub(crate) fn of_files(files: Vec<(String, Vec<u8>)>, codec: Codec) -> Self {
+        Self::with_entry(files, codec, None)
+    }
+
+    /// The same, and one entry more of this name and content.
+    pub(crate) fn with_entry(
+        files: Vec<(String, Vec<u8>)>,
+        codec: Codec,
+        last: Option<(&str, Vec<u8>)>,
+    ) -> Self {
         // Not in /tmp, which may be a file system without O_DIRECT.
         let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let path = directory.path().join("sample.zip");
         let mut pack = PackWriter::new(BufWriter::new(File::create(&path).unwrap()));
         for (name, bytes) in &files {
             pack.add(prepare(About::named(name), bytes.clone(), codec).unwrap()).unwrap();
+        }
+        if let Some((name, bytes)) = last {
+            pack.add(prepare(About::named(name), bytes, Codec::Stored).unwrap()).unwrap();
         }
         pack.finish().unwrap().0.into_inner().unwrap().sync_all().unwrap();
         Self { path, files, _directory: directory }

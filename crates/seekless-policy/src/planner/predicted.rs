@@ -66,13 +66,13 @@ impl Planner {
 
     /// Adds the reads for what is likely to be loaded soon to `starts`, to be submitted now. To be
     /// called after each [`Planner::demand`] and after each [`Planner::ended`], with the same
-    /// `cached`.
+    /// `cached`. There are none while entries come from a list ([`Planner::plan`]).
     ///
     /// At most 16 such reads of at most 1 MiB are in flight, and none on a device that serves one
     /// request at a time: there a demand would wait for them.
     pub fn foresee(&mut self, cached: impl Fn(Id) -> bool, starts: &mut Vec<Start>) {
         let costs = self.costs;
-        let Some(prediction) = &mut self.prediction else { return };
+        let Some(prediction) = self.prediction.as_mut().filter(|_| !self.is_listed) else { return };
         prediction.refresh(|guess, bytes| is_worth(guess, bytes, costs.gap_bytes()));
         let reads = u64::from(costs.depth.min(IN_FLIGHT_MAX));
         let budget = *prediction.budget();

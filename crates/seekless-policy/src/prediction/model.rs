@@ -5,19 +5,20 @@ use super::{Guess, Prediction, wire};
 use crate::extents::Extent;
 use crate::id::Id;
 use crate::{Error, Result};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Runs that are kept: the newest.
 pub(super) const RUNS_MAX: usize = 16;
 
-/// Loads of a run that are kept: its first ones.
+/// Loads that are kept, of all runs together. They bound what a model takes: some 40 MB.
 pub(super) const LOADS_MAX: usize = 1 << 20;
 
 /// How often guesses are judged while a model is trained, in loads.
 const JUDGED_EVERY: usize = 16;
 
 /// Recorded runs of a program, as entries of one archive by number, and how good guesses from them
-/// are. At most 16 runs of a million first loads each.
+/// are. At most 16 runs of 2^20 first loads together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Model {
     pub(super) entries: u32,
@@ -28,10 +29,10 @@ pub struct Model {
 impl Model {
     /// Learns `runs`, the newest last, each a list of entries in the order in which they were
     /// loaded. `entries` is how many the archive has. Each run is also guessed from the others,
-    /// which tells how sure such guesses are.
+    /// which tells how sure such guesses are. Of more loads than are kept the oldest runs, and the
+    /// end of the newest, are left out.
     #[must_use]
     pub fn train(entries: u32, runs: &[Vec<Id>]) -> Self {
-        let newest = &runs[runs.len().saturating_sub(RUNS_MAX)..];
         let mut seen = vec![0u32; entries as usize];
         let mut first = |(number, run): (u32, &Vec<Id>)| -> Arc<[Id]> {
             let is_first = |id: &Id| {
@@ -40,9 +41,8 @@ impl Model {
             };
             run.iter().copied().filter(is_first).take(LOADS_MAX).collect()
         };
-        let runs: Vec<Arc<[Id]>> = (1..).zip(newest).map(&mut first).collect();
-        let runs = runs.into_iter().filter(|run| !run.is_empty()).collect();
-        let mut model = Self { entries, runs, rates: Rates::default() };
+        let runs = (1..).zip(runs).map(&mut first).collect();
+        let mut model = Self { entries, runs: newest(runs), rates: Rates::default() };
         if model.runs.len() > 1 {
             (0..model.runs.len()).for_each(|run| model.judge(run));
         }
@@ -73,14 +73,24 @@ impl Model {
         }
     }
 
-    /// This model and one run more, the newest.
-    pub(super) fn with_run(&self, loads: &[Id], rates: Rates) -> Self {
+    /// This model and one run more, the newest, of an archive of so many entries.
+    pub(super) fn with_run(&self, entries: u32, loads: &[Id], rates: Rates) -> Self {
         let mut runs = self.runs.clone();
-        if !loads.is_empty() {
-            runs.push(loads.into());
-        }
-        let old = runs.len().saturating_sub(RUNS_MAX);
-        Self { entries: self.entries, runs: runs.split_off(old), rates }
+        runs.push(loads.into());
+        Self { entries, runs: newest(runs), rates }
+    }
+
+    /// The same for an archive of `entries` entries that holds what this one's entry was as
+    /// `number` says; `None` for what it does not hold. Two may have become one.
+    #[must_use]
+    pub fn renumbered(&self, entries: u32, number: impl Fn(Id) -> Option<Id>) -> Self {
+        let renumber = |run: &Arc<[Id]>| -> Arc<[Id]> {
+            let mut seen = HashSet::new();
+            let known = run.iter().filter_map(|&id| number(id)).filter(|&id| id < entries);
+            known.filter(|&id| seen.insert(id)).collect()
+        };
+        let runs = newest(self.runs.iter().map(renumber).collect());
+        Self { entries, runs, rates: self.rates.clone() }
     }
 
     /// How many entries the archive has.
@@ -103,6 +113,9 @@ impl Model {
         &self.rates
     }
 
+    /// Most bytes that [`Model::to_bytes`] gives.
+    pub const BYTES_MAX: u64 = 6 << 20;
+
     /// The model as bytes: some two a load.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
@@ -113,8 +126,20 @@ impl Model {
     ///
     /// # Errors
     /// [`Model`](crate::ErrorKind::Model): the bytes are damaged, of another version, or no model.
-    /// At most 16 times their size is allocated.
+    /// At most 8 times their size is allocated.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         wire::read(bytes)
     }
+}
+
+/// The newest of `runs`, as many as are kept.
+fn newest(mut runs: Vec<Arc<[Id]>>) -> Vec<Arc<[Id]>> {
+    runs.retain(|run| !run.is_empty());
+    let mut loads = 0;
+    let fits = |run: &&Arc<[Id]>| {
+        loads += run.len();
+        loads <= LOADS_MAX
+    };
+    let kept = runs.iter().rev().take(RUNS_MAX).take_while(fits).count();
+    runs.split_off(runs.len() - kept)
 }

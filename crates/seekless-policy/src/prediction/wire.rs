@@ -63,7 +63,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model> {
     }
     let entries = u32::try_from(from.number()?).map_err(|_| wrong("it has too many entries"))?;
     let count = from.count(RUNS_MAX, "runs")?;
-    let runs = (0..count).map(|_| from.run(entries)).collect::<Result<Vec<_>>>()?;
+    let mut left = LOADS_MAX;
+    let runs = (0..count).map(|_| from.run(entries, &mut left)).collect::<Result<Vec<_>>>()?;
     let rates = from.rates()?;
     match from.0 {
         [] => Ok(Model { entries, runs, rates }),
@@ -97,8 +98,11 @@ impl From<'_> {
         }
     }
 
-    fn run(&mut self, entries: u32) -> Result<Arc<[Id]>> {
-        let count = self.count(LOADS_MAX, "loads in a run")?;
+    /// A run of at most `left` loads, which are counted off.
+    fn run(&mut self, entries: u32, left: &mut usize) -> Result<Arc<[Id]>> {
+        // Each entry is loaded first only once.
+        let count = self.count((*left).min(entries as usize), "loads in a run")?;
+        *left -= count;
         let mut run = Vec::with_capacity(count);
         let mut last = 0i64;
         for _ in 0..count {

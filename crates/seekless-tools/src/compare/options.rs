@@ -62,6 +62,8 @@ pub struct Options {
     /// Also pack the folder in the order of names and, of these runs, in the newest's order, and
     /// load from those packs.
     pub rivals: Option<Vec<PathBuf>>,
+    /// Whether the pack's store does not use what the pack says of its program's loads.
+    pub no_prediction: bool,
     /// Set it from elsewhere to give up: what was made or changed is put back.
     pub cancel: Arc<AtomicBool>,
 }
@@ -77,6 +79,7 @@ impl Default for Options {
             drop_all_caches: false,
             roots: Roots::default(),
             rivals: None,
+            no_prediction: false,
             cancel: Arc::default(),
         }
     }

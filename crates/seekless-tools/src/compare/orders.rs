@@ -35,12 +35,23 @@ pub(crate) fn make(
     let packing = pack::Options {
         cancel: Arc::clone(&options.cancel),
         roots: options.roots.clone(),
+        no_prediction: options.no_prediction,
         ..pack::Options::default()
     };
     let by_name = folder.path().join("name.zip");
-    pack(directory, &by_name, &[], &packing, &mut |done, total| {
-        progress("Packing by name", done, total)
-    })?;
+    let mut hear = |done, total| progress("Packing by name", done, total);
+    // Of the runs it has the prediction, as the others: what differs is the order.
+    match runs.is_empty() {
+        true => pack(directory, &by_name, &[], &packing, &mut hear)?,
+        false => pack_for_runs(
+            directory,
+            &by_name,
+            runs,
+            &pack::OrderBy::by("name"),
+            &packing,
+            &mut hear,
+        )?,
+    };
     let mut packs = vec![Order { name: "pack by name", path: by_name }];
     if !runs.is_empty() {
         let recent = folder.path().join("recent.zip");

@@ -50,6 +50,10 @@ pub struct Served {
     pub depth_max: u64,
     /// The share of the bytes read for files that no load asked for: 0 to 1.
     pub waste: f64,
+    /// Bytes that were read ahead since the files in them were expected.
+    pub predicted_bytes: u64,
+    /// Of these, bytes of files that were loaded afterwards.
+    pub predicted_used_bytes: u64,
 }
 
 impl From<Statistics> for Served {
@@ -63,6 +67,8 @@ impl From<Statistics> for Served {
             mean_depth: of.mean_depth(),
             depth_max: of.depth_max,
             waste: of.waste(),
+            predicted_bytes: of.predicted.bytes,
+            predicted_used_bytes: of.predicted.used_bytes,
         }
     }
 }
@@ -162,6 +168,7 @@ fn open(pack: &Pack, options: &Options, clock: &Clock) -> Result<Store> {
         Error::because(ErrorKind::Measure, "cannot start an engine to read with", error)
     })?;
     let mut store = Store::builder().cache(options.cache_bytes).shared_engine(engine).direct(true);
+    store = store.predict(!options.no_prediction);
     // As a user who knows the limits would.
     if let Device::Throttled(spec) = &options.device {
         store = store.costs(spec.costs());

@@ -4,8 +4,9 @@ use super::*;
 use crate::predict;
 use crate::roots::Roots;
 use seekless_device::SplitMix64;
-use seekless_pack::{About, Codec, PackWriter, prepare};
-use seekless_sim::store::Work;
+use seekless_pack::{About, Codec, PREDICTION, PackWriter, prepare};
+use seekless_policy::prediction::Model;
+use seekless_sim::store::{StoreFigures, Work};
 use seekless_trace::Load;
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -24,7 +25,9 @@ impl Case {
         std::fs::create_dir(directory.path().join("data")).unwrap();
         let mut writer = PackWriter::new(Vec::new());
         for (name, content) in files {
-            std::fs::write(directory.path().join("data").join(name), content).unwrap();
+            let path = directory.path().join("data").join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, content).unwrap();
             if packed(name) {
                 writer
                     .add(prepare(About::named(*name), content.clone(), Codec::Auto).unwrap())
@@ -363,26 +366,43 @@ fn a_pack_on_a_disk_is_predicted_as_it_is_compared() {
         .collect();
     let named: Vec<(&str, Vec<u8>)> =
         files.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())).collect();
-    let case = Case::new(&named, |_| true);
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
-    let loads = loads(&names, &(0..40).map(|turn| turn * 17 % 40).collect::<Vec<_>>());
+    let turns: Vec<u32> = (0..40).map(|turn| turn * 17 % 40).collect();
+    let loads = loads(&names, &turns);
     let disk: DeviceSpec = "wu-2010".parse().unwrap();
+    // Two runs that load a part of the files, so that some guesses are wrong.
+    let model = Model::train(40, &[turns[..30].to_vec(), turns[10..].to_vec()]).to_bytes();
+    let told: Vec<(&str, Vec<u8>)> = named.iter().cloned().chain([(PREDICTION, model)]).collect();
+    let without = as_compared(&Case::new(&named, |_| true), &loads, &disk, false);
+    let with = as_compared(&Case::new(&told, |_| true), &loads, &disk, false);
+    let ignored = as_compared(&Case::new(&told, |_| true), &loads, &disk, true);
+    assert_eq!((without.predicted_bytes, ignored.predicted_bytes), (0, 0));
+    assert!(with.predicted_used_bytes > 100_000, "{with:?}");
+    // The model is read when the pack is opened.
+    assert_eq!((ignored.requests, with.loads), (without.requests, without.loads));
+}
+
+/// What is predicted for a pack, which is what is compared.
+fn as_compared(case: &Case, loads: &Loads, disk: &DeviceSpec, no_prediction: bool) -> StoreFigures {
     let compared = {
         let device = Device::modelled(disk.clone());
-        case.compare(&loads, &Options { device, ..fast() }).unwrap()
+        case.compare(loads, &Options { device, no_prediction, ..fast() }).unwrap()
     };
     let options = predict::Options {
         run: None,
         unique: false,
         roots: Roots::default(),
-        device: disk,
+        device: disk.clone(),
         told: true,
         work: Work::default(),
+        no_prediction,
     };
     let capacity = Options::default().cache_bytes;
     let cases = [seekless_sim::Case { policy: "landlord".to_owned(), capacity }];
-    let predicted = predict::predict(&case.pack, &loads, &cases, &options).unwrap().rows[0].figures;
+    let predicted = predict::predict(&case.pack, loads, &cases, &options).unwrap().rows[0].figures;
     let pack = compared.pack();
     assert_eq!((pack.requests, pack.bytes), (Some(predicted.requests), Some(predicted.bytes)));
     assert!(predicted.requests > 3, "the directory and what leads to it: {predicted:?}");
+    assert_eq!(compared.served.predicted_bytes, predicted.predicted_bytes);
+    predicted
 }

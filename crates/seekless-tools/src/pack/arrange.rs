@@ -39,19 +39,27 @@ pub fn place_of<T>(dir: &Path, traced: &str, find: impl Fn(&str) -> Option<T>) -
     below.or_else(|| find(&plain(traced)?))
 }
 
-/// All files of the tree by number in their new order, and how much of the order was found.
-pub(super) type Arranged = (Vec<Id>, OrderUse);
+/// The files of a tree in their new order.
+pub(super) struct Arranged {
+    /// All files, by number.
+    pub(super) files: Vec<Id>,
+    /// How much of the order was found.
+    pub(super) used: OrderUse,
+    /// What the runs that the order was made of load, by number of the tree.
+    pub(super) runs: Vec<Vec<Id>>,
+}
 
 /// The files of `tree` in `order`, the others after them by name.
 pub(super) fn by_list(tree: &Tree, order: &[String], roots: &Roots) -> Result<Arranged> {
     let paths: Vec<&str> = order.iter().map(String::as_str).collect();
     let arranged = placed_by_list(tree, &paths, &roots.resolved());
-    if arranged.1.fits() {
+    if arranged.used.fits() {
         return Ok(arranged);
     }
-    let root = moved(tree, &paths).ok_or_else(|| arranged.1.strange(tree))?;
-    let (files, used) = placed_by_list(tree, &paths, &Roots::new(vec![root.clone()]));
-    Ok((files, OrderUse { moved: Some(root), ..used }))
+    let root = moved(tree, &paths).ok_or_else(|| arranged.used.strange(tree))?;
+    let mut arranged = placed_by_list(tree, &paths, &Roots::new(vec![root.clone()]));
+    arranged.used.moved = Some(root);
+    Ok(arranged)
 }
 
 fn placed_by_list(tree: &Tree, paths: &[&str], roots: &Roots) -> Arranged {
@@ -70,7 +78,7 @@ fn placed_by_list(tree: &Tree, paths: &[&str], roots: &Roots) -> Arranged {
         }
     }
     files.extend((0..).zip(placed).filter(|(_, placed)| !placed).map(|(file, _)| file));
-    (files, used)
+    Arranged { files, used, runs: Vec::new() }
 }
 
 /// The files of `tree` as `how` lays them out for the runs of `traces`.
@@ -93,8 +101,8 @@ pub(super) fn by_runs(
     let bytes: Vec<u64> = tree.nodes.iter().map(|node| node.stamp.bytes).collect();
     let names = tree.nodes.iter().map(|node| node.name.as_str());
     let files = order::Files::new(names, bytes).coded(&shrink::coded_bytes(tree, options.codec));
-    let order = order::by_name(&how.method, &files, &loads, &how.device, how.cache)?.0;
-    Ok((order, numbered.used))
+    let files = order::by_name(&how.method, &files, &loads, &how.device, how.cache)?.0;
+    Ok(Arranged { files, used: numbered.used, runs: numbered.loads })
 }
 
 /// The number of the file that was traced as `traced`.

@@ -1,6 +1,7 @@
 //! Folders in all their oddity, orders that fit or not, and outputs that appear whole or not at
 //! all.
 
+mod foretold;
 mod updated;
 
 use super::*;
@@ -44,11 +45,13 @@ fn packed(dir: &Path, order: &[&str], options: &Options) -> Result<Vec<(String, 
     Ok(contents(&out))
 }
 
+/// The folder's files in a pack.
 fn contents(archive: &Path) -> Vec<(String, String)> {
     let bytes = fs::read(archive).expect("it is there");
     let index = Index::open(bytes.as_slice(), bytes.len() as u64).expect("our own");
     let mut files = Vec::new();
-    for (entry, number) in index.entries().zip(0..) {
+    let of_folder = |&(_, number): &(_, u32)| index.name(number) != PREDICTION;
+    for (entry, number) in index.entries().zip(0..).filter(of_folder) {
         let mut content = Vec::new();
         decode(&entry, index.name(number), &bytes[entry.header_offset as usize..], &mut content)
             .expect("whole");

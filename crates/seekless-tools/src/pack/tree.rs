@@ -3,7 +3,7 @@
 
 use super::exclude::Exclude;
 use crate::error::{Error, ErrorKind, Result};
-use seekless_pack::{About, check_name};
+use seekless_pack::{About, PREDICTION, check_name};
 use seekless_policy::eviction::Id;
 use serde::Serialize;
 use std::fs::{self, File, Metadata};
@@ -107,7 +107,8 @@ impl Node {
 
 impl Tree {
     /// Walks `dir`, leaving out the file at `out` (its own output, from an earlier time) and what
-    /// `exclude` holds. What a pack cannot hold is left out and noted, or an error if `strict`.
+    /// `exclude` holds, and a prediction that was unpacked there. What a pack cannot hold is left out
+    /// and noted, or an error if `strict`.
     pub(super) fn walk(
         dir: &Path,
         out: Option<&Path>,
@@ -137,6 +138,10 @@ impl Tree {
         };
         walk.folder(&dir, "", &metadata)?;
         let Walk { mut nodes, left_out, excluded, .. } = walk;
+        // What an unpacked pack has left there is of that pack.
+        let found = nodes.len();
+        nodes.retain(|node: &Node| node.name != PREDICTION);
+        let excluded = excluded + (found - nodes.len()) as u64;
         nodes.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         Ok(Self { dir, nodes, left_out, excluded })
     }

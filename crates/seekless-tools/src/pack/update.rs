@@ -7,15 +7,18 @@ use super::{Options, Step, Summary, make};
 use crate::compare::sum;
 use crate::error::{Error, ErrorKind, Result};
 use rayon::prelude::*;
-use seekless_pack::Index;
+use seekless_pack::{Index, PREDICTION, decode};
 use seekless_policy::eviction::Id;
 use seekless_policy::ordering::{Kin, beside};
+use seekless_policy::prediction::Model;
 use seekless_sys::open_seekable;
 use seekless_sys::output::Destination;
 use serde::Serialize;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom};
 use std::ops::Range;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -114,8 +117,9 @@ pub fn differences(
 /// Makes the pack `archive` hold the folder `dir` as it is now. Entries whose files have not
 /// changed are copied as they are, without being decoded. The order of what stays is kept; new
 /// files lie beside those that are most like them ([`beside`]). Entries whose files are gone are
-/// left out. The new pack takes the old one's place when it is whole; a program that has the old
-/// one open goes on reading that.
+/// left out. What the pack says of its program's loads stays, unless it is damaged. The new pack
+/// takes the old one's place when it is whole; a program that has the old one open goes on reading
+/// that.
 ///
 /// `options` as for [`pack`](super::pack); the codec is that of rewritten and new files.
 ///
@@ -137,7 +141,8 @@ pub fn update(
     }
     let out = Destination::new(archive).replacing(true);
     let (steps, old) = (matched.steps(&tree, &old.index), old.with_modes(&tree, &matched));
-    update.pack = Some(make(&tree, &out, &steps, Some(&old), options, progress)?);
+    let model = if options.no_prediction { None } else { old.model(&tree, &steps) };
+    update.pack = Some(make(&tree, &out, &steps, Some(&old), model, options, progress)?);
     Ok(update)
 }
 
@@ -172,6 +177,34 @@ impl Old {
             self.modes[pair.entry as usize] = tree.nodes[pair.file as usize].stamp.mode;
         }
         self
+    }
+
+    /// What the pack says of its program's loads, in the numbers of the pack that `steps` make.
+    fn model(&self, tree: &Tree, steps: &[Step]) -> Option<Model> {
+        let number = self.index.find(PREDICTION)?;
+        let entry = &self.index.entries()[number as usize];
+        if entry.bytes > Model::BYTES_MAX || entry.extent_bytes > 2 * Model::BYTES_MAX {
+            return None;
+        }
+        let mut extent = vec![0; entry.extent_bytes as usize];
+        self.file.read_exact_at(&mut extent, entry.header_offset).ok()?;
+        let mut bytes = Vec::new();
+        decode(entry, PREDICTION, &extent, &mut bytes).ok()?;
+        let model = Model::from_bytes(&bytes).ok()?;
+        let mut numbers = HashMap::new();
+        for step in steps {
+            let mut add = |name: &'_ str| {
+                let number = numbers.len() as Id;
+                numbers.insert(name.to_owned(), number);
+            };
+            match step {
+                Step::Pack(file) => add(&tree.nodes[*file as usize].name),
+                Step::Copy(run) => run.clone().for_each(|entry| add(self.index.name(entry))),
+            }
+        }
+        let known = |id: Id| (id as usize) < self.index.entries().len();
+        let of = |id: Id| known(id).then(|| numbers.get(self.index.name(id)).copied())?;
+        Some(model.renumbered(numbers.len() as u32, of))
     }
 
     pub(super) fn mode(&self, entry: u32) -> u32 {
@@ -224,6 +257,7 @@ impl Matched {
         let mut pairs = Vec::new();
         for entry in 0..index.len() as u32 {
             match tree.find(index.name(entry)) {
+                None if index.name(entry) == PREDICTION => {}
                 Some(file) => pairs.push(Pair { entry, file }),
                 None => matched.removed.push(entry),
             }

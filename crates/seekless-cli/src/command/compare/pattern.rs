@@ -23,6 +23,7 @@ pub(super) struct PatternArgs {
         value_name = "PATTERN",
         conflicts_with_all = [
             "pack", "trace", "run", "device", "rivals", "root", "unique", "fail_if_slower", "picture",
+            "no_prediction",
         ]
     )]
     pub(super) pattern: Vec<Pattern>,

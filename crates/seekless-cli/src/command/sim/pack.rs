@@ -31,6 +31,9 @@ pub(super) struct PackArgs {
     /// Do not tell the store its device: it finds out from its reads
     #[arg(long, requires = "pack")]
     untold: bool,
+    /// The store does not read ahead by what the pack says of its program's loads
+    #[arg(long, requires = "pack")]
+    no_prediction: bool,
     /// How fast the program decodes, in bytes of files [default: in no time]
     #[arg(long, value_name = "RATE", requires = "pack", value_parser = parse_rate)]
     decode: Option<u64>,
@@ -67,6 +70,7 @@ fn options(args: &Args) -> anyhow::Result<Options> {
             .context("--pack needs a device: --device iops=500,bandwidth=150MB/s")?,
         told: !args.untold,
         work: Work { load_ns: 0, mebibyte_ns },
+        no_prediction: args.no_prediction,
     })
 }
 

@@ -1,0 +1,92 @@
+//! What a pack says of its program's loads: an entry of its own, which updates keep.
+
+use super::*;
+
+/// A folder of files that compress to nothing much, two runs of it, and its pack.
+fn packed_for_runs(options: &Options) -> (TempDir, PathBuf, PathBuf, Summary) {
+    let (room, dir) = folder(&[("a", "0"), ("b", "1"), ("c", "2"), ("d", "3"), ("e/f", "4")]);
+    let traces = [("old.csv", "0,d,1\n1,b,1\n"), ("new.csv", "0,d,1\n1,e/f,1\n2,b,1\n")];
+    let traces = traces.map(|(name, loads)| {
+        let path = room.path().join(name);
+        fs::write(&path, format!("time_s,path,size\n{loads}")).expect("room");
+        path
+    });
+    let out = dir.with_file_name("data.zip");
+    let how = OrderBy::by("recent");
+    let summary =
+        pack_for_runs(&dir, &out, &traces, &how, options, &mut |_, _| {}).expect("packed");
+    (room, dir, out, summary)
+}
+
+fn entry(archive: &Path) -> Option<(Method, Vec<u8>, bool)> {
+    let bytes = fs::read(archive).expect("it is there");
+    let index = Index::open(bytes.as_slice(), bytes.len() as u64).expect("our own");
+    let number = index.find(PREDICTION)?;
+    let entry = &index.entries()[number as usize];
+    let mut content = Vec::new();
+    decode(entry, PREDICTION, &bytes[entry.header_offset as usize..], &mut content).expect("whole");
+    Some((entry.method, content, number as usize + 1 == index.entries().len()))
+}
+
+/// The model in a pack of these names.
+fn model_of(archive: &Path, runs: &[&[&str]]) -> Model {
+    let names = names(contents(archive));
+    let number = |name: &&str| names.iter().position(|other| other == name).expect("there") as Id;
+    let runs: Vec<Vec<Id>> = runs.iter().map(|run| run.iter().map(number).collect()).collect();
+    Model::train(names.len() as u32, &runs)
+}
+
+#[test]
+fn a_pack_for_runs_says_what_they_load_and_counts_only_the_folder() {
+    let (_room, _dir, out, summary) =
+        packed_for_runs(&Options { verify: true, ..Options::default() });
+    let (method, content, is_last) = entry(&out).expect("it is there");
+    assert_eq!((method, is_last), (Method::Stored, true));
+    let expected = model_of(&out, &[&["d", "b"], &["d", "e/f", "b"]]);
+    assert_eq!(Model::from_bytes(&content).expect("our own"), expected);
+    assert_eq!((summary.entries, summary.stored, summary.bytes), (5, 5, 5));
+    assert_eq!(summary.prediction_bytes, content.len() as u64);
+    assert_eq!(summary.archive_bytes, fs::metadata(&out).expect("it is there").len());
+}
+
+#[test]
+fn a_pack_says_nothing_if_told_so_or_if_there_is_nothing_to_say() {
+    let (_room, dir, out, summary) =
+        packed_for_runs(&Options { no_prediction: true, ..Options::default() });
+    assert_eq!((entry(&out), summary.prediction_bytes), (None, 0));
+    pack_to(&dir, replacing(&out), &["d", "b"], &Options::default()).expect("packed");
+    assert_eq!(entry(&out), None, "an order is no run");
+}
+
+#[test]
+fn what_an_unpacked_pack_has_left_is_not_packed() {
+    let (_room, dir) = folder(&[("a", "0"), (PREDICTION, "of another pack")]);
+    assert_eq!(names(packed(&dir, &[], &Options::default()).expect("packed")), ["a"]);
+    let summary =
+        pack_to(&dir, replacing(&dir.with_file_name("data.zip")), &[], &Options::default());
+    assert_eq!(summary.expect("packed").excluded, 1);
+}
+
+#[test]
+fn an_update_keeps_what_the_pack_says_under_new_numbers() {
+    let (_room, dir, out, _) = packed_for_runs(&Options::default());
+    let is_current = |options: &Options| {
+        differences(&dir, &out, Evidence::SizeAndTime, options).expect("both are there").is_empty()
+    };
+    let options = Options { verify: true, ..Options::default() };
+    let before = names(contents(&out));
+    let said = Model::from_bytes(&entry(&out).expect("it is there").1).expect("our own");
+    assert!(is_current(&options), "the folder has no such file, and need not");
+    fs::write(dir.join("a0"), "new").expect("room");
+    fs::remove_file(dir.join("d")).expect("ours");
+    update(&dir, &out, Evidence::SizeAndTime, &options, &mut |_, _| {}).expect("updated");
+    let found = Model::from_bytes(&entry(&out).expect("kept").1).expect("our own");
+    let after = names(contents(&out));
+    let place = |number: Id| after.iter().position(|name| *name == before[number as usize]);
+    let expected = said.renumbered(5, |number| place(number).map(|place| place as Id));
+    assert_eq!((found.loads(), found == expected), (3, true), "{before:?}, then {after:?}");
+    fs::write(dir.join("a1"), "new").expect("room");
+    let without = Options { no_prediction: true, ..options };
+    update(&dir, &out, Evidence::SizeAndTime, &without, &mut |_, _| {}).expect("updated");
+    assert_eq!(entry(&out), None);
+}
