@@ -17,6 +17,7 @@
 //! | [`synth`] | makes files with the names and sizes of a trace, if the real ones are elsewhere |
 //! | [`probe`] | measures what a device costs, and keeps the figures |
 //! | [`sleds`] | sums up what reading a folder costs now |
+//! | [`export`] | lists what runs need, for tools that prefetch or lay out files themselves |
 //! | [`warm`] | brings what programs will read into the page cache before they start |
 //! | [`tour`] | does all of this on a sample that it makes itself |
 //!
@@ -50,6 +51,7 @@ pub mod compare;
 mod crew;
 pub mod device;
 mod error;
+pub mod export;
 pub mod order;
 pub mod pack;
 pub mod predict;

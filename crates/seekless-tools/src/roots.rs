@@ -56,7 +56,7 @@ impl fmt::Display for Root {
 
 impl Root {
     /// What follows the old root in `traced`; `None` if it lies elsewhere.
-    fn below<'a>(&self, traced: &'a str) -> Option<&'a str> {
+    pub(crate) fn below<'a>(&self, traced: &'a str) -> Option<&'a str> {
         match self.old.as_str() {
             "" => (!traced.starts_with('/')).then_some(traced),
             "/" => traced.strip_prefix('/'),

@@ -5,6 +5,7 @@ mod compare;
 mod curve;
 mod devices;
 mod documents;
+mod export;
 mod find;
 mod fits;
 mod fuzzed;

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Command lines up to the name of the output file, and the ending of that name.
-const WRITERS: [(&str, &str); 11] = [
+const WRITERS: [(&str, &str); 13] = [
     ("trace import --format csv run.csv -o", ".parquet"),
     ("trace export run.parquet -o", ".csv"),
     ("trace merge run.parquet -o", ".parquet"),
@@ -25,6 +25,8 @@ const WRITERS: [(&str, &str); 11] = [
         ".svg",
     ),
     ("pack data -o", ".zip"),
+    ("export run.parquet --format soci --unchecked -o", ".json"),
+    ("export run.parquet --format tar --root .=data -o", ".tar"),
 ];
 
 /// A folder with all input files of the command lines.
