@@ -79,3 +79,4 @@ mod tracer;
 pub use error::{Error, ErrorKind, Result};
 pub use record::{Options, record};
 pub use recorded::{Mappings, Recorded, Status, Summary};
+pub use selection::Selection;

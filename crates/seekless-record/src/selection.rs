@@ -6,28 +6,34 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// Globs of the files to keep, and of files among them to leave out.
+/// Globs of the files to keep, and of files among them to leave out. A glob also matches everything
+/// below what it names; one that does not start with `/` matches at any depth.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Selection {
+pub struct Selection {
     /// `None` keeps all files.
     only: Option<GlobSet>,
     exclude: GlobSet,
 }
 
 impl Selection {
-    pub(crate) fn new(only: &[String], exclude: &[String]) -> Result<Self> {
+    /// The globs of `only` and of `exclude`. Without any in `only`, all files are kept but those.
+    ///
+    /// # Errors
+    /// One of them is not a glob, or there are too many.
+    pub fn new(only: &[String], exclude: &[String]) -> Result<Self> {
         let only = if only.is_empty() { None } else { Some(set(only)?) };
         Ok(Self { only, exclude: set(exclude)? })
     }
 
-    pub(crate) fn keeps(&self, name: &[u8]) -> bool {
+    /// Whether the file of this name is kept.
+    #[must_use]
+    pub fn keeps(&self, name: &[u8]) -> bool {
         let name = OsStr::from_bytes(name);
         self.only.as_ref().is_none_or(|only| only.is_match(name)) && !self.exclude.is_match(name)
     }
 }
 
-/// Compiles globs. Each also matches everything below what it names; one that does not start with
-/// `/` matches at any depth.
+/// Compiles globs.
 fn set(globs: &[String]) -> Result<GlobSet> {
     let mut set = GlobSetBuilder::new();
     for glob in globs {

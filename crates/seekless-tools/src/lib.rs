@@ -17,7 +17,9 @@
 //! | [`synth`] | makes files with the names and sizes of a trace, if the real ones are elsewhere |
 //! | [`probe`] | measures what a device costs, and keeps the figures |
 //! | [`sleds`] | sums up what reading a folder costs now |
-//! | [`export`] | lists what runs need, for tools that prefetch or lay out files themselves |
+//! | [`cut`](mod@cut), [`diff`](mod@diff) | cuts a part out of a trace, compares two |
+//! | [`anonymise`](mod@anonymise) | makes a trace fit to be given away |
+//! | [`export`](mod@export) | lists what runs need, for tools that prefetch themselves |
 //! | [`warm`] | brings what programs will read into the page cache before they start |
 //! | [`tour`] | does all of this on a sample that it makes itself |
 //!
@@ -47,15 +49,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod anonymise;
 pub mod compare;
 mod crew;
+pub mod cut;
 pub mod device;
+pub mod diff;
 mod error;
 pub mod export;
 pub mod order;
 pub mod pack;
 pub mod predict;
 pub mod probe;
+mod ranges;
+mod rewrite;
 pub mod roots;
 pub mod sleds;
 pub mod synth;

@@ -1,5 +1,8 @@
 //! `seekless trace`: shows traces and converts them between formats.
 
+pub mod anonymise;
+pub mod cut;
+pub mod diff;
 pub mod export;
 pub mod files;
 pub mod import;
@@ -37,6 +40,9 @@ enum Verb {
     Import(import::Args),
     Export(export::Args),
     Merge(merge::Args),
+    Cut(cut::Args),
+    Diff(diff::Args),
+    Anonymise(anonymise::Args),
     Recover(recover::Args),
 }
 
@@ -48,6 +54,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Verb::Import(args) => import::run(args),
         Verb::Export(args) => export::run(args),
         Verb::Merge(args) => merge::run(args),
+        Verb::Cut(args) => cut::run(args),
+        Verb::Diff(args) => diff::run(args),
+        Verb::Anonymise(args) => anonymise::run(args),
         Verb::Recover(args) => recover::run(args),
     }
 }

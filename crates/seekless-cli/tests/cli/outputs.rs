@@ -10,11 +10,13 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Command lines up to the name of the output file, and the ending of that name.
-const WRITERS: [(&str, &str); 13] = [
+const WRITERS: [(&str, &str); 15] = [
     ("trace import --format csv run.csv -o", ".parquet"),
     ("trace export run.parquet -o", ".csv"),
     ("trace merge run.parquet -o", ".parquet"),
     ("trace recover cut.spool -o", ".parquet"),
+    ("trace cut run.parquet --from 0.1s -o", ".parquet"),
+    ("trace anonymise run.parquet -o", ".parquet"),
     ("order --trace run.parquet -o", ".txt"),
     ("order --trace run.parquet --picture", ".svg"),
     ("sim run.parquet --plot", ".svg"),
@@ -181,6 +183,8 @@ fn an_error_in_the_middle_leaves_what_was_there() {
         "trace import --format csv bad.csv -o there --force",
         "trace export bad.parquet -o there --force",
         "trace merge run.parquet bad.parquet -o there --force",
+        "trace cut bad.parquet -o there --force",
+        "trace anonymise bad.parquet -o there --force",
         "order --trace bad.parquet -o there --force",
     ] {
         let said = refused(&run(path, words), words);
@@ -244,6 +248,8 @@ fn a_dash_is_standard_output() {
     for words in [
         "trace import --format csv run.csv -o -",
         "trace merge run.parquet -o -",
+        "trace cut run.parquet -o -",
+        "trace anonymise run.parquet -o -",
         "trace recover cut.spool -o -",
         "sim run.parquet --unit page --policy lru --capacity 1MB --post-cache -",
     ] {

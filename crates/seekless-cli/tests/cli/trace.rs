@@ -195,3 +195,60 @@ fn files_as_json_of_several_traces_and_of_a_recording_that_was_cut_off() {
     let said = printed(directory.path(), "trace files cut.spool");
     assert!(said.contains("odd\\u{1b}[2J"), "{said}");
 }
+
+#[test]
+fn a_part_is_cut_out() {
+    let directory = workplace();
+    std::fs::write(directory.path().join("game.csv"), GAME).unwrap();
+    let words = "trace cut game.csv --from 5ms --to 7ms --path /usr --op read -o cut.parquet";
+    let said = printed(directory.path(), words);
+    assert_eq!(said, "cut.parquet: 2 rows, 1 file; left out 9 rows\n");
+    let text = printed(directory.path(), "trace export cut.parquet");
+    assert_eq!(text.lines().count(), 3, "{text}");
+    let output = run(directory.path(), "trace cut game.csv --op shoe -o no.parquet");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn a_diff_fails_if_too_much_is_new() {
+    let directory = workplace();
+    let old = "time_ms,op,path,offset,bytes,size\n1,read,/a,0,4096,9000\n";
+    std::fs::write(directory.path().join("old.csv"), old).unwrap();
+    let new = format!("{old}2,read,/b,0,8192,8192\n");
+    std::fs::write(directory.path().join("new.csv"), new).unwrap();
+    let said = printed(directory.path(), "trace diff old.csv new.csv");
+    assert_eq!(
+        said,
+        "only the old one reads 0 B, only the new one 8.2 KB; both read 4.1 KB\n\
+         1 file read alike, 1 new\n\n\
+         only old  only new  old size  new size  change  file\n\
+         ────────────────────────────────────────────────────\n\
+         \u{20}    0 B    8.2 KB  -           8.2 KB  new     /b\n"
+    );
+    for (limit, status) in [("8.192KB", 0), ("8KB", 1)] {
+        let words = format!("trace diff old.csv new.csv --json --fail-on-new {limit}");
+        let output = run(directory.path(), &words);
+        assert_eq!(output.status.code(), Some(status), "{words}");
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(
+            (&json["only_new_bytes"], &json["too_much_is_new"]),
+            (&8192.into(), &(status == 1).into())
+        );
+    }
+    printed(directory.path(), "trace diff new.csv old.csv --fail-on-new 0B");
+}
+
+#[test]
+fn an_anonymised_trace_names_nobody() {
+    let directory = workplace();
+    std::fs::write(directory.path().join("game.csv"), GAME).unwrap();
+    std::fs::write(directory.path().join("key"), "a secret").unwrap();
+    for name in ["one.parquet", "two.parquet"] {
+        let words = format!("trace anonymise game.csv --key key -o {name}");
+        assert_eq!(printed(directory.path(), &words), format!("{name}: 11 rows, 4 files\n"));
+    }
+    let text = printed(directory.path(), "trace export one.parquet");
+    assert_eq!(text, printed(directory.path(), "trace export two.parquet"));
+    assert!(!text.contains("usr") && !text.contains("wall") && text.contains(".dds"), "{text}");
+    assert!(printed(directory.path(), "trace info one.parquet").find("game.csv").is_none());
+}

@@ -2,6 +2,7 @@
 
 use super::Options;
 use super::candidates::{Candidate, Part};
+use crate::ranges::{bytes, union};
 use seekless_policy::extents::Extent;
 use std::path::PathBuf;
 
@@ -26,7 +27,7 @@ impl Listed {
     /// What runs need of it.
     #[must_use]
     pub fn needed_bytes(&self) -> u64 {
-        self.ranges.iter().map(|range| range.bytes).sum()
+        bytes(&self.ranges)
     }
 
     /// What a tool will bring in for it: its ranges, if the format has them, or all of it.
@@ -110,17 +111,4 @@ pub(super) fn choose(files: &[Candidate], runs: &[&[Part]], rule: &Rule) -> Chos
         chosen.listed.push(listed);
     }
     chosen
-}
-
-/// The same bytes as ranges by offset that do not meet.
-pub(super) fn union(mut ranges: Vec<Extent>) -> Vec<Extent> {
-    ranges.sort_by_key(|range| range.offset);
-    ranges.dedup_by(|later, range| {
-        let joins = later.offset <= range.end();
-        if joins {
-            range.bytes = later.end().max(range.end()) - range.offset;
-        }
-        joins
-    });
-    ranges
 }

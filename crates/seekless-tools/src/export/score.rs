@@ -1,8 +1,9 @@
 //! Rates lists on runs that they were not made from.
 
 use super::candidates::{Candidates, Part};
-use super::choose::{Chosen, Rule, choose, union};
+use super::choose::{Chosen, Rule, choose};
 use crate::error::{Error, ErrorKind, Result};
+use crate::ranges::{bytes, common_bytes, union};
 use seekless_policy::extents::Extent;
 use serde::Serialize;
 
@@ -87,7 +88,6 @@ fn rate(run: usize, candidates: &Candidates, chosen: &Chosen, ranges: bool) -> H
         needed[file as usize].push(range);
     }
     let needed: Vec<Vec<Extent>> = needed.into_iter().map(union).collect();
-    let bytes = |ranges: &[Extent]| ranges.iter().map(|range| range.bytes).sum::<u64>();
     let mut row = HeldOut {
         run: run as u64,
         needed_bytes: needed.iter().map(|ranges| bytes(ranges)).sum(),
@@ -105,22 +105,6 @@ fn rate(run: usize, candidates: &Candidates, chosen: &Chosen, ranges: bool) -> H
     row
 }
 
-/// The bytes that are in both, whose ranges are by offset and do not meet.
-fn common_bytes(one: &[Extent], other: &[Extent]) -> u64 {
-    let (mut one, mut other) = (one.iter().peekable(), other.iter().peekable());
-    let mut sum = 0;
-    while let (Some(left), Some(right)) = (one.peek(), other.peek()) {
-        let (start, end) = (left.offset.max(right.offset), left.end().min(right.end()));
-        sum += end.saturating_sub(start);
-        if left.end() < right.end() {
-            one.next();
-        } else {
-            other.next();
-        }
-    }
-    sum
-}
-
 fn mean(runs: u64, rows: &[HeldOut]) -> Learned {
     let sum = |of: fn(&HeldOut) -> u64| rows.iter().map(of).sum::<u64>();
     let mean = |of: fn(&HeldOut) -> u64| sum(of) / rows.len().max(1) as u64;
@@ -129,20 +113,5 @@ fn mean(runs: u64, rows: &[HeldOut]) -> Learned {
         covered: sum(|row| row.covered_bytes) as f64 / sum(|row| row.needed_bytes).max(1) as f64,
         listed_bytes: mean(|row| row.listed_bytes),
         vain_bytes: mean(|row| row.vain_bytes),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn common_bytes_are_those_in_both() {
-        let ranges = |list: &[(u64, u64)]| -> Vec<Extent> {
-            list.iter().map(|&(offset, bytes)| Extent { offset, bytes }).collect()
-        };
-        let (one, other) = (ranges(&[(0, 10), (20, 10)]), ranges(&[(5, 20), (29, 9)]));
-        assert_eq!((common_bytes(&one, &other), common_bytes(&other, &one)), (11, 11));
-        assert_eq!(common_bytes(&one, &[]), 0);
     }
 }

@@ -131,7 +131,7 @@ fn report(all: &[FileUse], top: usize, folders: bool) -> String {
 }
 
 /// A path on one line, with control characters escaped, since they could rewrite the screen.
-fn shown(path: &str) -> String {
+pub(super) fn shown(path: &str) -> String {
     path.chars()
         .map(|char| if char.is_control() { char.escape_default().to_string() } else { char.into() })
         .collect()
