@@ -44,7 +44,7 @@ impl Archive {
     /// The content of an entry, by a read of its own, which the engine charges. To be called with
     /// entries of bounded size.
     pub(crate) fn content(&self, number: u32, engine: &dyn Engine) -> Result<Vec<u8>, Error> {
-        let entry = &self.index.entries()[number as usize];
+        let entry = self.index.entry(number);
         let extent = Extent { offset: entry.header_offset, bytes: entry.extent_bytes };
         let whole = extent.aligned(self.alignment);
         let read = AlignedBuf::try_with_capacity(whole.bytes as usize)
@@ -53,7 +53,7 @@ impl Archive {
         let first = ((extent.offset - whole.offset) as usize).min(read.len());
         let end = (first + extent.bytes as usize).min(read.len());
         let mut content = Vec::new();
-        decode(entry, self.index.name(number), &read[first..end], &mut content)
+        decode(&entry, self.index.name(number), &read[first..end], &mut content)
             .map_err(|error| Error::corrupt(&self.path, error))?;
         Ok(content)
     }

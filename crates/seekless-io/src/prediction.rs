@@ -76,7 +76,7 @@ fn read_file(path: &Path) -> io::Result<Vec<u8>> {
 fn of_pack(sources: &Sources, engine: &dyn Engine) -> Known {
     for (archive, number_of) in sources.archives() {
         let Some(number) = archive.index.find(PREDICTION) else { continue };
-        let entry = &archive.index.entries()[number as usize];
+        let entry = archive.index.entry(number);
         let (bytes, within) = (entry.bytes.max(entry.coded_bytes), entry.extent_bytes);
         let model = if bytes > Model::BYTES_MAX || within > bytes + AROUND_BYTES {
             Err(format!("it has {} bytes, too many for a prediction", bytes.max(within)))

@@ -182,14 +182,14 @@ impl Old {
     /// What the pack says of its program's loads, in the numbers of the pack that `steps` make.
     fn model(&self, tree: &Tree, steps: &[Step]) -> Option<Model> {
         let number = self.index.find(PREDICTION)?;
-        let entry = &self.index.entries()[number as usize];
+        let entry = self.index.entry(number);
         if entry.bytes > Model::BYTES_MAX || entry.extent_bytes > 2 * Model::BYTES_MAX {
             return None;
         }
         let mut extent = vec![0; entry.extent_bytes as usize];
         self.file.read_exact_at(&mut extent, entry.header_offset).ok()?;
         let mut bytes = Vec::new();
-        decode(entry, PREDICTION, &extent, &mut bytes).ok()?;
+        decode(&entry, PREDICTION, &extent, &mut bytes).ok()?;
         let model = Model::from_bytes(&bytes).ok()?;
         let mut numbers = HashMap::new();
         for step in steps {

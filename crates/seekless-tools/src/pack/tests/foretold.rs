@@ -22,9 +22,10 @@ fn entry(archive: &Path) -> Option<(Method, Vec<u8>, bool)> {
     let bytes = fs::read(archive).expect("it is there");
     let index = Index::open(bytes.as_slice(), bytes.len() as u64).expect("our own");
     let number = index.find(PREDICTION)?;
-    let entry = &index.entries()[number as usize];
+    let entry = index.entry(number);
     let mut content = Vec::new();
-    decode(entry, PREDICTION, &bytes[entry.header_offset as usize..], &mut content).expect("whole");
+    decode(&entry, PREDICTION, &bytes[entry.header_offset as usize..], &mut content)
+        .expect("whole");
     Some((entry.method, content, number as usize + 1 == index.entries().len()))
 }
 
