@@ -1,6 +1,8 @@
-//! Exports a trace as CSV, as Ozen's sector text or as libCacheSim's oracleGeneral. The CSV has the
-//! names that the importer knows, so that it can be imported again without loss.
+//! Exports a trace as CSV, as Ozen's sector text, as libCacheSim's oracleGeneral or lcs, or as a
+//! log of fio. The CSV has the names that the importer knows, so that it can be imported again
+//! without loss.
 
+mod fio;
 mod oracle;
 mod ozen;
 
@@ -10,7 +12,8 @@ use seekless_sys::output::{Content, Destination};
 use std::fmt;
 use std::io::{self, BufWriter, Write};
 
-pub use oracle::oracle_general;
+pub use fio::{FioVersion, fio};
+pub use oracle::{LcsVersion, lcs, oracle_general};
 pub use ozen::{OzenPages, ozen};
 
 /// What a trace can be written as.
@@ -22,13 +25,18 @@ pub enum Format {
     Ozen,
     /// As [`oracle_general`] writes it.
     OracleGeneral,
+    /// As [`lcs`] writes it.
+    Lcs(LcsVersion),
+    /// As [`fio`] writes it.
+    Fio(FioVersion),
 }
 
 impl Format {
     /// What `out` will hold: text, unless the format is binary or the name ends in `.zst`.
     #[must_use]
     pub fn content(self, out: &Destination) -> Content {
-        let text = self != Format::OracleGeneral && !is_compressed(out);
+        let binary = matches!(self, Format::OracleGeneral | Format::Lcs(_));
+        let text = !binary && !is_compressed(out);
         if text { Content::Text } else { Content::Binary }
     }
 
@@ -46,6 +54,8 @@ impl Format {
             Format::Csv => csv(trace, out, progress),
             Format::Ozen => ozen(trace, out, progress),
             Format::OracleGeneral => oracle_general(trace, out, progress),
+            Format::Lcs(version) => lcs(trace, version, out, progress),
+            Format::Fio(version) => fio(trace, version, out, progress),
         }
     }
 }

@@ -37,3 +37,6 @@ pub(crate) const SECTOR_BYTES: i64 = 512;
 /// The first line of a trace that Ozen's simulator writes. The numbers below it are of pages, not
 /// of sectors.
 pub(crate) const POST_CACHE_HEADING: &str = "# Post-cache traces";
+
+/// The first lines of fio's logs, of version 2 and of version 3.
+pub(crate) const FIO_HEADINGS: [&str; 2] = ["fio version 2 iolog", "fio version 3 iolog"];

@@ -1,19 +1,35 @@
 //! Imports other formats: CSV with named columns, lists of ids, Ozen's sector text, libCacheSim's
-//! oracleGeneral and lcs. Each imported file is one run.
+//! oracleGeneral and lcs, the text of strace, darshan and blkparse, fio's logs, blktrace's files,
+//! and block traces that were published. Each imported file is one run, but for blktrace's.
 
+mod accesses;
+mod alibaba;
+mod binary;
+mod blkparse;
+mod blktrace;
 mod csv;
+mod dxt;
 pub(crate) mod fields;
+mod fio;
+mod fiu;
 mod format;
 mod ids;
+mod msr;
 pub(crate) mod number;
 mod ozen;
 pub(crate) mod record;
 mod records;
+mod spc;
+mod strace;
+mod systor;
+mod tencent;
+mod vscsi;
 
 use crate::compressed::estimated_rows;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::lines::Lines;
 use crate::{FileId, Kind, Metadata, RunInfo, Trace, Writer, compressed};
+use accesses::import_lines;
 use records::Numbered;
 use seekless_sys::output::Destination;
 use std::path::{Path, PathBuf};
@@ -53,7 +69,10 @@ pub fn any(
     }
     let writer = Writer::create(out, Metadata::default())?;
     let mut import = Import::new(files, writer, options, progress);
-    files.iter().try_for_each(|file| import.read(file))?;
+    for (at, file) in files.iter().enumerate() {
+        import.next = files.get(at + 1).cloned();
+        import.read(file)?;
+    }
     import.finish()
 }
 
@@ -129,6 +148,12 @@ pub type Progress<'a> = &'a mut dyn FnMut(u64, u64);
 
 /// What the importers share: the trace being written, the report, and the progress.
 struct Import<'a> {
+    /// All files, of which some may be parts of one run.
+    files: &'a [PathBuf],
+    /// The file that follows the current one.
+    next: Option<PathBuf>,
+    /// Files of blktrace that are one run, of which more follow.
+    group: Option<blktrace::Group>,
     writer: Writer,
     options: &'a Options,
     report: Report,
@@ -159,7 +184,7 @@ impl Told<'_> {
 impl<'a> Import<'a> {
     /// `writer` writes the trace.
     fn new(
-        files: &[PathBuf],
+        files: &'a [PathBuf],
         writer: Writer,
         options: &'a Options,
         progress: Progress<'a>,
@@ -170,6 +195,9 @@ impl<'a> Import<'a> {
             .map(|file| file.len())
             .sum();
         Import {
+            files,
+            next: None,
+            group: None,
             writer,
             options,
             report: Report::default(),
@@ -191,11 +219,25 @@ impl<'a> Import<'a> {
             self.end_numbered()?;
             self.name_numbered();
         }
+        let lines = |input| Lines::of(input, path);
         match format {
-            Format::Csv => csv::import_file(self, Lines::of(input, path)),
-            Format::Ids => ids::import_file(self, Lines::of(input, path)),
-            Format::Ozen => ozen::import_file(self, Lines::of(input, path)),
+            Format::Csv => csv::import_file(self, lines(input)),
+            Format::Ids => ids::import_file(self, lines(input)),
+            Format::Ozen => ozen::import_file(self, lines(input)),
             Format::OracleGeneral | Format::Lcs => records::import_file(self, path, input, format),
+            Format::Strace => strace::import_file(self, lines(input)),
+            Format::Fio => fio::import_file(self, lines(input)),
+            Format::Blkparse => blkparse::import_file(self, lines(input)),
+            Format::Blktrace => blktrace::import_file(self, input, path),
+            Format::Vscsi => vscsi::import_file(self, input, path),
+            Format::Dxt => dxt::import_file(self, lines(input)),
+            Format::Msr => import_lines(self, lines(input), &msr::FORM),
+            Format::Alibaba => import_lines(self, lines(input), &alibaba::FORM),
+            Format::Tencent => import_lines(self, lines(input), &tencent::FORM),
+            Format::Spc => import_lines(self, lines(input), &spc::FORM),
+            Format::Systor => import_lines(self, lines(input), &systor::FORM),
+            Format::FiuBlocks => import_lines(self, lines(input), &fiu::BLOCKS),
+            Format::FiuFiles => import_lines(self, lines(input), &fiu::FILES),
         }
     }
 

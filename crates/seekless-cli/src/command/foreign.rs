@@ -39,6 +39,32 @@ enum Format {
     OracleGeneral,
     /// Objects of libCacheSim, records behind a header
     Lcs,
+    /// Text of `strace -f -ttt -T -y`
+    Strace,
+    /// Logs of fio, version 2 or 3
+    Fio,
+    /// Text of blkparse
+    Blkparse,
+    /// Files of blktrace, of all processors
+    Blktrace,
+    /// VMware's records, version 1 or 2
+    Vscsi,
+    /// Text of darshan-dxt-parser
+    Dxt,
+    /// Block traces of MSR Cambridge
+    Msr,
+    /// Block traces of Alibaba
+    Alibaba,
+    /// Block traces of Tencent
+    Tencent,
+    /// SPC's traces, as UMass has them
+    Spc,
+    /// Block traces of SYSTOR '17
+    Systor,
+    /// Block traces of FIU
+    FiuBlocks,
+    /// FIU's traces of files
+    FiuFiles,
 }
 
 impl Foreign {
@@ -50,6 +76,19 @@ impl Foreign {
             Format::Ozen => import::Format::Ozen,
             Format::OracleGeneral => import::Format::OracleGeneral,
             Format::Lcs => import::Format::Lcs,
+            Format::Strace => import::Format::Strace,
+            Format::Fio => import::Format::Fio,
+            Format::Blkparse => import::Format::Blkparse,
+            Format::Blktrace => import::Format::Blktrace,
+            Format::Vscsi => import::Format::Vscsi,
+            Format::Dxt => import::Format::Dxt,
+            Format::Msr => import::Format::Msr,
+            Format::Alibaba => import::Format::Alibaba,
+            Format::Tencent => import::Format::Tencent,
+            Format::Spc => import::Format::Spc,
+            Format::Systor => import::Format::Systor,
+            Format::FiuBlocks => import::Format::FiuBlocks,
+            Format::FiuFiles => import::Format::FiuFiles,
         });
         if self.columns.is_some() && format.is_some_and(|format| format != import::Format::Csv) {
             bail!("--columns is for --format csv: the other formats have no columns");

@@ -1,9 +1,9 @@
-//! Exports libCacheSim's oracleGeneral: each request with its object, its bytes, and the number of
-//! the next request for the object. See `foreign.rs` for the layout of a record.
+//! Exports libCacheSim's oracleGeneral and lcs: each request with its object, its bytes, and the
+//! number of the next request for the object. See `foreign.rs` for the layout of a record.
 
 use super::BUFFER_BYTES;
 use crate::error::{Error, ErrorKind, Result};
-use crate::foreign::{ORACLE_RECORD_BYTES, SECOND_NS, SECTOR_BYTES};
+use crate::foreign::{LCS_HEADER_BYTES, LCS_MAGIC, SECOND_NS, SECTOR_BYTES};
 use crate::{Batch, Columns, FileId, Kind, Op, Trace};
 use std::collections::HashMap;
 use std::io::{BufWriter, Write};
@@ -27,40 +27,182 @@ pub fn oracle_general(
     out: &mut dyn Write,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<()> {
+    write(trace, Layout::OracleGeneral, out, progress)
+}
+
+/// Which version of lcs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LcsVersion {
+    /// Time, object, size and next access.
+    One,
+    /// Also the operation.
+    Two,
+    /// Also sizes of 64 bits, and a lifetime, which is 0.
+    Three,
+}
+
+/// Writes a trace as lcs: a header with sums, then records of the requests that
+/// [`oracle_general`] has.
+///
+/// # Errors
+/// As [`oracle_general`]; sizes fit version 3.
+pub fn lcs(
+    trace: &Trace,
+    version: LcsVersion,
+    out: &mut dyn Write,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<()> {
+    write(trace, Layout::Lcs(version), out, progress)
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layout {
+    OracleGeneral,
+    Lcs(LcsVersion),
+}
+
+/// libCacheSim's numbers of operations (`req_op_e` in include/libCacheSim/enum.h).
+const OP_READ: u32 = 12;
+const OP_WRITE: u32 = 13;
+/// Of the sums in a header of lcs.
+const SUMS_VERSION: u64 = 1;
+
+struct Record {
+    seconds: u32,
+    object: u64,
+    bytes: u64,
+    writes: bool,
+    next: i64,
+}
+
+impl Layout {
+    fn name(self) -> &'static str {
+        if self == Layout::OracleGeneral { "oracleGeneral" } else { "lcs" }
+    }
+
+    /// Writes a record; false if its size does not fit.
+    fn put(self, record: &Record, out: &mut Vec<u8>) -> bool {
+        out.clear();
+        out.extend(record.seconds.to_le_bytes());
+        out.extend(record.object.to_le_bytes());
+        let small = u32::try_from(record.bytes);
+        match (self, small) {
+            (Layout::Lcs(LcsVersion::Three), _) => out.extend(record.bytes.to_le_bytes()),
+            (_, Ok(small)) => out.extend(small.to_le_bytes()),
+            (_, Err(_)) => return false,
+        }
+        if let Layout::Lcs(LcsVersion::Two | LcsVersion::Three) = self {
+            let op = if record.writes { OP_WRITE } else { OP_READ };
+            out.extend(op.to_le_bytes()); // the tenant, in the upper bits, is 0
+        }
+        if self == Layout::Lcs(LcsVersion::Three) {
+            out.extend(0_u32.to_le_bytes()); // no lifetime
+        }
+        out.extend(record.next.to_le_bytes());
+        true
+    }
+}
+
+fn write(
+    trace: &Trace,
+    layout: Layout,
+    out: &mut dyn Write,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<()> {
     let names = Names::of(trace)?;
     let mut objects = Objects { names, ..Objects::default() };
     let rule = Rule::of(trace)?;
+    let starts: Vec<u64> =
+        trace.metadata().runs.iter().map(|run| run.started_unix_ns.unwrap_or(0)).collect();
+    let seconds = |batch: &Batch, row: usize| {
+        let start = starts.get(batch.run()[row] as usize).copied().unwrap_or(0);
+        start.saturating_add(batch.time_ns()[row]) / SECOND_NS
+    };
+    let mut sums = Sums::default();
     each(trace, rule, &mut |batch, row| {
         let object = objects.number(batch.file()[row], batch.offset()[row]);
         objects.requests.push(object);
+        sums.add(object, seconds(batch, row), batch.bytes()[row], batch.op()[row]);
         Ok(())
     })?;
     let next = next_accesses(&objects.requests);
-    let failed = |error| Error::io(trace.path(), "could not be written as oracleGeneral", error);
-    let starts: Vec<u64> =
-        trace.metadata().runs.iter().map(|run| run.started_unix_ns.unwrap_or(0)).collect();
+    let doing = format!("could not be written as {}", layout.name());
+    let failed = |error| Error::io(trace.path(), &doing, error);
     let mut out = BufWriter::with_capacity(BUFFER_BYTES, out);
-    let mut position = 0;
+    if let Layout::Lcs(version) = layout {
+        out.write_all(&sums.header(version)).map_err(failed)?;
+    }
+    let (mut position, mut written) = (0, Vec::new());
     each(trace, rule, &mut |batch, row| {
-        let start = starts.get(batch.run()[row] as usize).copied().unwrap_or(0);
-        let seconds = start.saturating_add(batch.time_ns()[row]) / SECOND_NS;
-        let bytes = batch.bytes()[row];
-        let object = objects.names_out[objects.requests[position] as usize];
-        let small = |value: u64, what: &str| {
-            u32::try_from(value).map_err(|_| too_large(trace, position, what))
+        let time = u32::try_from(seconds(batch, row));
+        let record = Record {
+            seconds: time.map_err(|_| too_large(trace, position, "time"))?,
+            object: objects.names_out[objects.requests[position] as usize],
+            bytes: batch.bytes()[row],
+            writes: batch.op()[row] == Op::Write,
+            next: next[position],
         };
-        let mut record = [0; ORACLE_RECORD_BYTES];
-        record[..4].copy_from_slice(&small(seconds, "time")?.to_le_bytes());
-        record[4..12].copy_from_slice(&object.to_le_bytes());
-        record[12..16].copy_from_slice(&small(bytes, "size")?.to_le_bytes());
-        record[16..].copy_from_slice(&next[position].to_le_bytes());
+        if !layout.put(&record, &mut written) {
+            return Err(too_large(trace, position, "size"));
+        }
         position += 1;
         if position.is_multiple_of(PROGRESS_RECORDS) {
             progress(position as u64, trace.rows());
         }
-        out.write_all(&record).map_err(failed)
+        out.write_all(&written).map_err(failed)
     })?;
     out.flush().map_err(failed)
+}
+
+/// What a header of lcs says of its records.
+#[derive(Default)]
+struct Sums {
+    requests: u64,
+    bytes: u64,
+    start_seconds: u64,
+    end_seconds: u64,
+    writes: u64,
+    /// The largest size of each object.
+    objects: Vec<u64>,
+}
+
+impl Sums {
+    fn add(&mut self, object: u32, seconds: u64, bytes: u64, op: Op) {
+        if self.requests == 0 {
+            self.start_seconds = seconds;
+        }
+        self.end_seconds = seconds;
+        self.requests += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.writes += u64::from(op == Op::Write);
+        let object = object as usize;
+        if object == self.objects.len() {
+            self.objects.push(0);
+        }
+        self.objects[object] = self.objects[object].max(bytes);
+    }
+
+    fn header(&self, version: LcsVersion) -> Vec<u8> {
+        let mut header = LCS_MAGIC.to_vec();
+        let object_bytes = self.objects.iter().fold(0_u64, |sum, size| sum.saturating_add(*size));
+        let sums = [
+            version as u64 + 1,
+            SUMS_VERSION,
+            self.requests,
+            self.objects.len() as u64,
+            self.bytes,
+            object_bytes,
+            self.start_seconds,
+            self.end_seconds,
+            self.requests - self.writes,
+            self.writes,
+        ];
+        sums.iter().for_each(|sum| header.extend(sum.to_le_bytes()));
+        header.resize(LCS_HEADER_BYTES - LCS_MAGIC.len(), 0);
+        header.extend(LCS_MAGIC);
+        header
+    }
 }
 
 fn too_large(trace: &Trace, position: usize, what: &str) -> Error {

@@ -1,10 +1,13 @@
 //! The formats that can be imported, and how they are told apart.
 
-use super::ozen;
+use super::accesses::{Parse, all_rows};
+use super::{
+    alibaba, blkparse, blktrace, dxt, fiu, msr, ozen, spc, strace, systor, tencent, vscsi,
+};
 use crate::Kind;
 use crate::compressed::Input;
 use crate::error::Result;
-use crate::foreign::{LCS_MAGIC, ORACLE_RECORD_BYTES, POST_CACHE_HEADING};
+use crate::foreign::{FIO_HEADINGS, LCS_MAGIC, ORACLE_RECORD_BYTES, POST_CACHE_HEADING};
 use std::path::Path;
 
 /// A format of other tools.
@@ -20,6 +23,32 @@ pub enum Format {
     OracleGeneral,
     /// libCacheSim's records behind a header, see [`lcs`](super::lcs).
     Lcs,
+    /// The text of strace.
+    Strace,
+    /// fio's logs of I/O, versions 2 and 3.
+    Fio,
+    /// The text of blkparse.
+    Blkparse,
+    /// The files of blktrace. Those of all processors are one run.
+    Blktrace,
+    /// VMware's vscsi traces, versions 1 and 2.
+    Vscsi,
+    /// The text of darshan-dxt-parser.
+    Dxt,
+    /// MSR Cambridge's block traces.
+    Msr,
+    /// Alibaba's block traces of 2020.
+    Alibaba,
+    /// Tencent's block traces.
+    Tencent,
+    /// The Storage Performance Council's traces, as UMass has them.
+    Spc,
+    /// The block traces of SYSTOR '17.
+    Systor,
+    /// FIU's block traces.
+    FiuBlocks,
+    /// FIU's traces of files.
+    FiuFiles,
 }
 
 /// How much of the content is looked at.
@@ -32,8 +61,19 @@ impl Format {
     #[must_use]
     pub fn kind(self) -> Kind {
         match self {
-            Format::Csv => Kind::Files,
-            Format::Ozen => Kind::Blocks,
+            Format::Csv | Format::Strace | Format::Fio | Format::Dxt | Format::FiuFiles => {
+                Kind::Files
+            }
+            Format::Ozen
+            | Format::Blkparse
+            | Format::Blktrace
+            | Format::Vscsi
+            | Format::Msr
+            | Format::Alibaba
+            | Format::Tencent
+            | Format::Spc
+            | Format::Systor
+            | Format::FiuBlocks => Kind::Blocks,
             Format::Ids | Format::OracleGeneral | Format::Lcs => Kind::Ids,
         }
     }
@@ -49,10 +89,53 @@ impl Format {
     /// taken for CSV; reading it then says what a CSV needs.
     pub(crate) fn detect(path: &Path, input: &mut Input) -> Result<Self> {
         let head = input.head(path, HEAD_BYTES)?;
+        let found = Self::of_first_bytes(&head).or_else(|| Self::of_name(path));
+        Ok(found.unwrap_or_else(|| Self::of_content(&head)))
+    }
+
+    /// The format of a file that begins in a way that only files of one format do. Published block
+    /// traces are such: their names end in `.csv`, but their columns have no names that are known.
+    fn of_first_bytes(head: &[u8]) -> Option<Self> {
         if head.starts_with(&LCS_MAGIC) {
-            return Ok(Format::Lcs);
+            return Some(Format::Lcs);
         }
-        Ok(Self::of_name(path).unwrap_or_else(|| Self::of_content(&head)))
+        if blktrace::is_trace(head) {
+            return Some(Format::Blktrace);
+        }
+        if head.contains(&0) {
+            return None; // no text
+        }
+        let first = lines(head).next()?;
+        if FIO_HEADINGS.iter().any(|heading| heading.as_bytes() == first) {
+            return Some(Format::Fio);
+        }
+        if first == systor::HEADING {
+            return Some(Format::Systor);
+        }
+        let is = |parse: Parse| all_rows(lines(head), parse);
+        let forms = [
+            (Format::Msr, msr::FORM.parse),
+            (Format::Alibaba, alibaba::FORM.parse),
+            (Format::Tencent, tencent::FORM.parse),
+            (Format::Spc, spc::FORM.parse),
+            (Format::FiuBlocks, fiu::BLOCKS.parse),
+            (Format::FiuFiles, fiu::FILES.parse),
+        ];
+        let is_number = first.first().is_some_and(u8::is_ascii_digit);
+        if let Some((form, _)) = forms.into_iter().find(|(_, parse)| is_number && is(*parse)) {
+            return Some(form);
+        }
+        match () {
+            () if dxt::is_text(lines(head)) => Some(Format::Dxt),
+            () if lines(head)
+                .take(8)
+                .any(|line| matches!(blkparse::parse_row(line), Ok(Some(_)))) =>
+            {
+                Some(Format::Blkparse)
+            }
+            () if strace::is_text(lines(head)) => Some(Format::Strace),
+            () => None,
+        }
     }
 
     /// The format that the ending of a name stands for.
@@ -73,6 +156,7 @@ impl Format {
     fn of_content(head: &[u8]) -> Self {
         match () {
             () if is_oracle_general(head) => Format::OracleGeneral,
+            () if head.contains(&0) && vscsi::version(head).is_some() => Format::Vscsi,
             () if is_sectors(head) => Format::Ozen,
             () if are_numbers(head) => Format::Ids,
             () => Format::Csv,

@@ -67,6 +67,12 @@ fn starts() -> impl Strategy<Value = Vec<u8>> {
         Just(&b"\x5d\x00\x00\x80\x00\xff\xff\xff\xff\xff\xff\xff\xff"[..]),
         Just(&b"path,size,op,time_s,offset,run\n"[..]),
         Just(&b"path\n\""[..]),
+        Just(&b"1 2.5 read(3</a>, \"\", 1) = 1\n1 2.6 open(\""[..]),
+        Just(&b"fio version 3 iolog\n1 /f open\n2 /f read "[..]),
+        Just(&b"# DXT, file_id: 1, file_name: a\n X_POSIX 0 read "[..]),
+        Just(&b"8,0 1 1 0.0 7 Q W 1 + 8 [x]\n8,0 "[..]),
+        Just(&b"128166372003061629,usr,0,Read,1,2,3\n1,"[..]),
+        Just(&b"\x07tae\x00\x00"[..]),
     ]
     .prop_map(<[u8]>::to_vec)
 }

@@ -1,6 +1,7 @@
 //! Tests traces through the crate's public interface: one binary, with a file for each claim.
 
 mod bit_flips;
+mod foreign_formats;
 mod fuzzing;
 mod hostile;
 mod hostile_records;
@@ -9,5 +10,6 @@ mod merging;
 mod old_traces;
 mod public_runs;
 mod simulator_formats;
+mod strace;
 mod support;
 mod text;

@@ -19,13 +19,20 @@ use std::process::ExitCode;
 /// trace without loads, there is one for each access; of one device, the sector where an access
 /// begins is the object. Next accesses are computed.
 ///
+/// lcs1, lcs2, lcs3: the same behind a header; 2 and 3 also hold the operation, 3 has sizes of 64
+/// bits.
+///
+/// fio2, fio3: a log that `fio --read_iolog` replays, of the reads, writes and syncs of one run; 3
+/// has a time on each line.
+///
 /// A file whose name ends in .zst is compressed with zstd.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   seekless trace export run.parquet | head
   seekless trace export --format csv run.parquet -o run.csv
-  seekless trace export --format oracle-general blocks.parquet -o blocks.oracleGeneral.zst")]
+  seekless trace export --format oracle-general blocks.parquet -o blocks.oracleGeneral.zst
+  seekless trace export --format fio3 run.parquet -o run.fio")]
 pub struct Args {
     /// The trace to read
     trace: PathBuf,
@@ -47,6 +54,16 @@ enum Format {
     Ozen,
     /// Objects for libCacheSim
     OracleGeneral,
+    /// Objects for libCacheSim, version 1
+    Lcs1,
+    /// Objects for libCacheSim, version 2
+    Lcs2,
+    /// Objects for libCacheSim, version 3
+    Lcs3,
+    /// A log for fio, version 2
+    Fio2,
+    /// A log for fio, version 3
+    Fio3,
 }
 
 /// Exports.
@@ -55,6 +72,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Format::Csv => export::Format::Csv,
         Format::Ozen => export::Format::Ozen,
         Format::OracleGeneral => export::Format::OracleGeneral,
+        Format::Lcs1 => export::Format::Lcs(export::LcsVersion::One),
+        Format::Lcs2 => export::Format::Lcs(export::LcsVersion::Two),
+        Format::Lcs3 => export::Format::Lcs(export::LcsVersion::Three),
+        Format::Fio2 => export::Format::Fio(export::FioVersion::Two),
+        Format::Fio3 => export::Format::Fio(export::FioVersion::Three),
     };
     let out = args.force.destination(&args.output);
     out.check(format.content(&out))?;

@@ -25,9 +25,18 @@ use std::process::ExitCode;
 /// lcs: libCacheSim's records behind a header of 8192 bytes, versions 1 to 8. Operations, tenants,
 /// lifetimes and features are left out.
 ///
-/// Without --format each file tells its own: lcs by its first bytes; oracle-general, lcs and csv by
-/// the ending of the name (.oracleGeneral, .oracleGeneral.bin, .lcs, .csv, perhaps with .zst, .gz,
-/// .xz or .lzma behind it); the others by what their beginning looks like.
+/// strace: the text of `strace -f -ttt -T -y -o FILE`; with fewer options less is known. fio: logs
+/// of version 2 or 3. dxt: what darshan-dxt-parser prints. fiu-files: FIU's traces of files.
+///
+/// blkparse, blktrace, vscsi, msr, alibaba, tencent, spc, systor, fiu-blocks: block traces, as
+/// their tools and collections have them. Of blkparse and blktrace the queued accesses are taken,
+/// or the issued ones if the first is one. Files NAME.blktrace.0, NAME.blktrace.1, ... that are
+/// given one after the other are one run.
+///
+/// Without --format each file tells its own: lcs, blktrace and most formats of text by their first
+/// bytes; oracle-general, lcs and csv by the ending of the name (.oracleGeneral,
+/// .oracleGeneral.bin, .lcs, .csv, perhaps with .zst, .gz, .xz or .lzma behind it); the others by
+/// what their beginning looks like.
 ///
 /// Files may be plain or compressed with gzip, xz, lzma or zstd; their content tells. Each file
 /// becomes one run, in the order given; the last is the newest. A csv with a run column keeps its
@@ -40,7 +49,9 @@ Examples:
   seekless trace import --format csv log.tsv -o run.parquet --delimiter tab --no-header --columns path=#1,size=#2
   seekless trace import --format ids web.txt.xz -o web.parquet
   seekless trace import --format ozen SequentialCopyGrep.txt.lzma -o copygrep.parquet
-  seekless trace import cloudphysics.oracleGeneral.zst -o cloudphysics.parquet")]
+  seekless trace import cloudphysics.oracleGeneral.zst -o cloudphysics.parquet
+  strace -f -ttt -T -y -o app.strace app && seekless trace import app.strace -o app.parquet
+  seekless trace import sda.blktrace.* -o sda.parquet")]
 pub struct Args {
     /// The files to import; - is standard input
     #[arg(required = true, value_name = "FILE", value_parser = input())]
