@@ -419,6 +419,21 @@ impl Streams {
         current.or_else(|| self.table.of_page(state.opening, page, is_it))
     }
 
+    /// A page of a mapped file is missing. Nothing tells that pages before it were read which had
+    /// been fetched: where it lies behind the last of them, the run has come to there.
+    fn passed(&mut self, file: Handle, page: PageNo) {
+        let is_behind = |stream: &Stream| {
+            stream.pattern == Pattern::Run && stream.facing.page(page) == stream.front
+        };
+        for fetched in [page.checked_sub(1), Some(page + 1)].into_iter().flatten() {
+            let is_it = |stream: &Stream| is_behind(stream) && stream.covers(fetched);
+            if let Some(id) = self.stream_of(file, fetched, is_it) {
+                self.table.change(id, |stream| stream.last = Span::of_page(stream.front - 1));
+                return;
+            }
+        }
+    }
+
     /// The reader is at a marker. If it came there without a read (the file is mapped), its run
     /// moves on to the marker.
     fn reached(&mut self, file: Handle, page: PageNo, ahead: &mut dyn Ahead) {
@@ -530,6 +545,7 @@ impl Readahead for Streams {
             Trigger::Miss => self.missed(read, page, ahead),
             Trigger::Marker => self.reached(read.file, page, ahead),
             Trigger::Fault => {
+                self.passed(read.file, page);
                 self.see(read.file, Span::of_page(page), ahead);
                 if !ahead.cached(page) {
                     self.around(read.file, page, ahead);

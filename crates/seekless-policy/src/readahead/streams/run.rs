@@ -35,10 +35,6 @@ pub(super) fn step(run: &Stream, read: Span) -> Option<Step> {
     if continues(last, read) {
         return Some(Step::Next { gap_bytes: read.start.saturating_sub(last.end) });
     }
-    // A mapped file is seen only where it was not fetched.
-    if run.windows > 0 && read.first_page() == run.front {
-        return Some(Step::Next { gap_bytes: 0 });
-    }
     let reorder = REORDER_READS.saturating_mul(read.bytes().max(last.bytes()));
     if read.end <= last.end {
         return (read.start.saturating_add(reorder) >= last.start).then_some(Step::Within);
@@ -98,7 +94,8 @@ pub(super) fn jump_again(run: &mut Stream, first_gap_bytes: u64, read: Span) {
 pub(super) fn stride(run: &Stream, limits: &Limits) -> Option<Stride> {
     let delta = run.deltas.majority(PARTS_AGREEING).filter(|&delta| delta > 0)?.unsigned_abs();
     let element = run.part_bytes.max(run.run_bytes()).min(delta);
-    (!limits.bridges_known(delta - element)).then_some(Stride { delta, element })
+    let stride = Stride { delta, element };
+    stride.read_through(limits).is_none().then_some(stride)
 }
 
 /// What is read now: the first page, and the page after the last.

@@ -1,5 +1,6 @@
 //! A stride: where its elements lie.
 
+use super::limits::Limits;
 use super::span::Span;
 use crate::readahead::PageNo;
 use crate::readahead::options::PAGE_BYTES;
@@ -16,6 +17,12 @@ pub(super) struct Stride {
 impl Stride {
     pub(super) fn gap_bytes(self) -> u64 {
         self.delta.saturating_sub(self.element)
+    }
+
+    /// The pages of two elements and the gaps after them, if the gaps are to be read too.
+    pub(super) fn read_through(self, limits: &Limits) -> Option<u64> {
+        let two = self.delta.saturating_mul(2) / PAGE_BYTES + 1;
+        (limits.bridges_known(self.gap_bytes()) && two <= limits.window).then_some(two)
     }
 
     /// The `number`th element after the one at `start`.

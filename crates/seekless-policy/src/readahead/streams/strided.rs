@@ -48,15 +48,9 @@ pub(super) fn advance(stream: &mut Stream, stride: Stride, read: Span) -> Stride
     Stride { element: element.min(stride.delta), ..stride }
 }
 
-/// The pages of two elements and the gaps after them, if the gaps are to be read too.
-fn read_through(stride: Stride, limits: &Limits) -> Option<u64> {
-    let two = stride.delta.saturating_mul(2) / PAGE_BYTES + 1;
-    (limits.bridges_known(stride.gap_bytes()) && two <= limits.window).then_some(two)
-}
-
 /// The first window: two elements, as three were seen.
 pub(super) fn first_window(stride: Stride, limits: &Limits) -> u64 {
-    read_through(stride, limits).map_or(2, |two| two.max(limits.first()))
+    stride.read_through(limits).map_or(2, |two| two.max(limits.first()))
 }
 
 /// Hands the windows to fetch now to `submit`, as the stream sees the file. `end` is the page after
@@ -69,7 +63,7 @@ pub(super) fn plan(
     limits: &Limits,
     submit: &mut dyn FnMut(Window),
 ) {
-    if let Some(two) = read_through(stride, limits) {
+    if let Some(two) = stride.read_through(limits) {
         let limits = Limits { worth: limits.worth.max(two), ..*limits };
         if let Some(window) = run::next_window(stream, demand, end, &limits) {
             submit(window);

@@ -129,6 +129,15 @@ fn a_stride_is_read_element_by_element_where_requests_are_cheap() {
     assert_eq!(elements.len(), 3 + 2 + 7);
 }
 
+/// The start of a file is taken for a run. That an element lies where its window ended does not
+/// make the stride one, where a window has no room for two elements and their gaps.
+#[test]
+fn a_stride_from_the_start_of_a_file_is_no_run() {
+    let stride = windows(32, VOLUME, (0..40).map(|turn| 16 * turn));
+    let large: Vec<_> = stride.iter().filter(|window| window.pages > 1).collect();
+    assert!(stride.len() > 30 && large.len() <= 3, "{large:?}");
+}
+
 #[test]
 fn a_stride_stands_reads_that_do_not_fit_and_elements_left_out() {
     let mut host = host(256, DRIVE);
@@ -266,6 +275,19 @@ fn faults_follow_a_run_by_its_markers() {
     assert!(faults <= 2, "{:?}", host.file.windows);
     assert_eq!(host.file.windows.last().map(|window| window.pages), Some(64));
     assert!(host.file.alone.is_empty());
+}
+
+/// Then the reader misses where the last window ended, and nothing has told how it came there.
+#[test]
+fn faults_follow_a_run_without_markers() {
+    let forward: Vec<PageNo> = (1000..1200).collect();
+    let backward: Vec<PageNo> = forward.iter().rev().copied().collect();
+    for pages in [forward, backward] {
+        let mut host = with_lead(64, PLAIN, Lead::Off);
+        pages.into_iter().for_each(|page| host.fault(page));
+        let sizes: Vec<u32> = host.file.windows.iter().map(|window| window.pages).collect();
+        assert_eq!(sizes[3..6], [16, 32, 64], "{sizes:?}");
+    }
 }
 
 #[test]
