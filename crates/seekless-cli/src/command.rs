@@ -9,6 +9,7 @@ pub mod fits;
 pub mod foreign;
 pub mod grep;
 pub mod man;
+pub mod mount;
 pub mod order;
 pub mod pack;
 pub mod probe;

@@ -54,6 +54,8 @@ pub use seekless_gnu as gnu;
 pub use seekless_io as io;
 #[cfg(feature = "measure")]
 pub use seekless_measure as measure;
+#[cfg(feature = "mount")]
+pub use seekless_mount as mount;
 #[cfg(feature = "store")]
 pub use seekless_pack as pack;
 #[cfg(any(feature = "sim", feature = "store"))]

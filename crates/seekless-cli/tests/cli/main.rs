@@ -16,6 +16,7 @@ mod gnu_wc;
 mod grep;
 mod holes;
 mod memory;
+mod mount;
 mod outputs;
 mod pack;
 mod pipes;

@@ -107,8 +107,8 @@ impl Node {
 
 impl Tree {
     /// Walks `dir`, leaving out the file at `out` (its own output, from an earlier time) and what
-    /// `exclude` holds, and a prediction that was unpacked there. What a pack cannot hold is left out
-    /// and noted, or an error if `strict`.
+    /// `exclude` holds, and a prediction that was unpacked there. What a pack cannot hold is left
+    /// out and noted, or an error if `strict`.
     pub(super) fn walk(
         dir: &Path,
         out: Option<&Path>,

@@ -1,0 +1,95 @@
+//! `seekless mount`: a pack as a read-only file system, for programs that cannot be changed.
+
+use crate::interrupt;
+use anyhow::Context;
+use seekless::device::units::{counted, parse_bytes};
+use seekless::io::Store;
+use seekless::mount::{Mounted, Options, mount};
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// How often it is looked whether the pack is to be unmounted, or was.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Mount a pack as a read-only folder.
+///
+/// Programs that know nothing of Seekless read the files of PACK in DIR. What they read comes
+/// through the store: in a few large requests, decoded by all cores, with the files that the
+/// program is likely to read next, if the pack says so. What was read once lies in the kernel's
+/// page cache.
+///
+/// The pack is unmounted on Ctrl-C, or by `fusermount3 -u DIR`. With a command, it is unmounted
+/// when that ends, and the exit status is the command's. Without root this needs the package fuse3.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  seekless mount data.zip data                     until Ctrl-C
+  seekless mount site-packages.zip /venv/lib/python3.12/site-packages --over -- python3 app.py")]
+pub struct Args {
+    /// The Zip archive
+    pack: PathBuf,
+    /// The folder at which its files appear; it must be empty
+    dir: PathBuf,
+    /// Run this command meanwhile, then unmount
+    #[arg(last = true, value_name = "CMD")]
+    command: Vec<OsString>,
+    /// DIR may hold files, which are hidden while the pack is mounted
+    #[arg(long)]
+    over: bool,
+    /// Let other users read the files too; unless root mounts, /etc/fuse.conf must say
+    /// `user_allow_other`
+    #[arg(long)]
+    all_users: bool,
+    /// Memory for files that were read, beside the kernel's page cache
+    #[arg(long, value_name = "BYTES", default_value = "64MiB", value_parser = parse_bytes)]
+    cache: u64,
+    /// Do not read files ahead because the pack says that the program is likely to read them
+    #[arg(long)]
+    no_prediction: bool,
+}
+
+/// Mounts, waits or runs the command, and unmounts.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let cancel = interrupt::cancel_when_interrupted()?;
+    let store = Store::builder().cache(args.cache).predict(!args.no_prediction).open(&args.pack)?;
+    if let Some(note) = store.prediction_note() {
+        eprintln!("seekless: {note}");
+    }
+    let failed = |words: &str| eprintln!("seekless: {words}");
+    let options = Options { over: args.over, all_users: args.all_users, failed: Box::new(failed) };
+    let mounted = mount(store, &args.dir, options)?;
+    if mounted.left_out() > 0 {
+        let count = counted(mounted.left_out(), "file");
+        eprintln!("seekless: {count} left out: others have their names");
+    }
+    let code = match args.command.split_first() {
+        Some((program, words)) => {
+            let status = Command::new(program).args(words).status();
+            status.map(code).with_context(|| format!("cannot run {}", program.display()))
+        }
+        None => {
+            eprintln!("mounted at {}; Ctrl-C unmounts it", args.dir.display());
+            wait(&mounted, &cancel);
+            Ok(ExitCode::SUCCESS)
+        }
+    };
+    mounted.unmount()?;
+    code
+}
+
+fn wait(mounted: &Mounted, cancel: &AtomicBool) {
+    while mounted.is_mounted() && !cancel.load(Ordering::Relaxed) {
+        thread::sleep(PAUSE);
+    }
+}
+
+/// As a shell gives it: 128 and the signal, if one ended the command.
+fn code(status: ExitStatus) -> ExitCode {
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+}

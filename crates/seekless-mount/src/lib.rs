@@ -1,0 +1,27 @@
+//! A pack as a read-only file system, through FUSE: programs that cannot be changed read it through
+//! our store, with its cache, its joined reads and its prediction.
+//!
+//! What was read once lies in the kernel's page cache, as for any file system, and is not asked for
+//! again: a pack does not change while it is mounted.
+//!
+//! ```no_run
+//! use seekless_io::Store;
+//! use seekless_mount::{Options, mount};
+//! use std::path::Path;
+//!
+//! let store = Store::open("data.zip")?;
+//! let mounted = mount(store, Path::new("data"), Options::default())?;
+//! println!("{}", std::fs::read_to_string("data/settings.txt")?);
+//! mounted.unmount()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod error;
+mod mount;
+mod serve;
+mod tree;
+
+pub use error::{Error, ErrorKind, Result};
+pub use mount::{Mounted, Options, mount};

@@ -1,0 +1,123 @@
+//! Mounts a pack, and unmounts it.
+
+use crate::error::{Error, Result};
+use crate::serve::{Open, Served};
+use crate::tree::Tree;
+use fuser::{BackgroundSession, Config, MountOption, Session, SessionACL};
+use rustix::process::{getegid, geteuid};
+use seekless_io::Store;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::thread::available_parallelism;
+
+/// How a pack is mounted.
+pub struct Options {
+    /// Whether other users may read it too. Unless root mounts it, `/etc/fuse.conf` must allow that
+    /// (`user_allow_other`).
+    pub all_users: bool,
+    /// Whether the folder may hold something, which is hidden while the pack is mounted there.
+    pub over: bool,
+    /// Gets the words of each read that fails; the program sees an error of the system alone.
+    pub failed: Box<dyn Fn(&str) + Send + Sync>,
+}
+
+impl Default for Options {
+    /// For the user who mounts it, on an empty folder, in silence.
+    fn default() -> Self {
+        Self { all_users: false, over: false, failed: Box::new(|_| ()) }
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Options")
+            .field("all_users", &self.all_users)
+            .field("over", &self.over)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A pack that is mounted. Dropped, it is unmounted.
+#[derive(Debug)]
+pub struct Mounted {
+    session: BackgroundSession,
+    folder: PathBuf,
+    left_out: u64,
+}
+
+/// Mounts the first pack of `store` at `folder`, which must be there. Returns when its files can be
+/// read; threads of this process serve them.
+///
+/// # Errors
+/// [`Folder`](crate::ErrorKind::Folder): it is no empty folder.
+/// [`System`](crate::ErrorKind::System): there is no `/dev/fuse`, or the user may not mount; the
+/// helper `fusermount3` of the package fuse3 is needed without root.
+pub fn mount(store: Store, folder: &Path, options: Options) -> Result<Mounted> {
+    check(folder, options.over)?;
+    let tree = Tree::new(store.index());
+    let left_out = tree.left_out;
+    let name = store.path().display().to_string();
+    let served = Served {
+        tree,
+        owner: (geteuid().as_raw(), getegid().as_raw()),
+        failed: options.failed,
+        open: Open::default(),
+        store,
+    };
+    let mut config = Config::default();
+    config.mount_options = vec![
+        MountOption::RO,
+        MountOption::NoSuid,
+        MountOption::NoDev,
+        MountOption::DefaultPermissions,
+        // A comma would end the option.
+        MountOption::FSName(name.replace([',', '\\'], "_")),
+        MountOption::Subtype("seekless".to_owned()),
+    ];
+    config.acl = if options.all_users { SessionACL::All } else { SessionACL::Owner };
+    // Threads wait for the device, not for the processor.
+    config.n_threads = Some(available_parallelism().map_or(4, |cores| cores.get().max(2) * 2));
+    config.clone_fd = true;
+    let session = Session::new(served, folder, &config)
+        .and_then(Session::spawn)
+        .map_err(|error| Error::system("mount the pack at", folder, error))?;
+    Ok(Mounted { session, folder: folder.to_owned(), left_out })
+}
+
+fn check(folder: &Path, over: bool) -> Result<()> {
+    if !folder.is_dir() {
+        return Err(Error::folder(folder, "is not a folder; make it first"));
+    }
+    let mut content = folder.read_dir().map_err(|error| Error::unreadable(folder, error))?;
+    match content.next().is_some() && !over {
+        true => Err(Error::folder(folder, "is not empty; what it holds would be hidden")),
+        false => Ok(()),
+    }
+}
+
+impl Mounted {
+    /// Entries that have no place in a file system: another has their name, or a file lies where
+    /// they need a folder.
+    #[must_use]
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// Whether it is still mounted: others may unmount it too.
+    #[must_use]
+    pub fn is_mounted(&self) -> bool {
+        !self.session.guard.is_finished()
+    }
+
+    /// Unmounts it.
+    ///
+    /// # Errors
+    /// [`System`](crate::ErrorKind::System): files in it are still open, or the system refuses.
+    pub fn unmount(self) -> Result<()> {
+        if !self.is_mounted() {
+            return Ok(());
+        }
+        let Self { session, folder, .. } = self;
+        session.umount_and_join().map_err(|error| Error::system("unmount", &folder, error))
+    }
+}

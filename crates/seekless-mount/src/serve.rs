@@ -1,0 +1,279 @@
+//! Answers the kernel's questions about a pack.
+
+use crate::tree::{Kind, Node, ROOT, Tree};
+use fuser::{
+    Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
+    KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyDirectoryPlus,
+    ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, Request,
+};
+use seekless_io::{Buffer, Store};
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How long the kernel may believe what it was told: nothing changes while the pack is mounted.
+const FOREVER: Duration = Duration::from_secs(1 << 30);
+
+const BLOCK_BYTES: u32 = 4096;
+
+/// As far as the kernel may read ahead; it takes at most what it supports.
+const READAHEAD_BYTES: u32 = 1 << 20;
+
+/// A pack that is served.
+pub(crate) struct Served {
+    pub(crate) store: Store,
+    pub(crate) tree: Tree,
+    /// Owner of all files.
+    pub(crate) owner: (u32, u32),
+    /// Gets the words of each read that fails.
+    pub(crate) failed: Box<dyn Fn(&str) + Send + Sync>,
+    pub(crate) open: Open,
+}
+
+/// Files that are open. Their content is held while they are: a file that is too large for the
+/// cache is decoded once for all reads of it.
+#[derive(Default)]
+pub(crate) struct Open {
+    next: AtomicU64,
+    files: Mutex<HashMap<u64, Content>>,
+}
+
+/// The content of an open file, once it was read. Readers of one file wait for the first of them.
+type Content = Arc<Mutex<Option<Buffer>>>;
+
+impl Open {
+    fn add(&self) -> FileHandle {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        lock(&self.files).insert(number, Content::default());
+        FileHandle(number)
+    }
+
+    fn get(&self, handle: FileHandle) -> Option<Content> {
+        lock(&self.files).get(&handle.0).cloned()
+    }
+
+    fn remove(&self, handle: FileHandle) {
+        lock(&self.files).remove(&handle.0);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// FUSE counts from 1.
+fn inode(number: usize) -> INodeNo {
+    INodeNo(number as u64 + 1)
+}
+
+fn number(inode: INodeNo) -> usize {
+    usize::try_from(inode.0).unwrap_or(usize::MAX).wrapping_sub(1)
+}
+
+impl Served {
+    fn attributes(&self, number: usize, node: &Node) -> FileAttr {
+        let (kind, size, usual) = match node.kind {
+            Kind::Folder(_) => (FileType::Directory, 0, 0o755),
+            Kind::File { bytes, .. } => (FileType::RegularFile, bytes, 0o644),
+            Kind::Link { bytes, .. } => (FileType::Symlink, bytes, 0o777),
+        };
+        FileAttr {
+            ino: inode(number),
+            size,
+            blocks: size.div_ceil(512),
+            atime: node.modified,
+            mtime: node.modified,
+            ctime: node.modified,
+            crtime: node.modified,
+            kind,
+            // The mount is read-only whatever this says.
+            perm: node.mode.unwrap_or(usual),
+            nlink: if kind == FileType::Directory { 2 } else { 1 },
+            uid: self.owner.0,
+            gid: self.owner.1,
+            rdev: 0,
+            blksize: BLOCK_BYTES,
+            flags: 0,
+        }
+    }
+
+    fn load(&self, entry: u32) -> Result<Buffer, Errno> {
+        self.store.load(self.store.index().name(entry)).map_err(|error| {
+            (self.failed)(&error.to_string());
+            match error.kind() {
+                seekless_io::ErrorKind::TooLarge => Errno::EFBIG,
+                _ => Errno::EIO,
+            }
+        })
+    }
+
+    /// The content of an open file, loaded by its first read.
+    fn content(&self, number: usize, handle: FileHandle) -> Result<Buffer, Errno> {
+        let Some(Node { kind: Kind::File { entry, .. }, .. }) = self.tree.get(number) else {
+            return Err(Errno::EISDIR);
+        };
+        let content = self.open.get(handle).ok_or(Errno::EBADF)?;
+        let mut content = lock(&content);
+        match &*content {
+            Some(buffer) => Ok(buffer.clone()),
+            None => Ok(content.insert(self.load(*entry)?).clone()),
+        }
+    }
+
+    /// The entries of a folder from place `from` on: the place after each, its name and number.
+    fn entries(&self, folder: usize, from: u64) -> Option<Vec<(u64, &str, usize)>> {
+        let node = self.tree.get(folder)?;
+        let Kind::Folder(children) = &node.kind else { return None };
+        let own = [(".", folder), ("..", node.parent)];
+        let children = children.iter().map(|(name, &number)| (&**name, number));
+        let all = own.into_iter().chain(children).zip(1..);
+        let rest = all.skip(usize::try_from(from).unwrap_or(usize::MAX));
+        Some(rest.map(|((name, number), place)| (place, name, number)).collect())
+    }
+}
+
+impl Filesystem for Served {
+    fn init(&mut self, _request: &Request, config: &mut KernelConfig) -> io::Result<()> {
+        // What a kernel does not have costs speed alone.
+        for wanted in [
+            InitFlags::FUSE_ASYNC_READ,
+            InitFlags::FUSE_PARALLEL_DIROPS,
+            InitFlags::FUSE_DO_READDIRPLUS,
+            InitFlags::FUSE_READDIRPLUS_AUTO,
+            InitFlags::FUSE_CACHE_SYMLINKS,
+            InitFlags::FUSE_NO_OPENDIR_SUPPORT,
+            InitFlags::FUSE_MAX_PAGES,
+        ] {
+            let _ = config.add_capabilities(wanted);
+        }
+        if let Err(most) = config.set_max_readahead(READAHEAD_BYTES) {
+            let _ = config.set_max_readahead(most);
+        }
+        Ok(())
+    }
+
+    fn lookup(&self, _request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        let found = name.to_str().and_then(|name| self.tree.child(number(parent), name));
+        match found.and_then(|found| Some((found, self.tree.get(found)?))) {
+            Some((found, node)) => {
+                reply.entry(&FOREVER, &self.attributes(found, node), Generation(0));
+            }
+            None => reply.error(Errno::ENOENT),
+        }
+    }
+
+    fn getattr(
+        &self,
+        _request: &Request,
+        inode: INodeNo,
+        _handle: Option<FileHandle>,
+        reply: ReplyAttr,
+    ) {
+        let number = number(inode);
+        match self.tree.get(number) {
+            Some(node) => reply.attr(&FOREVER, &self.attributes(number, node)),
+            None => reply.error(Errno::ENOENT),
+        }
+    }
+
+    fn readlink(&self, _request: &Request, inode: INodeNo, reply: ReplyData) {
+        let found = match self.tree.get(number(inode)) {
+            Some(Node { kind: Kind::Link { entry, .. }, .. }) => self.load(*entry),
+            _ => Err(Errno::EINVAL),
+        };
+        match found {
+            Ok(target) => reply.data(&target),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn open(&self, _request: &Request, _inode: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
+        // The kernel itself refuses to open for writing: the mount is read-only.
+        reply.opened(self.open.add(), FopenFlags::FOPEN_KEEP_CACHE);
+    }
+
+    fn read(
+        &self,
+        _request: &Request,
+        inode: INodeNo,
+        handle: FileHandle,
+        offset: u64,
+        size: u32,
+        _flags: OpenFlags,
+        _owner: Option<LockOwner>,
+        reply: ReplyData,
+    ) {
+        match self.content(number(inode), handle) {
+            Ok(content) => {
+                let start = usize::try_from(offset).unwrap_or(usize::MAX).min(content.len());
+                let end = start.saturating_add(size as usize).min(content.len());
+                reply.data(&content[start..end]);
+            }
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn release(
+        &self,
+        _request: &Request,
+        _inode: INodeNo,
+        handle: FileHandle,
+        _flags: OpenFlags,
+        _owner: Option<LockOwner>,
+        _flush: bool,
+        reply: ReplyEmpty,
+    ) {
+        self.open.remove(handle);
+        reply.ok();
+    }
+
+    fn readdir(
+        &self,
+        _request: &Request,
+        folder: INodeNo,
+        _handle: FileHandle,
+        offset: u64,
+        mut reply: ReplyDirectory,
+    ) {
+        let Some(entries) = self.entries(number(folder), offset) else {
+            return reply.error(Errno::ENOTDIR);
+        };
+        for (place, name, found) in entries {
+            let Some(node) = self.tree.get(found) else { continue };
+            if reply.add(inode(found), place, self.attributes(found, node).kind, name) {
+                break;
+            }
+        }
+        reply.ok();
+    }
+
+    fn readdirplus(
+        &self,
+        _request: &Request,
+        folder: INodeNo,
+        _handle: FileHandle,
+        offset: u64,
+        mut reply: ReplyDirectoryPlus,
+    ) {
+        let Some(entries) = self.entries(number(folder), offset) else {
+            return reply.error(Errno::ENOTDIR);
+        };
+        for (place, name, found) in entries {
+            let Some(node) = self.tree.get(found) else { continue };
+            let attributes = self.attributes(found, node);
+            if reply.add(inode(found), place, name, &FOREVER, &attributes, Generation(0)) {
+                break;
+            }
+        }
+        reply.ok();
+    }
+
+    fn statfs(&self, _request: &Request, _inode: INodeNo, reply: ReplyStatfs) {
+        let blocks = self.tree.bytes.div_ceil(u64::from(BLOCK_BYTES));
+        let files = (self.tree.len() - ROOT) as u64;
+        reply.statfs(blocks, 0, 0, files, 0, BLOCK_BYTES, 255, BLOCK_BYTES);
+    }
+}

@@ -1,0 +1,170 @@
+//! Packs that are mounted, read through the kernel.
+
+use seekless_io::Store;
+use seekless_mount::{ErrorKind, Mounted, Options, mount};
+use seekless_pack::{About, Codec, PackWriter, prepare, prepare_directory};
+use std::fs;
+use std::io::{ErrorKind as Io, Read, Seek, SeekFrom};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// A pack beside the folder at which it is mounted.
+struct Room {
+    folder: tempfile::TempDir,
+}
+
+impl Room {
+    fn new(files: &[(&str, Vec<u8>)]) -> Self {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let file = fs::File::create(folder.path().join("data.zip")).unwrap();
+        let mut pack = PackWriter::new(std::io::BufWriter::new(file));
+        for (name, content) in files {
+            let about = About::named(*name).modified(1_700_000_000).mode(0o100_640);
+            pack.add(prepare(about, content.clone(), Codec::Auto).unwrap()).unwrap();
+        }
+        let link = About::named("link").mode(0o120_777);
+        pack.add(prepare(link, b"art/a.txt".to_vec(), Codec::Stored).unwrap()).unwrap();
+        pack.add(prepare_directory(About::named("empty/").mode(0o40_700)).unwrap()).unwrap();
+        pack.finish().unwrap().0.into_inner().unwrap().sync_all().unwrap();
+        fs::create_dir(folder.path().join("at")).unwrap();
+        Self { folder }
+    }
+
+    fn pack(&self) -> PathBuf {
+        self.folder.path().join("data.zip")
+    }
+
+    fn at(&self) -> PathBuf {
+        self.folder.path().join("at")
+    }
+
+    /// `None`, said so, where packs cannot be mounted.
+    fn mount(&self, store: Store, options: Options) -> Option<Mounted> {
+        match mount(store, &self.at(), options) {
+            Err(error) if error.kind() == ErrorKind::System => {
+                println!("skipped: FUSE is not to be had here: {error}");
+                None
+            }
+            other => Some(other.unwrap()),
+        }
+    }
+}
+
+fn files() -> Vec<(&'static str, Vec<u8>)> {
+    let long: Vec<u8> = (0..3_000_000_u32).flat_map(|word| (word / 7).to_le_bytes()).collect();
+    vec![
+        ("art/a.txt", b"brick ".repeat(400)),
+        ("art/deep/b", Vec::new()),
+        ("long", long),
+        ("b", vec![7; 5000]),
+    ]
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name();
+    let mut names: Vec<String> =
+        folder.read_dir().unwrap().map(|entry| name(entry).into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn programs_see_the_files_of_the_pack() {
+    let room = Room::new(&files());
+    let store = Store::open(room.pack()).unwrap();
+    let Some(mounted) = room.mount(store, Options::default()) else { return };
+    let at = room.at();
+    assert_eq!(names(&at), ["art", "b", "empty", "link", "long"]);
+    assert_eq!(names(&at.join("art")), ["a.txt", "deep"]);
+    for (name, content) in files() {
+        assert!(fs::read(at.join(name)).unwrap() == content, "{name}");
+    }
+    assert_eq!(fs::read(at.join("link")).unwrap(), b"brick ".repeat(400));
+    let about = at.join("art/a.txt").metadata().unwrap();
+    assert_eq!((about.len(), about.mtime()), (2400, 1_700_000_000));
+    assert_eq!(about.permissions().mode() & 0o777, 0o640);
+    assert_eq!(at.join("empty").metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    assert_eq!(fs::read(at.join("none")).unwrap_err().kind(), Io::NotFound);
+    let refused = fs::write(at.join("b"), "x").unwrap_err().kind();
+    assert_eq!(refused, Io::ReadOnlyFilesystem);
+    mounted.unmount().unwrap();
+    assert!(names(&at).is_empty());
+}
+
+#[test]
+fn threads_read_parts_of_one_large_file() {
+    let room = Room::new(&files());
+    // A cache that the file does not fit into.
+    let store = Store::builder().cache(4 << 20).open(room.pack()).unwrap();
+    let Some(_mounted) = room.mount(store, Options::default()) else { return };
+    let (path, content) = (room.at().join("long"), &files()[2].1);
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let path = &path;
+            scope.spawn(move || {
+                let mut file = fs::File::open(path).unwrap();
+                for step in 0..50 {
+                    let start = (thread * 2_999_000 + step * 7_919) % (content.len() - 5000);
+                    file.seek(SeekFrom::Start(start as u64)).unwrap();
+                    let mut part = [0; 5000];
+                    file.read_exact(&mut part).unwrap();
+                    assert!(part[..] == content[start..start + 5000], "at {start}");
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn what_is_read_once_is_not_asked_for_again() {
+    let room = Room::new(&files());
+    let store = Store::open(room.pack()).unwrap();
+    let Some(_mounted) = room.mount(store.clone(), Options::default()) else { return };
+    let read = || fs::read(room.at().join("long")).unwrap().len();
+    read();
+    let delivered = || store.statistics().delivered_bytes;
+    let first = delivered();
+    assert!(first >= 12_000_000, "{first}");
+    assert_eq!(read(), 12_000_000);
+    assert_eq!(delivered(), first, "it lies in the page cache");
+}
+
+#[test]
+fn a_damaged_file_is_an_error_of_that_file_and_is_told() {
+    let room = Room::new(&files());
+    let mut bytes = fs::read(room.pack()).unwrap();
+    let store = Store::open(room.pack()).unwrap();
+    let entry = store.index().entry(store.index().find("long").unwrap());
+    bytes[(entry.header_offset + entry.extent_bytes / 2) as usize] ^= 0x55;
+    fs::write(room.pack(), &bytes).unwrap();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let options = Options {
+        failed: Box::new({
+            let told = told.clone();
+            move |words| told.lock().unwrap().push(words.to_owned())
+        }),
+        ..Options::default()
+    };
+    let store = Store::builder().direct(false).open(room.pack()).unwrap();
+    let Some(_mounted) = room.mount(store, options) else { return };
+    assert_eq!(fs::read(room.at().join("long")).unwrap_err().raw_os_error(), Some(5));
+    assert!(told.lock().unwrap()[0].contains("long"), "{told:?}");
+    assert_eq!(fs::read(room.at().join("b")).unwrap(), vec![7; 5000]);
+}
+
+#[test]
+fn a_folder_that_holds_something_is_not_hidden_unasked() {
+    let room = Room::new(&files());
+    let store = || Store::open(room.pack()).unwrap();
+    let error = mount(store(), &room.pack(), Options::default()).unwrap_err();
+    assert!(error.to_string().contains("is not a folder"), "{error}");
+    fs::write(room.at().join("mine"), "x").unwrap();
+    let error = mount(store(), &room.at(), Options::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Folder);
+    let options = Options { over: true, ..Options::default() };
+    let Some(mounted) = room.mount(store(), options) else { return };
+    assert!(!names(&room.at()).contains(&"mine".to_owned()));
+    drop(mounted);
+    assert_eq!(names(&room.at()), ["mine"]);
+}
