@@ -10,6 +10,7 @@ pub(crate) const KEY_KIND: &str = "seekless.kind";
 pub(crate) const KEY_PAGE_BYTES: &str = "seekless.page_bytes";
 pub(crate) const KEY_LOST: &str = "seekless.lost";
 pub(crate) const KEY_RUNS: &str = "seekless.runs";
+pub(crate) const KEY_PROFILE: &str = "seekless.profile";
 
 /// What `path` and `offset` of a trace mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,11 +85,13 @@ pub struct Metadata {
     pub lost: u64,
     /// One entry a run, in order.
     pub runs: Vec<RunInfo>,
+    /// What makes the trace a [profile](crate::Profile), as JSON. `None` for any other trace.
+    pub profile: Option<String>,
 }
 
 impl Default for Metadata {
     fn default() -> Self {
-        Metadata { kind: Kind::Files, page_bytes: 4096, lost: 0, runs: Vec::new() }
+        Metadata { kind: Kind::Files, page_bytes: 4096, lost: 0, runs: Vec::new(), profile: None }
     }
 }
 
@@ -105,15 +108,17 @@ impl Metadata {
     }
 
     /// The pairs to store in the file.
-    pub(crate) fn to_pairs(&self) -> [(&'static str, String); 5] {
+    pub(crate) fn to_pairs(&self) -> Vec<(&'static str, String)> {
         let runs = serde_json::to_string(&self.runs).unwrap_or_else(|_| "[]".into()); // only maps with odd keys fail
-        [
+        let mut pairs = vec![
             (KEY_VERSION, VERSION.to_owned()),
             (KEY_KIND, self.kind.as_str().to_owned()),
             (KEY_PAGE_BYTES, self.page_bytes.to_string()),
             (KEY_LOST, self.lost.to_string()),
             (KEY_RUNS, runs),
-        ]
+        ];
+        pairs.extend(self.profile.clone().map(|profile| (KEY_PROFILE, profile)));
+        pairs
     }
 
     /// Reads the pairs back. A file that another tool has rewritten may have lost them all; then
@@ -143,6 +148,7 @@ impl Metadata {
                     metadata.runs =
                         serde_json::from_str(value).map_err(|error| wrong(&error.to_string()))?;
                 }
+                KEY_PROFILE => metadata.profile = Some(value.to_owned()),
                 _ => {}
             }
         }
@@ -161,8 +167,13 @@ mod tests {
             blind_spots: BTreeMap::from([("io_uring".into(), 3)]),
             ..RunInfo::default()
         };
-        let metadata =
-            Metadata { kind: Kind::Blocks, page_bytes: 512, lost: 9, runs: vec![run.clone(), run] };
+        let metadata = Metadata {
+            kind: Kind::Blocks,
+            page_bytes: 512,
+            lost: 9,
+            runs: vec![run.clone(), run],
+            profile: Some("{}".to_owned()),
+        };
         let pairs = metadata.to_pairs();
         let back = Metadata::from_pairs(pairs.iter().map(|(key, value)| (*key, value.as_str())));
         assert_eq!(back, Ok(metadata.clone()));

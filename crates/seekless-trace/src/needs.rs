@@ -21,6 +21,8 @@ pub struct Need {
     pub bytes: u64,
     /// When it was first needed, in nanoseconds from the run's start.
     pub time_ns: u64,
+    /// Whether it was touched through a mapping, rather than read by a call.
+    pub mapped: bool,
 }
 
 /// The needs of one or more traces.
@@ -48,6 +50,17 @@ impl Needs {
             let trace = open_with(path, &import::Options::default())?;
             needs.append(&trace, &mut names)?;
         }
+        needs.names = names.into_vec();
+        Ok(needs)
+    }
+
+    /// The needs of one trace.
+    ///
+    /// # Errors
+    /// As [`Needs::read`].
+    pub fn of(trace: &Trace) -> Result<Self> {
+        let (mut needs, mut names) = (Needs::default(), Names::default());
+        needs.append(trace, &mut names)?;
         needs.names = names.into_vec();
         Ok(needs)
     }
@@ -108,7 +121,8 @@ impl Run {
         if batch.error().get(row).is_some() || bytes == 0 {
             return;
         }
-        let need = Need { file, offset, bytes, time_ns: batch.time_ns()[row] };
+        let mapped = op == Op::Fault;
+        let need = Need { file, offset, bytes, time_ns: batch.time_ns()[row], mapped };
         match op {
             Op::Read | Op::Fault => self.needs.extend(self.pages.first_need(need, size)),
             Op::Load => self.loads.push(need),
@@ -171,7 +185,8 @@ mod tests {
             (0, Op::Map, 2, 0, 100_000), // not touched
             (1, Op::Read, 0, 5_000, 10),
         ]);
-        let need = |file, offset, bytes, time_ns| Need { file, offset, bytes, time_ns };
+        let need =
+            |file, offset, bytes, time_ns| Need { file, offset, bytes, time_ns, mapped: file == 0 };
         let runs = [
             vec![need(0, 4096, 5_904, 0), need(1, 4096, 4096, 1), need(1, 0, 20_480, 3)],
             vec![need(1, 4096, 4096, 5)],

@@ -1,0 +1,281 @@
+//! A profile: what starts of one program need, learned from runs. It is a trace with a mark, so
+//! that all that reads traces reads it: `read` and `fault` rows of the first needs only, a run for
+//! each start that was learned from, the newest last. The mark is JSON in the metadata:
+//!
+//! ```text
+//! seekless.profile = {"version":1, "key":"python3 -c '#'",
+//!                     "runs":[{"whole":true,"cpu_ns":212000000}],
+//!                     "files":{"/usr/lib/libm.so.6":{"inode":17,"modified_ns":1700000000000000000}}}
+//! ```
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::{Access, FileId, Metadata, Need, Needs, Op, RunInfo, Trace, Writer};
+use seekless_sys::output::Destination;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The version of the mark that this program writes.
+const VERSION: u32 = 1;
+/// A larger file is no profile. A start of PyTorch takes 60 KB a run.
+const FILE_BYTES_MAX: u64 = 64 << 20;
+/// Likewise, in rows.
+const ROWS_MAX: u64 = 4 << 20;
+
+/// What starts of one program need.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Profile {
+    /// What it is of, in words: the program and the shape of its arguments. Empty for a trace that
+    /// was not made as a profile.
+    pub key: String,
+    /// The files; a [`Need`]'s `file` is an index into them.
+    pub files: Vec<ProfiledFile>,
+    /// The runs, the newest last.
+    pub runs: Vec<ProfiledRun>,
+}
+
+/// A file of a profile, and how to tell that it is still the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProfiledFile {
+    /// Its path, escaped as a trace's are.
+    pub name: String,
+    /// Its size in bytes, where it is known.
+    pub bytes: Option<u64>,
+    /// Its inode and time of last change, where they are known.
+    pub identity: Option<Identity>,
+}
+
+/// What changes when a file is replaced or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// The inode's number.
+    pub inode: u64,
+    /// When the content last changed, in nanoseconds since 1970.
+    pub modified_ns: i64,
+}
+
+/// One run of a profile.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProfiledRun {
+    /// The circumstances.
+    pub info: RunInfo,
+    /// Whether reads by calls were recorded too; otherwise these are as of an earlier run, and only
+    /// the touches of mapped files are its own.
+    pub whole: bool,
+    /// Processor time of the program and its children, in nanoseconds, where it is known.
+    pub cpu_ns: Option<u64>,
+    /// What it needed, by time.
+    pub needs: Vec<Need>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Mark {
+    version: u32,
+    #[serde(default)]
+    key: String,
+    #[serde(default)]
+    runs: Vec<RunMark>,
+    #[serde(default)]
+    files: BTreeMap<String, Identity>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct RunMark {
+    whole: bool,
+    cpu_ns: Option<u64>,
+}
+
+impl Profile {
+    /// Reads a profile, or a trace as a profile without identities.
+    ///
+    /// # Errors
+    /// The file is no trace, damaged, of a later version, or larger than any profile.
+    pub fn read(path: &Path) -> Result<Self> {
+        let unreadable = |error| Error::io(path, "could not be opened", error);
+        let bytes = std::fs::metadata(path).map_err(unreadable)?.len();
+        let trace = Trace::open(path)?;
+        if bytes > FILE_BYTES_MAX || trace.rows() > ROWS_MAX {
+            let message = format!(
+                "is larger than any profile: at most {FILE_BYTES_MAX} bytes and {ROWS_MAX} rows; \
+                 `seekless run --record` makes one of a run"
+            );
+            return Err(Error::new(ErrorKind::Limit, path, message));
+        }
+        let mark = mark(&trace)?;
+        Ok(Self::assemble(Needs::of(&trace)?, trace.metadata(), mark))
+    }
+
+    fn assemble(needs: Needs, metadata: &Metadata, mark: Option<Mark>) -> Self {
+        let (key, runs, identities) =
+            mark.map_or_else(Default::default, |mark| (mark.key, mark.runs, mark.files));
+        let file = |(name, bytes): (String, Option<u64>)| ProfiledFile {
+            identity: identities.get(&name).copied(),
+            name,
+            bytes,
+        };
+        let run = |(number, needs): (usize, Vec<Need>)| ProfiledRun {
+            info: metadata.runs.get(number).cloned().unwrap_or_default(),
+            whole: runs.get(number).is_none_or(|mark| mark.whole),
+            cpu_ns: runs.get(number).and_then(|mark| mark.cpu_ns),
+            needs,
+        };
+        Self {
+            key,
+            files: needs.names.into_iter().zip(needs.file_bytes).map(file).collect(),
+            runs: needs.runs.into_iter().enumerate().map(run).collect(),
+        }
+    }
+
+    /// Writes the profile. It appears whole or not at all.
+    ///
+    /// # Errors
+    /// `out` exists and may not be replaced, or cannot be written; a need names no file.
+    pub fn write(&self, out: impl Into<Destination>) -> Result<()> {
+        let metadata = Metadata {
+            runs: self.runs.iter().map(|run| run.info.clone()).collect(),
+            profile: Some(self.mark()),
+            ..Metadata::default()
+        };
+        let mut writer = Writer::create(out, metadata)?;
+        let numbers: Vec<FileId> = self.files.iter().map(|file| writer.file(&file.name)).collect();
+        for (run, profiled) in (0..).zip(&self.runs) {
+            for need in &profiled.needs {
+                writer.push(self.row(run, need, &numbers))?;
+            }
+        }
+        writer.finish().map(drop)
+    }
+
+    /// A row of the trace. A need without a file gets a number that the writer refuses.
+    fn row(&self, run: u32, need: &Need, numbers: &[FileId]) -> Access {
+        let op = if need.mapped { Op::Fault } else { Op::Read };
+        let known = self.files.get(need.file as usize);
+        Access {
+            run,
+            time_ns: need.time_ns,
+            offset: i64::try_from(need.offset).unwrap_or(i64::MAX),
+            bytes: need.bytes,
+            file_bytes: known.and_then(|file| file.bytes),
+            inode: known.and_then(|file| Some(file.identity?.inode)),
+            ..Access::new(op, numbers.get(need.file as usize).copied().unwrap_or(FileId::MAX))
+        }
+    }
+
+    fn mark(&self) -> String {
+        let named = |file: &ProfiledFile| Some((file.name.clone(), file.identity?));
+        let run = |run: &ProfiledRun| RunMark { whole: run.whole, cpu_ns: run.cpu_ns };
+        let mark = Mark {
+            version: VERSION,
+            key: self.key.clone(),
+            runs: self.runs.iter().map(run).collect(),
+            files: self.files.iter().filter_map(named).collect(),
+        };
+        serde_json::to_string(&mark).unwrap_or_default() // a map with text keys cannot fail
+    }
+
+    /// Bytes that the newest run needed.
+    #[must_use]
+    pub fn needed_bytes(&self) -> u64 {
+        let newest = self.runs.last().map_or(&[][..], |run| &run.needs);
+        newest.iter().fold(0, |sum, need| need.bytes.saturating_add(sum))
+    }
+}
+
+fn mark(trace: &Trace) -> Result<Option<Mark>> {
+    let Some(text) = &trace.metadata().profile else { return Ok(None) };
+    let wrong = |why: String| {
+        Error::new(ErrorKind::Schema, trace.path(), format!("its profile cannot be read: {why}"))
+    };
+    let mark: Mark = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+    match mark.version {
+        VERSION => Ok(Some(mark)),
+        version => {
+            Err(wrong(format!("version {version}; a newer seekless wrote it, update this one")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Profile {
+        let identity = Some(Identity { inode: 17, modified_ns: -5 });
+        let file = |name: &str, identity| ProfiledFile {
+            name: name.to_owned(),
+            bytes: Some(1 << 20),
+            identity,
+        };
+        let need =
+            |file, offset, time_ns, mapped| Need { file, offset, bytes: 8192, time_ns, mapped };
+        let run = |whole, needs| ProfiledRun {
+            info: RunInfo { command: vec!["cat".to_owned()], ..RunInfo::default() },
+            whole,
+            cpu_ns: Some(7),
+            needs,
+        };
+        Profile {
+            key: "cat".to_owned(),
+            files: vec![file("/a", identity), file("/b", None)],
+            runs: vec![
+                run(true, vec![need(0, 0, 1, true), need(1, 4096, 2, false)]),
+                run(false, vec![need(1, 4096, 2, false), need(0, 65_536, 9, true)]),
+            ],
+        }
+    }
+
+    #[test]
+    fn a_profile_comes_back_and_is_a_trace() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cat.parquet");
+        sample().write(path.clone()).unwrap();
+        assert_eq!(Profile::read(&path).unwrap(), sample());
+        assert_eq!(Trace::open(&path).unwrap().rows(), 4);
+        assert_eq!(sample().needed_bytes(), 16_384);
+    }
+
+    #[test]
+    fn a_trace_is_a_profile_without_identities() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.parquet");
+        let mut writer = Writer::create(path.clone(), Metadata::default()).unwrap();
+        let file = writer.file("/a");
+        writer.push(Access { bytes: 100, ..Access::new(Op::Read, file) }).unwrap();
+        writer.finish().unwrap();
+        let profile = Profile::read(&path).unwrap();
+        assert_eq!((profile.key.as_str(), profile.files[0].identity), ("", None));
+        assert_eq!((profile.runs.len(), profile.runs[0].whole), (1, true));
+    }
+
+    #[test]
+    fn a_later_version_and_a_wrong_mark_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, mark, said) in [
+            ("later", r#"{"version":2}"#, "version 2"),
+            ("wrong", "17", "cannot be read"),
+            ("cut", r#"{"version":1,"files":{"/a":{"inode":-1}}}"#, "cannot be read"),
+        ] {
+            let path = folder.path().join(name);
+            let metadata = Metadata { profile: Some(mark.to_owned()), ..Metadata::default() };
+            Writer::create(path.clone(), metadata).unwrap().finish().unwrap();
+            let error = Profile::read(&path).unwrap_err();
+            assert!(error.to_string().contains(said), "{error}");
+        }
+    }
+
+    #[test]
+    fn any_flipped_byte_gives_an_error_or_the_same_profile() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cat.parquet");
+        sample().write(path.clone()).unwrap();
+        let good = std::fs::read(&path).unwrap();
+        for at in (0..good.len()).step_by(7) {
+            let mut bytes = good.clone();
+            bytes[at] ^= 0x10;
+            std::fs::write(&path, bytes).unwrap();
+            if let Ok(read) = Profile::read(&path) {
+                assert_eq!(read, sample(), "byte {at}");
+            }
+        }
+    }
+}
