@@ -34,6 +34,9 @@
 //!
 //! Latencies are upper bounds, which include the stops.
 //!
+//! [`Touches`] is the part that stops nothing: the first touches of mapped files alone, of a program
+//! that somebody else starts.
+//!
 //! # Neighbours
 //!
 //! `seekless-sys` makes the kernel calls: the filter, the tracing, signals. `seekless-trace` holds
@@ -74,9 +77,11 @@ mod selection;
 mod sink;
 mod space;
 mod thread;
+mod touches;
 mod tracer;
 
 pub use error::{Error, ErrorKind, Result};
 pub use record::{Options, record};
 pub use recorded::{Mappings, Recorded, Status, Summary};
 pub use selection::Selection;
+pub use touches::Touches;

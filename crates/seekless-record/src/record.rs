@@ -219,7 +219,7 @@ fn count_touches(watch: io::Result<Watch>, summary: &mut Summary) {
     }
 }
 
-fn why_no_touches(error: &io::Error) -> String {
+pub(crate) fn why_no_touches(error: &io::Error) -> String {
     let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
     let refused = matches!(error.raw_os_error(), Some(libc::EPERM | libc::EACCES));
     match (refused, level.trim().parse::<i32>()) {

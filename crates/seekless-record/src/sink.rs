@@ -103,6 +103,19 @@ impl Sink {
 }
 
 impl Rows {
+    /// A queue that no thread writes to a spool: [`Rows::drain`] empties it.
+    pub(crate) fn unwritten() -> Self {
+        Self { shared: Arc::default(), files: Arc::default() }
+    }
+
+    /// Appends what was pushed since the last call, and the names of the files that are new in it.
+    pub(crate) fn drain(&self, names: &mut Vec<String>, rows: &mut Vec<Access>) {
+        let mut queue = self.shared.lock();
+        names.append(&mut queue.names);
+        rows.append(&mut queue.rows);
+        self.shared.room.notify_all();
+    }
+
     /// The number of the file with this absolute name.
     pub(crate) fn file(&self, name: &[u8]) -> FileId {
         let mut files = self.files();

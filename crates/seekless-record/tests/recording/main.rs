@@ -9,3 +9,4 @@ mod served;
 mod signals;
 mod strace;
 mod support;
+mod touches;
