@@ -102,6 +102,7 @@ mod ranking;
 pub mod readahead;
 pub mod sample;
 mod segments;
+pub mod start;
 mod weights;
 
 pub use error::{Error, ErrorKind};
