@@ -29,6 +29,7 @@
 //! - [`output`] writes a file that appears whole or not at all;
 //! - [`reason`] gives the words of an error without its number;
 //! - [`inflate`] decodes deflate data into memory that was not filled before;
+//! - [`locked`] keeps ranges of files in memory;
 //! - [`memory`] knows the page size, and fetches into the processor's own cache.
 //!
 //! Names, as the machine is configured, without loading a name service into the process:
@@ -42,7 +43,8 @@
 //! Processes:
 //! - [`seccomp`], [`tracee`] and [`signals`] serve the recorder of programs;
 //! - [`page_faults`] tells it which mapped pages a program touches;
-//! - [`replace`] replaces this process by another program.
+//! - [`replace`] replaces this process by another program, [`beside`] with a helper beside it;
+//! - [`usage`] tells what processes have used.
 //!
 //! # Example
 //!
@@ -68,6 +70,7 @@
 
 pub mod accounts;
 mod action;
+pub mod beside;
 pub mod cgroup;
 pub mod descriptor;
 pub mod direct;
@@ -81,6 +84,7 @@ pub mod home;
 pub mod hosts;
 pub mod inflate;
 mod inherited;
+pub mod locked;
 pub mod map;
 pub mod memory;
 pub mod mounts;
@@ -95,6 +99,7 @@ mod seekable;
 pub mod signals;
 pub mod tracee;
 pub mod undo;
+pub mod usage;
 
 pub use reason::reason;
 pub use seekable::open_seekable;

@@ -9,7 +9,7 @@
 //! ```
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::{Access, FileId, Metadata, Need, Needs, Op, RunInfo, Trace, Writer};
+use crate::{Access, Columns, FileId, Metadata, Need, Needs, Op, RunInfo, Trace, Writer};
 use seekless_sys::output::Destination;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -19,8 +19,9 @@ use std::path::Path;
 const VERSION: u32 = 1;
 /// A larger file is no profile. A start of PyTorch takes 60 KB a run.
 const FILE_BYTES_MAX: u64 = 64 << 20;
-/// Likewise, in rows.
+/// Likewise, in rows, and in bytes that all rows cover: each page takes memory when it is read.
 const ROWS_MAX: u64 = 4 << 20;
+const COVERED_BYTES_MAX: u64 = 1 << 40;
 
 /// What starts of one program need.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -94,10 +95,13 @@ impl Profile {
         let unreadable = |error| Error::io(path, "could not be opened", error);
         let bytes = std::fs::metadata(path).map_err(unreadable)?.len();
         let trace = Trace::open(path)?;
-        if bytes > FILE_BYTES_MAX || trace.rows() > ROWS_MAX {
+        if bytes > FILE_BYTES_MAX
+            || trace.rows() > ROWS_MAX
+            || covered_bytes(&trace)? > COVERED_BYTES_MAX
+        {
             let message = format!(
-                "is larger than any profile: at most {FILE_BYTES_MAX} bytes and {ROWS_MAX} rows; \
-                 `seekless run --record` makes one of a run"
+                "is larger than any profile: at most {FILE_BYTES_MAX} bytes, and {ROWS_MAX} rows \
+                 that cover {COVERED_BYTES_MAX} bytes; `seekless run --record` makes one of a run"
             );
             return Err(Error::new(ErrorKind::Limit, path, message));
         }
@@ -181,6 +185,12 @@ impl Profile {
     }
 }
 
+fn covered_bytes(trace: &Trace) -> Result<u64> {
+    trace.scan(Columns::BYTES)?.try_fold(0_u64, |sum, batch| {
+        Ok(batch?.bytes().iter().fold(sum, |sum, bytes| sum.saturating_add(*bytes)))
+    })
+}
+
 fn mark(trace: &Trace) -> Result<Option<Mark>> {
     let Some(text) = &trace.metadata().profile else { return Ok(None) };
     let wrong = |why: String| {
@@ -261,6 +271,16 @@ mod tests {
             let error = Profile::read(&path).unwrap_err();
             assert!(error.to_string().contains(said), "{error}");
         }
+    }
+
+    #[test]
+    fn a_range_that_no_file_has_is_refused_before_it_takes_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("huge.parquet");
+        let mut huge = sample();
+        huge.runs[0].needs[0].bytes = 1 << 62;
+        huge.write(path.clone()).unwrap();
+        assert_eq!(Profile::read(&path).unwrap_err().kind(), ErrorKind::Limit);
     }
 
     #[test]

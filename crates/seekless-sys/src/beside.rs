@@ -1,0 +1,179 @@
+//! A helper process beside a program that takes the place of this process. So the program has the
+//! process number, parent, group, terminal, descriptors and signals that this process had, and its
+//! parent gets its exit status: nobody stands in between.
+//!
+//! The helper is a grandchild whose parent has ended, in a session of its own, without this
+//! process's descriptors. So the program never waits for it, no pipe stays open for it, and no key
+//! of the terminal reaches it.
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use std::io::{self, Read, Write};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+/// Where the helper keeps its end of the pipe: behind the standard streams.
+const GO: RawFd = 3;
+
+/// How often to look, a millisecond apart, whether threads have left.
+const LEAVING_LOOKS: usize = 20;
+
+/// The helper's view of the program.
+#[derive(Debug)]
+pub struct Beside {
+    program: OwnedFd,
+    pid: i32,
+    go: Option<io::PipeWriter>,
+}
+
+/// The program's view of the helper, before the program starts.
+#[derive(Debug)]
+pub struct Held {
+    go: io::PipeReader,
+}
+
+/// Starts a helper that does `job` and ends. All descriptors but the standard streams are closed in
+/// it, and the streams are /dev/null.
+///
+/// # Errors
+/// This process has several threads, or there can be no more processes.
+pub fn start(job: impl FnOnce(&mut Beside)) -> io::Result<Held> {
+    if !is_alone()? {
+        return Err(io::Error::other("this process has several threads"));
+    }
+    let (reader, writer) = io::pipe()?;
+    let pid = std::process::id() as i32;
+    // SAFETY: this process has one thread, so that the child has all that it needs.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => {
+            // SAFETY: as above; `_exit` runs no destructor of the parent's.
+            if unsafe { libc::fork() } == 0 {
+                let _ = catch_unwind(AssertUnwindSafe(|| help(pid, writer, job)));
+            }
+            // SAFETY: ends this process without what the parent has left to do.
+            unsafe { libc::_exit(0) }
+        }
+        child => {
+            drop(writer);
+            let mut status = 0;
+            // SAFETY: the kernel writes one int to a live one. Where SIGCHLD is ignored, the child
+            // is gone already, which is all that is to be known.
+            while unsafe { libc::waitpid(child, &raw mut status, 0) } == -1
+                && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
+            {}
+            Ok(Held { go: reader })
+        }
+    }
+}
+
+/// Whether this process has one thread. One that was joined may take a moment to leave.
+fn is_alone() -> io::Result<bool> {
+    for _ in 0..LEAVING_LOOKS {
+        if std::fs::read_dir("/proc/self/task")?.count() == 1 {
+            return Ok(true);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    Ok(false)
+}
+
+fn help(pid: i32, writer: io::PipeWriter, job: impl FnOnce(&mut Beside)) {
+    let from = writer.as_raw_fd();
+    std::mem::forget(writer); // its descriptor is closed below
+    // SAFETY: calls on descriptors of this process, whose other owners are never dropped: the
+    // process ends by `_exit`.
+    let go = unsafe {
+        libc::setsid();
+        if from != GO && libc::dup3(from, GO, libc::O_CLOEXEC) == -1 {
+            return;
+        }
+        let null = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC);
+        (0..3).for_each(|stream| _ = libc::dup2(null, stream));
+        close_from(GO + 1);
+        OwnedFd::from_raw_fd(GO)
+    };
+    let _ = std::env::set_current_dir("/"); // else the program's folder could not be unmounted
+    let Some(Ok(program)) = Pid::from_raw(pid).map(|pid| pidfd_open(pid, PidfdFlags::empty()))
+    else {
+        return;
+    };
+    job(&mut Beside { program, pid, go: Some(go.into()) });
+}
+
+/// Closes all descriptors from a number on.
+fn close_from(first: RawFd) {
+    // SAFETY: three numbers; see `help` for what is closed.
+    let closed = unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, 0) };
+    if closed == -1 {
+        let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+        let numbers: Vec<RawFd> =
+            open.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+        for fd in numbers.into_iter().filter(|fd| *fd >= first) {
+            // SAFETY: as above.
+            unsafe { libc::close(fd) };
+        }
+    }
+}
+
+impl Beside {
+    /// The program's process number.
+    #[must_use]
+    pub fn pid(&self) -> i32 {
+        self.pid
+    }
+
+    /// Lets the program start, once. The end of the helper does so, too.
+    pub fn release(&mut self) {
+        if let Some(mut go) = self.go.take() {
+            let _ = go.write_all(&[1]);
+        }
+    }
+
+    /// Waits for the program's end. Whether it has ended within the time.
+    #[must_use]
+    pub fn has_ended(&self, within: Duration) -> bool {
+        let mut program = [PollFd::new(&self.program, PollFlags::IN)];
+        let within =
+            Timespec { tv_sec: within.as_secs() as i64, tv_nsec: within.subsec_nanos().into() };
+        matches!(poll(&mut program, Some(&within)), Ok(ready) if ready > 0)
+    }
+
+    /// The processor time that the program and the children that it has waited for have taken so
+    /// far, in nanoseconds. `None` once its end has been waited for.
+    #[must_use]
+    pub fn cpu_ns(&self) -> Option<u64> {
+        let text = std::fs::read_to_string(format!("/proc/{}/stat", self.pid)).ok()?;
+        let fields = text.rsplit_once(')')?.1.split_ascii_whitespace().skip(11).take(4);
+        let ticks = fields.map(|ticks| ticks.parse::<u64>().ok()).sum::<Option<u64>>()?;
+        let per_second = rustix::param::clock_ticks_per_second().max(1);
+        Some(ticks.saturating_mul(1_000_000_000 / per_second))
+    }
+}
+
+impl Held {
+    /// Waits until the helper lets the program start, or has ended.
+    pub fn wait(mut self) {
+        let _ = self.go.read(&mut [0]);
+    }
+}
+
+/// Puts this process's reads behind those of others, where the disk's scheduler has an order.
+pub fn yield_to_other_reads() {
+    const WHO_PROCESS: i32 = 1;
+    const BEST_EFFORT_LAST: i32 = 2 << 13 | 7;
+    // SAFETY: three numbers; 0 is this process.
+    unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, 0, BEST_EFFORT_LAST) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_with_several_threads_is_refused() {
+        // The test's thread is not the process's first.
+        assert!(start(|_| ()).is_err());
+    }
+}
