@@ -6,7 +6,7 @@ use std::process::ExitCode;
 /// The exit code of an error.
 pub const ERROR: u8 = 2;
 
-/// The exit code if `record` itself fails. All its other codes are the recorded program's.
+/// The exit code if `record` or `run` itself fails. All its other codes are the program's.
 pub const RECORDER: u8 = 125;
 
 /// Verbs with an option that takes several values, which may take words meant for other arguments.
@@ -46,9 +46,9 @@ pub fn usage(error: &clap::Error) -> ExitCode {
     if let Some(advice) = advice(error, &words) {
         eprintln!("\nseekless: {advice}");
     }
-    let recording = std::env::args_os().nth(1).is_some_and(|verb| verb == "record");
+    let wraps = std::env::args_os().nth(1).is_some_and(|verb| verb == "record" || verb == "run");
     match error.use_stderr() {
-        true => ExitCode::from(if recording { RECORDER } else { ERROR }),
+        true => ExitCode::from(if wraps { RECORDER } else { ERROR }),
         false => ExitCode::SUCCESS,
     }
 }

@@ -34,8 +34,8 @@
 //!
 //! Latencies are upper bounds, which include the stops.
 //!
-//! [`Touches`] is the part that stops nothing: the first touches of mapped files alone, of a program
-//! that somebody else starts.
+//! [`Touches`] is the part that stops nothing: the first touches of mapped files alone, of a
+//! program that somebody else starts.
 //!
 //! # Neighbours
 //!

@@ -71,7 +71,7 @@ mod tests {
     fn a_locked_range_does_not_leave_memory() {
         const BYTES: usize = 16 << 20;
         let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-        std::io::Write::write_all(&mut &file, &vec![1; BYTES]).unwrap();
+        io::Write::write_all(&mut &file, &vec![1; BYTES]).unwrap();
         file.sync_all().unwrap();
         let left = || {
             crate::residency::drop_cached(file.as_fd()).unwrap();

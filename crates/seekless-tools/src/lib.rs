@@ -20,6 +20,8 @@
 //! | [`cut`](mod@cut), [`diff`](mod@diff) | cuts a part out of a trace, compares two |
 //! | [`anonymise`](mod@anonymise) | makes a trace fit to be given away |
 //! | [`export`](mod@export) | lists what runs need, for tools that prefetch themselves |
+//! | [`start`] | starts a program, and brings what it needs into the page cache beside it |
+//! | [`profiles`] | keeps what starts of programs need, learned from runs |
 //! | [`warm`] | brings what programs will read into the page cache before they start |
 //! | [`tour`] | does all of this on a sample that it makes itself |
 //!
@@ -63,8 +65,10 @@ pub mod predict;
 pub mod probe;
 mod ranges;
 mod rewrite;
+pub mod profiles;
 pub mod roots;
 pub mod sleds;
+pub mod start;
 pub mod synth;
 pub mod tour;
 pub mod warm;

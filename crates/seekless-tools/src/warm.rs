@@ -1,7 +1,7 @@
 //! Brings what programs will read into the page cache, before they start: only the ranges that
 //! recorded runs needed, joined where one larger read costs less than two small ones.
 
-mod bring;
+pub(crate) mod bring;
 mod plan;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -9,12 +9,14 @@ use crate::roots::Roots;
 use bring::{Opened, open};
 use plan::{Wanted, wanted};
 use seekless_device::Costs;
+use seekless_policy::extents::Extent;
 use seekless_sled::Surveyor;
+use seekless_sys::locked::{self, Locked};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// Files that are opened and asked for at once. Opening a cold file waits for its folder and inode.
@@ -33,6 +35,8 @@ pub struct Options {
     pub costs: Option<Costs>,
     /// Bring nothing in; say what would be.
     pub dry_run: bool,
+    /// Lock what is brought in, so that it stays in memory while [`Held`] lives.
+    pub lock: bool,
     /// Stops the job when it is set.
     pub cancel: Arc<AtomicBool>,
 }
@@ -48,6 +52,10 @@ pub struct Warmed {
     pub asked_bytes: u64,
     /// Of these, bytes that were in the page cache already. `None` if the kernel does not tell.
     pub cached_bytes: Option<u64>,
+    /// Bytes that are locked in memory.
+    pub locked_bytes: u64,
+    /// Why not more is locked, if so.
+    pub not_locked: Option<String>,
     /// Ranges asked for, of which something was missing.
     pub requests: u64,
     /// How long the device would take for them, in seconds, one at a time.
@@ -60,9 +68,15 @@ pub struct Warmed {
     pub left_out: BTreeMap<&'static str, u64>,
 }
 
+/// What [`Options::lock`] locked; it stays in memory until this is dropped.
+#[derive(Debug, Default)]
+pub struct Held {
+    ranges: Mutex<Vec<Locked>>,
+}
+
 /// Brings in what the runs of `sources` needed. A source is a trace in any format that can be
-/// imported, or a list of files, one path a line, which are wanted whole. `progress` is called with
-/// the files done and all files.
+/// imported, a profile, or a list of files, one path a line, which are wanted whole. `progress` is
+/// called with the files done and all files.
 ///
 /// # Errors
 /// A source cannot be read, names no file that is here, or the caller asked to stop. A single file
@@ -71,17 +85,21 @@ pub fn warm(
     sources: &[PathBuf],
     options: &Options,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<Warmed> {
+) -> Result<(Warmed, Held)> {
     let wanted = wanted(sources, options)?;
     let first = wanted.first().ok_or_else(|| nothing(sources))?;
     let (costs, assumed) = costs(options, &first.path);
     let started = Instant::now();
-    let job =
-        Job { wanted: &wanted, costs, options, next: AtomicUsize::new(0), done: AtomicU64::new(0) };
+    let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
+    let held = Held::default();
+    if options.lock {
+        locked::raise_limit();
+    }
+    let job = Job { wanted: &wanted, costs, options, held: &held, next, done };
     let mut warmed = job.run(progress)?;
     warmed.assumed = assumed;
     warmed.seconds = if options.dry_run { 0.0 } else { started.elapsed().as_secs_f64() };
-    Ok(warmed)
+    Ok((warmed, held))
 }
 
 fn nothing(sources: &[PathBuf]) -> Error {
@@ -106,6 +124,7 @@ struct Job<'a> {
     wanted: &'a [Wanted],
     costs: Costs,
     options: &'a Options,
+    held: &'a Held,
     next: AtomicUsize,
     done: AtomicU64,
 }
@@ -139,7 +158,7 @@ impl Job<'_> {
         if self.options.cancel.load(Ordering::Relaxed) {
             return None;
         }
-        let part = match open(wanted) {
+        let part = match open(&wanted.path, &wanted.recorded, &self.options.within) {
             Ok(opened) => self.bring(wanted, &opened),
             Err(why) => {
                 Warmed { left_out: [(why, 1)].into(), cached_bytes: Some(0), ..Warmed::default() }
@@ -153,7 +172,8 @@ impl Job<'_> {
         let mut part = Warmed { files: 1, cached_bytes: Some(0), ..Warmed::default() };
         let mut missing = Vec::new();
         part.needed_bytes = wanted.needed_bytes(opened.bytes);
-        for extent in wanted.joined(opened.bytes, &self.costs) {
+        let joined = wanted.joined(opened.bytes, &self.costs);
+        for &extent in &joined {
             let cached = opened.cached(extent);
             part.asked_bytes += extent.bytes;
             part.cached_bytes = part.cached_bytes.zip(cached).map(|(sum, bytes)| sum + bytes);
@@ -167,7 +187,41 @@ impl Job<'_> {
         if !self.options.dry_run {
             opened.bring_in(&missing, &self.options.cancel);
         }
+        if self.options.lock && !self.options.dry_run {
+            self.lock(opened, &joined, &mut part);
+        }
         part
+    }
+}
+
+impl Job<'_> {
+    /// Locks what was brought in, as far as the user may.
+    fn lock(&self, opened: &Opened, extents: &[Extent], part: &mut Warmed) {
+        for extent in extents {
+            match Locked::new(&opened.file, extent.offset, extent.bytes) {
+                Ok(locked) => {
+                    part.locked_bytes += locked.bytes();
+                    self.held.ranges.lock().unwrap_or_else(PoisonError::into_inner).push(locked);
+                }
+                Err(error) => {
+                    part.not_locked = Some(why_not_locked(&error));
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn why_not_locked(error: &std::io::Error) -> String {
+    let limited = [std::io::ErrorKind::PermissionDenied, std::io::ErrorKind::OutOfMemory]
+        .contains(&error.kind())
+        || error.kind() == std::io::ErrorKind::WouldBlock;
+    match (limited, locked::raise_limit()) {
+        (true, Some(bytes)) => format!(
+            "this user may lock {bytes} bytes: raise it (`ulimit -l`, LimitMEMLOCK= of a systemd unit, \
+             --ulimit memlock of a container)"
+        ),
+        _ => seekless_sys::reason(error),
     }
 }
 
@@ -181,6 +235,8 @@ impl Warmed {
         self.needed_bytes += part.needed_bytes;
         self.asked_bytes += part.asked_bytes;
         self.cached_bytes = self.cached_bytes.zip(part.cached_bytes).map(|(sum, more)| sum + more);
+        self.locked_bytes += part.locked_bytes;
+        self.not_locked = self.not_locked.take().or_else(|| part.not_locked.clone());
         self.requests += part.requests;
         self.expected_s += part.expected_s;
         for (why, count) in &part.left_out {

@@ -5,7 +5,7 @@
 //! ```text
 //! seekless.profile = {"version":1, "key":"python3 -c '#'",
 //!                     "runs":[{"whole":true,"cpu_ns":212000000}],
-//!                     "files":{"/usr/lib/libm.so.6":{"inode":17,"modified_ns":1700000000000000000}}}
+//!                     "files":{"/usr/lib/libm.so.6":{"inode":17,"modified_ns":1700000000000}}}
 //! ```
 
 use crate::error::{Error, ErrorKind, Result};

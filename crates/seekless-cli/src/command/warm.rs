@@ -4,11 +4,17 @@ use crate::{interrupt, output};
 use seekless::device::DeviceSpec;
 use seekless::device::units::{counted, format_bytes, format_duration, parse_bytes};
 use seekless::tools::device::named;
+use seekless::tools::profiles;
 use seekless::tools::roots::{Root, Roots};
 use seekless::tools::warm::{Options, Warmed, warm};
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// How often to look whether to end.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Bring what recorded runs needed into the page cache.
 ///
@@ -17,10 +23,15 @@ use std::process::ExitCode;
 /// a program that maps large libraries and touches a tenth of them waits for that tenth only. What
 /// is cached already costs nothing.
 ///
-/// SOURCE is a trace of `seekless record`, or any trace that `seekless trace import` takes; or a
-/// list of files, one path a line, which are brought in whole, as `vmtouch -b` does. A file that
-/// has another size than when it was recorded is left out, since its ranges are no longer true.
-/// Only regular files that you may read are opened.
+/// SOURCE is a profile of `seekless run`, by its file or the start of its name (what at least half
+/// of its runs needed is brought in); or a trace of `seekless record`, or any trace that `seekless
+/// trace import` takes; or a list of files, one path a line, which are brought in whole, as
+/// `vmtouch -b` does. A file that has another size than when it was recorded (of a profile, also
+/// another inode or time of change) is left out, since its ranges are no longer true. Only regular
+/// files that you may read are opened.
+///
+/// With --lock it stays in memory until this command is ended by Ctrl-C or SIGTERM. How much a user
+/// may lock is limited (`ulimit -l`).
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -28,7 +39,9 @@ Examples:
   seekless warm start.parquet
   seekless warm start.parquet --dry-run            how much, how many requests, how long
   seekless warm runs/*.parquet --within /usr --budget 500MB
-  seekless warm files.txt                          a list of files, whole")]
+  seekless warm files.txt                          a list of files, whole
+  seekless warm python3                            the profile of that name, of `seekless run`
+  seekless warm service.parquet --lock             keep it in memory until Ctrl-C or SIGTERM")]
 pub struct Args {
     /// Traces, the last being the newest, or lists of files
     #[arg(required = true, value_name = "SOURCE")]
@@ -45,6 +58,9 @@ pub struct Args {
     /// Bring in at most so much
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     budget: Option<u64>,
+    /// Keep it in memory until this command is ended
+    #[arg(long, conflicts_with = "dry_run")]
+    lock: bool,
     /// What the device charges: a name that `seekless devices` lists, iops=N,bandwidth=RATE, or a
     /// TOML file [default: as `seekless probe` measured it]
     #[arg(long, value_name = "DEVICE", value_parser = named)]
@@ -58,22 +74,38 @@ pub struct Args {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let options = Options {
         roots: Roots::new(args.root),
-        within: args.within,
+        within: super::run::absolute(args.within)?,
         budget_bytes: args.budget,
         costs: args.device.map(|device| device.costs()),
         dry_run: args.dry_run,
+        lock: args.lock,
         cancel: interrupt::cancel_when_interrupted()?,
     };
+    let sources: Vec<PathBuf> = args.sources.iter().map(|source| named_profile(source)).collect();
     let mut progress = output::counting("Bringing in", "file");
-    let warmed = warm(&args.sources, &options, &mut progress);
+    let warmed = warm(&sources, &options, &mut progress);
     drop(progress);
-    let Some(warmed) = interrupt::finished(warmed)? else { return Ok(interrupt::exit_code()) };
+    let Some((warmed, held)) = interrupt::finished(warmed)? else {
+        return Ok(interrupt::exit_code());
+    };
     if args.json {
         output::json(&warmed)?;
     } else {
         output::text(&report(&warmed, args.dry_run))?;
     }
+    if args.lock && warmed.locked_bytes > 0 {
+        while !options.cancel.load(Ordering::Relaxed) {
+            std::thread::sleep(LOOK);
+        }
+    }
+    drop(held);
     Ok(ExitCode::SUCCESS)
+}
+
+/// A word that is no file may be the start of a profile's name.
+fn named_profile(source: &Path) -> PathBuf {
+    let found = (!source.exists()).then(|| profiles::find(source).ok()).flatten();
+    found.unwrap_or_else(|| source.to_owned())
 }
 
 fn report(warmed: &Warmed, dry: bool) -> String {
@@ -106,6 +138,13 @@ fn report(warmed: &Warmed, dry: bool) -> String {
             let _ = writeln!(text, ", in {took}");
         }
     }
+    if warmed.locked_bytes > 0 {
+        let locked = format_bytes(warmed.locked_bytes);
+        let _ = writeln!(text, "{locked} locked in memory until this is ended");
+    }
+    if let Some(why) = &warmed.not_locked {
+        let _ = writeln!(text, "not locked: the rest; {why}");
+    }
     for (why, count) in &warmed.left_out {
         let _ = writeln!(text, "left out, {why}: {}", counted(*count, "file"));
     }
@@ -128,6 +167,8 @@ mod tests {
             seconds: 1.25,
             assumed: true,
             left_out: [("no longer there", 1)].into(),
+            locked_bytes: 0,
+            not_locked: None,
         };
         assert_eq!(
             report(&warmed, false),

@@ -17,6 +17,8 @@ mod grep;
 mod holes;
 mod memory;
 mod mount;
+#[path = "../../../seekless-record/tests/recording/odd_programs.rs"]
+mod odd_programs;
 mod outputs;
 mod pack;
 mod pipes;
@@ -28,6 +30,7 @@ mod scripts;
 mod shared_data;
 mod sim;
 mod sleds;
+mod start;
 mod timed;
 mod tour;
 mod trace;

@@ -5,6 +5,7 @@ mod alike;
 mod births;
 mod calls;
 mod kills;
+mod odd_programs;
 mod served;
 mod signals;
 mod strace;

@@ -1,77 +1,116 @@
 //! Opens a file and asks the kernel for ranges of it.
 
-use super::plan::Wanted;
+use crate::profiles::identity_of;
 use rustix::fs::{Advice, FileType, Mode, OFlags, fadvise, fstat};
 use seekless_policy::extents::Extent;
 use seekless_sys::memory::page_bytes;
 use seekless_sys::residency;
+use seekless_trace::Identity;
 use std::fs::File;
 use std::num::NonZeroU64;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The kernel reads at most so much for one advice where a device does not say more.
 const ADVICE_BYTES: u64 = 128 << 10;
 
 /// A file that may be brought in.
-pub(super) struct Opened {
-    file: File,
-    pub(super) bytes: u64,
+pub(crate) struct Opened {
+    pub(crate) file: File,
+    pub(crate) bytes: u64,
     advice_bytes: u64,
 }
 
+/// Which file it has to be: `None` is not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Recorded {
+    /// Its size.
+    pub(crate) bytes: Option<u64>,
+    pub(crate) identity: Option<Identity>,
+}
+
 /// Opens a regular file for reading. Neither a pipe nor a device is waited for, and a file that has
-/// changed its size is no longer the one that was recorded.
+/// changed is no longer the one that was recorded. A link may not lead out of the folders `within`,
+/// unless there are none.
 ///
 /// # Errors
 /// Why it is left out, in words.
-pub(super) fn open(wanted: &Wanted) -> Result<Opened, &'static str> {
+pub(crate) fn open(
+    path: &Path,
+    recorded: &Recorded,
+    within: &[PathBuf],
+) -> Result<Opened, &'static str> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file =
-        rustix::fs::open(&wanted.path, flags, Mode::empty()).map_err(|error| match error {
-            rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR => "no longer there",
-            rustix::io::Errno::ACCESS | rustix::io::Errno::PERM => "not readable by this user",
-            _ => "cannot be opened",
-        })?;
+    let file = rustix::fs::open(path, flags, Mode::empty()).map_err(|error| match error {
+        rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR => "no longer there",
+        rustix::io::Errno::ACCESS | rustix::io::Errno::PERM => "not readable by this user",
+        _ => "cannot be opened",
+    })?;
     let stat = fstat(&file).map_err(|_| "cannot be examined")?;
     if !FileType::from_raw_mode(stat.st_mode).is_file() {
         return Err("not a regular file");
     }
+    if !lies_within(&file, within) {
+        return Err("a link that leads out of the folders given");
+    }
     let bytes = stat.st_size.unsigned_abs();
-    if wanted.file_bytes.is_some_and(|recorded| recorded != bytes) {
+    if recorded.bytes.is_some_and(|recorded| recorded != bytes) {
         return Err("of another size than when it was recorded");
     }
-    Ok(Opened { file: file.into(), bytes, advice_bytes: advice_bytes(stat.st_dev) })
+    if recorded.identity.is_some_and(|identity| identity != identity_of(&stat)) {
+        return Err("changed since it was recorded");
+    }
+    let advice_bytes = advice_bytes(stat.st_dev);
+    Ok(Opened { file: file.into(), bytes, advice_bytes })
+}
+
+/// Whether an opened file lies below one of some folders, links followed, or there are none.
+fn lies_within(file: &OwnedFd, within: &[PathBuf]) -> bool {
+    if within.is_empty() {
+        return true;
+    }
+    let Ok(real) = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())) else {
+        return false;
+    };
+    within.iter().filter_map(|root| root.canonicalize().ok()).any(|root| real.starts_with(root))
+}
+
+/// How far the kernel reads around a touch on a device, in bytes.
+pub(crate) fn readahead_bytes(device: u64) -> u64 {
+    limit_kib(device, "bdi/read_ahead_kb").map_or(ADVICE_BYTES, |kib| kib << 10)
 }
 
 /// How much one advice may read, as the device of the file says.
 fn advice_bytes(device: u64) -> u64 {
-    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
     let limits = ["queue/max_sectors_kb", "queue/read_ahead_kb", "bdi/read_ahead_kb"];
-    let known = limits.iter().filter_map(|limit| {
-        let (name, of_disk) = match limit.strip_prefix("bdi/") {
-            Some(name) => (format!("/sys/class/bdi/{major}:{minor}/{name}"), None),
-            None => {
-                let base = format!("/sys/dev/block/{major}:{minor}");
-                (format!("{base}/{limit}"), Some(format!("{base}/../{limit}")))
-            }
-        };
-        let read = |path: String| std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
-        read(name).or_else(|| read(of_disk?))
-    });
-    known.max().map_or(ADVICE_BYTES, |kib| (kib << 10).max(ADVICE_BYTES))
+    let known = limits.iter().filter_map(|limit| limit_kib(device, limit)).max();
+    known.map_or(ADVICE_BYTES, |kib| (kib << 10).max(ADVICE_BYTES))
+}
+
+fn limit_kib(device: u64, limit: &str) -> Option<u64> {
+    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+    let (name, of_disk) = match limit.strip_prefix("bdi/") {
+        Some(name) => (format!("/sys/class/bdi/{major}:{minor}/{name}"), None),
+        None => {
+            let base = format!("/sys/dev/block/{major}:{minor}");
+            (format!("{base}/{limit}"), Some(format!("{base}/../{limit}")))
+        }
+    };
+    let read = |path: String| std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
+    read(name).or_else(|| read(of_disk?))
 }
 
 impl Opened {
     /// How much of a range is in the page cache. `None` if the kernel does not tell.
-    pub(super) fn cached(&self, extent: Extent) -> Option<u64> {
+    pub(crate) fn cached(&self, extent: Extent) -> Option<u64> {
         let pages = residency::count(self.file.as_fd(), extent.offset, extent.bytes).ok()?;
         Some((pages.cached * page_bytes()).min(extent.bytes))
     }
 
     /// Asks for all ranges, then waits until they are there.
-    pub(super) fn bring_in(&self, extents: &[Extent], cancel: &AtomicBool) {
+    pub(crate) fn bring_in(&self, extents: &[Extent], cancel: &AtomicBool) {
         // Else a read of one byte, to wait, would bring in what lies behind it.
         let _ = fadvise(&self.file, 0, None, Advice::Random);
         for extent in extents {

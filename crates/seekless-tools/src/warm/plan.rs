@@ -1,10 +1,13 @@
 //! Which ranges of which files are wanted, in the order in which they are first needed.
 
 use super::Options;
+use super::bring::Recorded;
 use crate::error::{Error, ErrorKind, Result};
+use crate::profiles;
 use seekless_device::Costs;
 use seekless_policy::extents::{Extent, coalesce};
-use seekless_trace::{FileList, Needs, PageSet, unescape_path};
+use seekless_policy::start::READ_BYTES_MAX;
+use seekless_trace::{FileList, Needs, PageSet, Profile, Trace, unescape_path};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::File;
@@ -12,16 +15,14 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-/// No read that is asked for is longer, unless a range is: a larger one hardly costs less a byte.
-const READ_BYTES_MAX: u64 = 4 << 20;
 const PAGE_BYTES: u64 = 4096;
 
 /// A file, and the ranges of it to bring in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Wanted {
     pub(super) path: PathBuf,
-    /// Its size when it was recorded, if the trace tells.
-    pub(super) file_bytes: Option<u64>,
+    /// Which file it was, as far as the source tells.
+    pub(super) recorded: Recorded,
     /// By offset; they do not meet. The last may reach beyond the file's end.
     ranges: Vec<Extent>,
 }
@@ -51,11 +52,20 @@ pub(super) fn wanted(sources: &[PathBuf], options: &Options) -> Result<Vec<Wante
     let mut gathered = Gathered::new(options);
     let (lists, traces): (Vec<PathBuf>, Vec<PathBuf>) =
         sources.iter().cloned().partition(|source| names_files(source));
+    let (profiles, traces) = profiles_among(traces)?;
+    for profile in profiles {
+        for need in profiles::by_most(&profile) {
+            let file = &profile.files[need.file as usize];
+            let recorded = Recorded { bytes: file.bytes, identity: file.identity };
+            gathered.add(&file.name, recorded, need.extent.offset, need.extent.bytes);
+        }
+    }
     if !traces.is_empty() {
         let needs = Needs::read(&traces).map_err(unreadable)?;
         for need in needs.runs.iter().rev().flatten() {
             let file = need.file as usize;
-            gathered.add(&needs.names[file], needs.file_bytes[file], need.offset, need.bytes);
+            let recorded = Recorded { bytes: needs.file_bytes[file], identity: None };
+            gathered.add(&needs.names[file], recorded, need.offset, need.bytes);
         }
     }
     for list in lists {
@@ -63,10 +73,20 @@ pub(super) fn wanted(sources: &[PathBuf], options: &Options) -> Result<Vec<Wante
         for (path, bytes) in list.paths.iter().zip(&list.bytes) {
             // A file that is not there is left out later, with the reason.
             let size = bytes.unwrap_or_else(|| gathered.size(path).max(1));
-            gathered.add(path, *bytes, 0, size);
+            gathered.add(path, Recorded { bytes: *bytes, identity: None }, 0, size);
         }
     }
     Ok(gathered.finish())
+}
+
+/// The profiles among traces, and the other traces.
+fn profiles_among(traces: Vec<PathBuf>) -> Result<(Vec<Profile>, Vec<PathBuf>)> {
+    let is_profile =
+        |path: &PathBuf| Trace::open(path).is_ok_and(|trace| trace.metadata().profile.is_some());
+    let (profiles, traces): (Vec<PathBuf>, _) = traces.into_iter().partition(is_profile);
+    let profiles: Result<_> =
+        profiles.iter().map(|path| Profile::read(path).map_err(unreadable)).collect();
+    Ok((profiles?, traces))
 }
 
 fn unreadable(error: seekless_trace::Error) -> Error {
@@ -101,12 +121,12 @@ impl<'a> Gathered<'a> {
         Self { options, numbers, files, pages, left_bytes }
     }
 
-    fn add(&mut self, name: &str, file_bytes: Option<u64>, offset: u64, bytes: u64) {
-        let Some(file) = self.number(name, file_bytes) else { return };
+    fn add(&mut self, name: &str, recorded: Recorded, offset: u64, bytes: u64) {
+        let Some(file) = self.number(name, recorded) else { return };
         let pages = offset / PAGE_BYTES..offset.saturating_add(bytes).div_ceil(PAGE_BYTES);
         let Some((first, last)) = self.pages.add(file, pages) else { return };
         let first_byte = first * PAGE_BYTES;
-        let known_end = file_bytes.filter(|&size| size > first_byte).unwrap_or(u64::MAX);
+        let known_end = recorded.bytes.filter(|&size| size > first_byte).unwrap_or(u64::MAX);
         let bytes = ((last + 1) * PAGE_BYTES).min(known_end) - first_byte;
         if bytes > self.left_bytes {
             return;
@@ -126,7 +146,7 @@ impl<'a> Gathered<'a> {
     }
 
     /// The number of a file that may be brought in.
-    fn number(&mut self, name: &str, file_bytes: Option<u64>) -> Option<u32> {
+    fn number(&mut self, name: &str, recorded: Recorded) -> Option<u32> {
         if let Some(known) = self.numbers.get(name) {
             return *known;
         }
@@ -134,7 +154,7 @@ impl<'a> Gathered<'a> {
         let within = &self.options.within;
         let allowed = within.is_empty() || within.iter().any(|root| path.starts_with(root));
         let number = allowed.then(|| {
-            self.files.push(Wanted { path, file_bytes, ranges: Vec::new() });
+            self.files.push(Wanted { path, recorded, ranges: Vec::new() });
             (self.files.len() - 1) as u32
         });
         self.numbers.insert(name.to_owned(), number);

@@ -47,15 +47,15 @@ fn only_what_the_run_needed_comes_in_with_small_gaps() {
     ]);
     let options = Options { costs: costs(), ..Options::default() };
     let dry = Options { dry_run: true, ..options.clone() };
-    let expected = warm(std::slice::from_ref(&sample.trace), &dry, &mut |_, _| {}).unwrap();
+    let expected = warm(std::slice::from_ref(&sample.trace), &dry, &mut |_, _| {}).unwrap().0;
     assert_eq!((expected.files, expected.needed_bytes), (1, 65_536 + 2 * 4096));
     // Byte 100,000 lies in the page that ends at 102,400.
     assert_eq!((expected.asked_bytes, expected.requests), (102_400 + 4096, 2));
     assert_eq!(cached(&sample.file), Some(0), "a dry run reads nothing");
-    let warmed = warm(std::slice::from_ref(&sample.trace), &options, &mut |_, _| {}).unwrap();
+    let warmed = warm(std::slice::from_ref(&sample.trace), &options, &mut |_, _| {}).unwrap().0;
     assert_eq!(Warmed { seconds: 0.0, ..warmed }, expected);
     assert_eq!(cached(&sample.file), Some(102_400 + 4096));
-    let again = warm(std::slice::from_ref(&sample.trace), &options, &mut |_, _| {}).unwrap();
+    let again = warm(std::slice::from_ref(&sample.trace), &options, &mut |_, _| {}).unwrap().0;
     assert_eq!((again.requests, again.cached_bytes), (0, Some(102_400 + 4096)));
 }
 
@@ -64,7 +64,7 @@ fn a_budget_goes_to_what_is_needed_first() {
     let sample = sample(&[(Op::Read, 2 * MIB as i64, 8192), (Op::Read, 0, 8192)]);
     let options =
         Options { costs: costs(), budget_bytes: Some(10_000), dry_run: true, ..Options::default() };
-    let warmed = warm(std::slice::from_ref(&sample.trace), &options, &mut |_, _| {}).unwrap();
+    let warmed = warm(std::slice::from_ref(&sample.trace), &options, &mut |_, _| {}).unwrap().0;
     assert_eq!((warmed.needed_bytes, warmed.requests), (8192, 1));
 }
 
@@ -77,7 +77,7 @@ fn files_that_changed_or_lie_elsewhere_are_left_out() {
     assert_eq!(refused.kind(), ErrorKind::Missing);
     std::fs::write(&sample.file, "short").unwrap();
     let options = Options { costs: costs(), ..Options::default() };
-    let warmed = warm(std::slice::from_ref(&sample.trace), &options, &mut |_, _| {}).unwrap();
+    let warmed = warm(std::slice::from_ref(&sample.trace), &options, &mut |_, _| {}).unwrap().0;
     assert_eq!(warmed.left_out, [("of another size than when it was recorded", 1)].into());
     assert_eq!(warmed.asked_bytes, 0);
 }
@@ -88,6 +88,65 @@ fn a_list_of_files_is_wanted_whole() {
     let list = sample.folder.path().join("list");
     std::fs::write(&list, format!("{}\n", sample.file.display())).unwrap();
     let options = Options { costs: costs(), ..Options::default() };
-    let warmed = warm(&[list], &options, &mut |_, _| {}).unwrap();
+    let warmed = warm(&[list], &options, &mut |_, _| {}).unwrap().0;
     assert_eq!((warmed.needed_bytes, cached(&sample.file)), (4 * MIB, Some(4 * MIB)));
+}
+
+#[test]
+fn a_link_does_not_lead_out_of_the_folders_given() {
+    let sample = sample(&[]);
+    let (inside, link) = (sample.folder.path().join("in"), sample.folder.path().join("in/link"));
+    std::fs::create_dir(&inside).unwrap();
+    std::os::unix::fs::symlink(&sample.file, &link).unwrap();
+    let list = sample.folder.path().join("list");
+    std::fs::write(&list, format!("{}\n", link.display())).unwrap();
+    let options = Options { costs: costs(), within: vec![inside], ..Options::default() };
+    let warmed = warm(&[list], &options, &mut |_, _| {}).unwrap().0;
+    assert_eq!(warmed.left_out, [("a link that leads out of the folders given", 1)].into());
+    assert_eq!(cached(&sample.file), Some(0));
+}
+
+#[test]
+fn what_is_locked_stays_until_it_is_dropped() {
+    let sample = sample(&[(Op::Read, 0, 8192), (Op::Read, MIB as i64, 4096)]);
+    let options = Options { costs: costs(), lock: true, ..Options::default() };
+    let (warmed, held) =
+        warm(std::slice::from_ref(&sample.trace), &options, &mut |_, _| {}).unwrap();
+    if let Some(why) = warmed.not_locked {
+        return eprintln!("skipped: {why}");
+    }
+    assert_eq!(warmed.locked_bytes, 3 * 4096);
+    let drop_cached = || {
+        let file = File::open(&sample.file).unwrap();
+        seekless_sys::residency::drop_cached(file.as_fd()).unwrap();
+    };
+    drop_cached();
+    assert_eq!(cached(&sample.file), Some(3 * 4096));
+    drop(held);
+    drop_cached();
+    assert_eq!(cached(&sample.file), Some(0));
+}
+
+#[test]
+fn a_profile_is_brought_in_but_for_files_that_changed() {
+    use seekless_trace::{Identity, Need, Profile, ProfiledFile, ProfiledRun};
+    let sample = sample(&[]);
+    let path = sample.folder.path().join("profile.parquet");
+    let name = sample.file.to_str().unwrap().to_owned();
+    let (_, identity) = crate::profiles::identify(&name).unwrap();
+    let write = |identity: Identity| {
+        let need = Need { file: 0, offset: MIB, bytes: 8192, time_ns: 0, mapped: true };
+        let file =
+            ProfiledFile { name: name.clone(), bytes: Some(4 * MIB), identity: Some(identity) };
+        let run = ProfiledRun { needs: vec![need], ..ProfiledRun::default() };
+        let profile = Profile { files: vec![file], runs: vec![run], ..Profile::default() };
+        profile.write(seekless_sys::output::Destination::new(&path).replacing(true)).unwrap();
+    };
+    let options = Options { costs: costs(), ..Options::default() };
+    write(Identity { modified_ns: identity.modified_ns - 1, ..identity });
+    let warmed = warm(std::slice::from_ref(&path), &options, &mut |_, _| {}).unwrap().0;
+    assert_eq!(warmed.left_out, [("changed since it was recorded", 1)].into());
+    write(identity);
+    warm(std::slice::from_ref(&path), &options, &mut |_, _| {}).unwrap();
+    assert_eq!(cached(&sample.file), Some(8192));
 }

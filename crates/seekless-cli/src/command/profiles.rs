@@ -1,0 +1,194 @@
+//! `seekless profiles`: lists, shows, merges and removes what `seekless run` has learned.
+
+use crate::output;
+use seekless::device::units::{counted, format_bytes, parse_bytes};
+use seekless::sys::output::Destination;
+use seekless::tools::profiles::{self, Kept, Prune};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// List, show, merge and remove what `seekless run` has learned of programs.
+///
+/// A profile is a trace: `seekless trace` and `seekless warm` take it, and so does every reader of
+/// Parquet. NAME is the start of a name that the list shows, or a file.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  seekless profiles                                   what is there
+  seekless profiles show python3                      the files, in the order of first need
+  seekless profiles merge a.parquet b.parquet -o app.parquet
+  seekless profiles prune --older-than 30d --max-size 50MB
+  seekless profiles path python3                      its file, for other commands")]
+pub struct Args {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    /// Print the list as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum Verb {
+    /// Show the files of a profile, and what is needed of each, in the order of first need
+    Show {
+        /// The start of a profile's name, or a file
+        name: PathBuf,
+        /// Print it as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print where a profile lies
+    Path {
+        /// The start of a profile's name, or a file
+        name: PathBuf,
+    },
+    /// Merge profiles and traces into one, the newest last; it keeps the newest five runs
+    Merge {
+        /// Profiles, by name or file, and traces
+        #[arg(required = true)]
+        sources: Vec<PathBuf>,
+        /// The profile to write
+        #[arg(short, long)]
+        output: PathBuf,
+        /// Replace OUTPUT if it is there
+        #[arg(short, long)]
+        force: bool,
+    },
+    /// Remove profiles, the ones that changed longest ago first
+    Prune {
+        /// Those that have not changed for so long: 12h, 30d, 8w
+        #[arg(long, value_name = "TIME", value_parser = parse_age)]
+        older_than: Option<u64>,
+        /// So many that the rest take at most this
+        #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+        max_size: Option<u64>,
+        /// Say what would be removed, and remove nothing
+        #[arg(short = 'n', long)]
+        dry_run: bool,
+        /// Print what was removed as JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Seconds in a time such as `30d`.
+fn parse_age(text: &str) -> Result<u64, String> {
+    let units = [("s", 1), ("m", 60), ("h", 3600), ("d", 86_400), ("w", 604_800)];
+    let seconds = units.iter().find_map(|(unit, seconds)| {
+        text.strip_suffix(unit)?.parse::<u64>().ok()?.checked_mul(*seconds)
+    });
+    seconds.ok_or_else(|| "write a number and a unit of s, m, h, d or w, such as 30d".to_owned())
+}
+
+/// Does what the subcommand says; without one, lists.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    match args.verb {
+        None => {
+            let all = profiles::list()?;
+            match args.json {
+                true => output::json(&all)?,
+                false => output::text(&listed(&all))?,
+            }
+        }
+        Some(Verb::Show { name, json }) => show(&profiles::find(&name)?, json)?,
+        Some(Verb::Path { name }) => {
+            output::text(&format!("{}\n", profiles::find(&name)?.display()))?;
+        }
+        Some(Verb::Merge { sources, output, force }) => {
+            let sources: Result<Vec<PathBuf>, _> =
+                sources.iter().map(|source| profiles::find(source)).collect();
+            let merged = profiles::merge(&sources?, Destination::new(output).replacing(force))?;
+            eprintln!(
+                "seekless: {}, {} needed of {} by the newest",
+                counted(merged.runs.len() as u64, "run"),
+                format_bytes(merged.needed_bytes()),
+                counted(merged.files.len() as u64, "file"),
+            );
+        }
+        Some(Verb::Prune { older_than, max_size, dry_run, json }) => {
+            anyhow::ensure!(
+                older_than.is_some() || max_size.is_some(),
+                "say what to remove: --older-than 30d, or --max-size 50MB"
+            );
+            let prune = Prune { older_than_s: older_than, bytes_max: max_size, dry_run };
+            let removed = profiles::prune(&prune)?;
+            match json {
+                true => output::json(&removed)?,
+                false => output::text(&said_of(&removed, dry_run))?,
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn listed(all: &[Kept]) -> String {
+    if all.is_empty() {
+        return "no profiles yet: `seekless run -- CMD` learns one\n".to_owned();
+    }
+    let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let row = |kept: &Kept| {
+        vec![
+            kept.name.clone(),
+            kept.runs.to_string(),
+            kept.files.to_string(),
+            format_bytes(kept.needed_bytes),
+            age(now_s.saturating_sub(kept.changed_unix_s)),
+            kept.unreadable.clone().unwrap_or_else(|| kept.start.clone()),
+        ]
+    };
+    let header = ["name", "runs", "files", "needed", "changed", "start"];
+    seekless::report::table(&header, all.iter().map(row).collect()) + "\n"
+}
+
+/// How long ago, in the largest whole unit.
+fn age(seconds: u64) -> String {
+    let units = [(86_400, "day"), (3600, "hour"), (60, "minute")];
+    let whole = units.iter().find(|(size, _)| seconds >= *size);
+    let (count, unit) = whole.map_or((seconds, "second"), |(size, unit)| (seconds / size, *unit));
+    format!("{} ago", counted(count, unit))
+}
+
+fn said_of(removed: &[Kept], dry_run: bool) -> String {
+    let bytes = removed.iter().map(|kept| kept.bytes).sum();
+    let did = if dry_run { "would remove" } else { "removed" };
+    let names = removed.iter().map(|kept| format!("{did} {}\n", kept.name));
+    let sum =
+        format!("{did} {}, {}\n", counted(removed.len() as u64, "profile"), format_bytes(bytes));
+    names.chain(std::iter::once(sum)).collect()
+}
+
+fn show(path: &Path, json: bool) -> anyhow::Result<()> {
+    let shown = profiles::shown(path)?;
+    if json {
+        return output::json(&shown);
+    }
+    let row = |file: &profiles::ShownFile| {
+        vec![
+            format_bytes(file.needed_bytes),
+            file.bytes.map_or_else(String::new, format_bytes),
+            file.ranges.to_string(),
+            format!("{} of {}", file.runs, shown.runs),
+            if file.same { "" } else { "changed" }.to_owned(),
+            file.path.clone(),
+        ]
+    };
+    let header = ["needed", "of", "ranges", "runs", "", "file"];
+    let rows = shown.files.iter().map(row).collect();
+    output::text(&format!("{}\n{}\n", shown.start, seekless::report::table(&header, rows)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_read_and_said() {
+        assert_eq!(parse_age("30d"), Ok(30 * 86_400));
+        assert_eq!(parse_age("90s"), Ok(90));
+        for wrong in ["", "d", "30", "3y", "-1d", "99999999999999999999d", "30000000000000000w"] {
+            assert!(parse_age(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!([age(1), age(119), age(90_000)], ["1 second ago", "1 minute ago", "1 day ago"]);
+    }
+}

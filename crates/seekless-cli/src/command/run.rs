@@ -1,0 +1,264 @@
+//! `seekless run`: starts a program, and brings what it will need into the page cache beside it.
+
+use crate::{exit, output};
+use seekless::device::DeviceSpec;
+use seekless::device::units::{counted, format_bytes, format_duration, parse_bytes};
+use seekless::tools::device::named;
+use seekless::tools::start::{Decision, Options, Outcome, Recording, Waits, prepare};
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Start a program, and bring what it will need into the page cache beside it.
+///
+/// The first start is recorded, at the grain of pages, into a profile: which ranges of which files
+/// the program needs, in the order of first need. Later starts are looked at before they begin:
+/// from the profile, from what is cached now, and from what the device charges, `run` expects how
+/// long the program would wait alone, and how long with its files brought in. It brings in only
+/// what pays, in the order of need, neighbours joined where a larger read costs less than two; and
+/// it stops when the program touches other files than expected, or ends. Where the device allows so
+/// many requests a second, many small files do not come sooner for being asked for by another
+/// process: they are left alone.
+///
+/// From the second start on, `run` becomes the program: it keeps its process number, terminal,
+/// streams, environment, signals, job control and exit status, and a helper process works beside
+/// it. The first start is recorded as `seekless record` does it, with what that alters (unless you
+/// are root, setuid programs run without their privileges; a program that is one itself is not
+/// traced) and what it costs: two thirds more processor time for a start of Python, many times the
+/// time for a program that opens thousands of small files. It lasts until the program ends, so give
+/// --no-record for a service. Later recordings see page faults only, at some hundred nanoseconds
+/// each, during the first two minutes: in the next two starts, and then once a day. If much of what
+/// a profile names has changed, the next start is recorded whole again.
+///
+/// Profiles lie in $XDG_STATE_HOME/seekless/profiles (~/.local/state if that is not set), one for
+/// each program and shape of arguments: options and words count, names of files and numbers do not,
+/// but a script does. `seekless profiles` shows them. A file that is no longer the one that was
+/// recorded (size, inode, time of change) is left out. Only regular files that you may read are
+/// opened. Nothing but the profile is written.
+///
+/// What the device charges is what `seekless probe` measured, else assumed; --device names it. The
+/// exit status is the program's, or 125 if `run` fails, 126 if the program cannot be executed, and
+/// 127 if it is not found.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  seekless run -- python3 train.py --epochs 3        the first time it is recorded
+  seekless run --explain -- python3 train.py         what is expected, and then the start
+  seekless run --dry-run --json -- ./game            what is expected alone
+  seekless run --profile app.parquet -- ./app        a profile that came with the program
+  seekless run --record -- ./app                     record it whole, now
+  seekless run --no-record --budget 500MB -- ./service")]
+pub struct Args {
+    /// The profile to go by, which is not changed unless --record is given [default: this user's
+    /// own for such a start]
+    #[arg(long, value_name = "FILE")]
+    profile: Option<PathBuf>,
+    /// Bring in at most so much [default: half of the free memory]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    budget: Option<u64>,
+    /// Bring in only files below this folder; may be given several times
+    #[arg(long, value_name = "DIR")]
+    within: Vec<PathBuf>,
+    /// What the device charges: a name that `seekless devices` lists, iops=N,bandwidth=RATE, or a
+    /// TOML file [default: as `seekless probe` measured it]
+    #[arg(long, value_name = "DEVICE", value_parser = named)]
+    device: Option<DeviceSpec>,
+    /// Record this start whole, even if there is a profile
+    #[arg(long, conflicts_with = "no_record")]
+    record: bool,
+    /// Record nothing
+    #[arg(long)]
+    no_record: bool,
+    /// Print to standard error what is expected, before the program starts
+    #[arg(long)]
+    explain: bool,
+    /// Print what is expected, and do not start the program
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+    /// Print it as JSON
+    #[arg(long)]
+    json: bool,
+    /// The program and its arguments
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "CMD"
+    )]
+    command: Vec<OsString>,
+}
+
+/// Folders as a profile names them.
+pub(super) fn absolute(folders: Vec<PathBuf>) -> anyhow::Result<Vec<PathBuf>> {
+    let absolute = folders.iter().map(std::path::absolute);
+    Ok(absolute.collect::<Result<_, _>>()?)
+}
+
+/// Starts the program; returns only if the start was recorded whole, or failed.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let recording = match (args.record, args.no_record) {
+        (true, _) => Recording::Whole,
+        (_, true) => Recording::Never,
+        _ => Recording::Auto,
+    };
+    let options = Options {
+        profile: args.profile,
+        within: absolute(args.within)?,
+        budget_bytes: args.budget,
+        costs: args.device.map(|device| device.costs()),
+        recording,
+    };
+    let start = match prepare(&args.command, &options) {
+        Ok(start) => start,
+        Err(error) => {
+            let _ = exit::failure(&error.into()); // prints it; the code is that of `env`
+            return Ok(ExitCode::from(exit::RECORDER));
+        }
+    };
+    if args.dry_run {
+        match args.json {
+            true => output::json(&start.decision)?,
+            false => output::text(&explained(&start.decision))?,
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if args.explain {
+        let text = match args.json {
+            true => serde_json::to_string(&start.decision)? + "\n",
+            false => explained(&start.decision),
+        };
+        // A closed standard error is no reason not to start the program.
+        let _ = std::io::stderr().write_all(text.as_bytes());
+    }
+    Ok(ended(start.go()))
+}
+
+fn ended(outcome: Outcome) -> ExitCode {
+    match outcome {
+        Outcome::Recorded(status, learned) => {
+            match learned {
+                Ok(bytes) if std::io::stderr().is_terminal() => {
+                    let said = format!(
+                        "seekless: this start needs {} of its files; the next will have them brought in \
+                         where that pays\n",
+                        format_bytes(bytes)
+                    );
+                    let _ = std::io::stderr().write_all(said.as_bytes());
+                }
+                Ok(_) => {}
+                Err(error) => _ = exit::failure(&error.into()), // the status is the program's
+            }
+            status.imitate()
+        }
+        Outcome::Failed(code, error) => {
+            let _ = exit::failure(&error.into());
+            ExitCode::from(code)
+        }
+    }
+}
+
+fn explained(decision: &Decision) -> String {
+    let mut text = format!("start: {}\nrecording: {}\n", decision.start, decision.recording);
+    if decision.runs == 0 {
+        let _ = writeln!(text, "no profile yet: {} will be it", decision.profile.display());
+        return text;
+    }
+    let _ = writeln!(
+        text,
+        "profile: {}, {}; needs {} of {}, {} of what was looked at cached",
+        decision.profile.display(),
+        counted(decision.runs, "run"),
+        format_bytes(decision.needed_bytes),
+        counted(decision.files, "file"),
+        format_bytes(decision.cached_bytes),
+    );
+    let _ = writeln!(
+        text,
+        "device: {} a request, {}/s, {} at once, {} read around a touch{}",
+        format_duration(decision.request_ns),
+        format_bytes(decision.bytes_per_second),
+        decision.at_once,
+        format_bytes(decision.readahead_bytes),
+        if decision.assumed { " (costs assumed: `seekless probe` measures them)" } else { "" },
+    );
+    if decision.files_that_do_not_pay > 0 {
+        let _ = writeln!(
+            text,
+            "left to the program, since they would come no sooner: {}",
+            counted(decision.files_that_do_not_pay, "file")
+        );
+    }
+    for (why, count) in &decision.left_out {
+        let _ = writeln!(text, "left out, {why}: {}", counted(*count, "file"));
+    }
+    text += &waits(decision);
+    text += match decision.warms {
+        true => "brought in beside the program",
+        false => "not worth bringing in",
+    };
+    if decision.warms && decision.head_start_s > 0.0 {
+        let held = format_duration((decision.head_start_s * 1e9) as u64);
+        let _ = write!(text, ", which starts {held} later so as not to overtake");
+    }
+    text + "\n"
+}
+
+/// The table of what is expected of the files that pay.
+fn waits(decision: &Decision) -> String {
+    let cells = |name: &str, waits: &Waits| {
+        vec![
+            name.to_owned(),
+            waits.requests.to_string(),
+            format_bytes(waits.bytes),
+            format_duration((waits.seconds * 1e9) as u64),
+        ]
+    };
+    let rows = vec![cells("alone", &decision.plain), cells("brought in", &decision.warmed)];
+    seekless::report::table(&["expected wait", "requests", "bytes", "time"], rows) + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_expected_is_said_in_a_table() {
+        let decision = Decision {
+            start: "/usr/bin/python3 -c #".to_owned(),
+            profile: "/p.parquet".into(),
+            runs: 2,
+            files: 40,
+            needed_bytes: 200_000_000,
+            cached_bytes: 1_000_000,
+            files_that_do_not_pay: 30,
+            left_out: [("no longer there", 1)].into(),
+            request_ns: 2_000_000,
+            bytes_per_second: 150_000_000,
+            at_once: 1,
+            readahead_bytes: 131_072,
+            plain: Waits { requests: 4700, bytes: 1_166_000_000, seconds: 12.5 },
+            warmed: Waits { requests: 500, bytes: 400_000_000, seconds: 4.25 },
+            head_start_s: 1.5,
+            warms: true,
+            recording: "none, as asked".to_owned(),
+            ..Decision::default()
+        };
+        assert_eq!(
+            explained(&decision),
+            "start: /usr/bin/python3 -c #\nrecording: none, as asked\n\
+             profile: /p.parquet, 2 runs; needs 200.0 MB of 40 files, 1.0 MB of what was looked at cached\n\
+             device: 2.0 ms a request, 150.0 MB/s, 1 at once, 131.1 KB read around a touch\n\
+             left to the program, since they would come no sooner: 30 files\n\
+             left out, no longer there: 1 file\n\
+             expected wait  requests     bytes     time\n\
+             ──────────────────────────────────────────\n\
+             alone              4700    1.2 GB  12.50 s\n\
+             brought in          500  400.0 MB   4.25 s\n\n\
+             brought in beside the program, which starts 1.50 s later so as not to overtake\n"
+        );
+        let new = Decision { runs: 0, ..decision };
+        assert!(explained(&new).ends_with("no profile yet: /p.parquet will be it\n"));
+    }
+}

@@ -1,0 +1,344 @@
+//! `seekless run` and `seekless profiles`: programs do the same under it, and what they need is
+//! learned and brought in.
+
+use crate::odd_programs::{PYTHON, SHELL};
+use crate::{seekless, workplace};
+use std::fs::{self, File};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// After this a run that hangs is killed.
+const PATIENCE_S: &str = "120";
+const PATIENCE: Duration = Duration::from_secs(20);
+const MIB: usize = 1 << 20;
+
+/// A folder for programs to run in, and one for what is learned.
+struct Place {
+    _folder: tempfile::TempDir,
+    root: PathBuf,
+    state: PathBuf,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = workplace();
+        let [root, state] =
+            ["root", "state"].map(|name| folder.path().canonicalize().unwrap().join(name));
+        fs::create_dir(&root).unwrap();
+        Self { _folder: folder, root, state }
+    }
+
+    /// `seekless run` with these options and a program.
+    fn run(&self, options: &[&str], program: &[&str]) -> Output {
+        let mut command = Command::new("timeout");
+        command.args(["--foreground", "-s", "KILL", PATIENCE_S, env!("CARGO_BIN_EXE_seekless")]);
+        command.arg("run").args(options).arg("--").args(program);
+        self.output(command)
+    }
+
+    fn output(&self, mut command: Command) -> Output {
+        command.current_dir(&self.root).env("XDG_STATE_HOME", &self.state);
+        command.stdin(Stdio::null()).output().unwrap()
+    }
+
+    fn profiles(&self, words: &[&str]) -> serde_json::Value {
+        let output = seekless(&self.root)
+            .env("XDG_STATE_HOME", &self.state)
+            .arg("profiles")
+            .args(words)
+            .arg("--json")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// Waits until the profiles have so many runs in all: helpers outlive their programs a little.
+    fn await_runs(&self, runs: u64) {
+        let started = Instant::now();
+        let known = || {
+            let listed = self.profiles(&[]);
+            let each = listed.as_array().unwrap().iter();
+            each.map(|kept| kept["runs"].as_u64().unwrap()).sum::<u64>()
+        };
+        while known() != runs {
+            assert!(started.elapsed() < PATIENCE, "{} of {runs} runs", known());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// How a program ended, and what it printed.
+fn shown(output: Output) -> (String, String, String) {
+    (output.status.to_string(), text(&output.stdout), text(&output.stderr))
+}
+
+/// Runs each program alone, under its first `run`, which records it, and under its second, beside
+/// a helper.
+fn assert_alike(cases: &[(&str, Vec<&str>)]) {
+    let mut different = Vec::new();
+    for (name, words) in cases {
+        let plain = {
+            let place = Place::new();
+            let mut command = Command::new("timeout");
+            command.args(["--foreground", "-s", "KILL", PATIENCE_S]).args(words);
+            shown(place.output(command))
+        };
+        let place = Place::new();
+        for turn in ["first", "second"] {
+            fs::remove_dir_all(&place.root).unwrap();
+            fs::create_dir(&place.root).unwrap();
+            let run = shown(place.run(&[], words));
+            if run != plain {
+                different.push(format!("{name}, {turn} run: {plain:#?} and {run:#?}"));
+            }
+        }
+    }
+    let of = cases.len();
+    assert!(different.is_empty(), "{} of {of} differ: {}", different.len(), different.join("\n"));
+}
+
+/// The program of odd modes, which the tests of the recorder have; `None` without a C compiler.
+fn odd() -> Option<PathBuf> {
+    let source =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../seekless-record/tests/recording/odd.c");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let built = folder.join(format!("odd-{}", std::process::id()));
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O1", "-w", "-o"]).arg(&built).arg(source).arg("-lpthread");
+    compiler.stderr(Stdio::null()).status().is_ok_and(|status| status.success()).then_some(built)
+}
+
+#[test]
+fn odd_programs_do_the_same_under_run() {
+    let Some(odd) = odd() else {
+        eprintln!("skipped: no C compiler");
+        return;
+    };
+    let word = odd.to_str().unwrap();
+    let modes = text(&Command::new(&odd).output().unwrap().stdout);
+    let cases: Vec<(&str, Vec<&str>)> =
+        modes.lines().map(|mode| (mode, vec![word, mode])).collect();
+    assert!(cases.len() >= 33, "{}", cases.len());
+    assert_alike(&cases);
+    fs::remove_file(&odd).unwrap();
+}
+
+#[test]
+fn scripts_do_the_same_under_run() {
+    let shell = SHELL.iter().map(|(name, script)| (*name, vec!["sh", "-c", script]));
+    let python = PYTHON.iter().map(|(name, script)| (*name, vec!["python3", "-c", script]));
+    assert_alike(&shell.chain(python).collect::<Vec<_>>());
+}
+
+/// Maps the file `data` and touches a byte in every fourth MiB; with another word it only waits.
+const SPARSE: &str = "import mmap, sys, time
+if len(sys.argv) > 1: time.sleep(1.5); sys.exit(0)
+f = open('data', 'rb')
+m = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ)
+print(sum(m[at] for at in range(0, len(m), 4 << 20)))
+";
+
+/// A device on which the kernel's readahead costs much, and only the files in this folder: whether
+/// Python's own are cached is not this test's matter.
+const SLOW: [&str; 4] = ["--device", "iops=100,bandwidth=10MB", "--within", "."];
+
+/// A place with a file of 64 MiB that is not cached, and a script that needs 16 parts of it.
+fn sparse() -> (Place, PathBuf) {
+    let place = Place::new();
+    let data = place.root.join("data");
+    fs::write(&data, vec![1_u8; 64 * MIB]).unwrap();
+    fs::write(place.root.join("sparse.py"), SPARSE).unwrap();
+    drop_cached(&data);
+    std::thread::sleep(Duration::from_millis(20)); // else it changed within the run's first tick
+    (place, data)
+}
+
+fn drop_cached(path: &Path) {
+    let file = File::open(path).unwrap();
+    file.sync_all().unwrap();
+    seekless::sys::residency::drop_cached(file.as_fd()).unwrap();
+}
+
+fn cached_bytes(path: &Path) -> u64 {
+    let file = File::open(path).unwrap();
+    seekless::sys::residency::resident_bytes(file.as_fd()).unwrap().unwrap_or(0)
+}
+
+/// Whether this machine has what these tests need, learned by a first start.
+fn learned(place: &Place) -> bool {
+    let output = place.run(&SLOW, &["python3", "sparse.py"]);
+    let works = output.status.success() && text(&output.stdout) == "16\n";
+    if !works {
+        eprintln!("skipped: no python3, or no recording: {output:?}");
+        return false;
+    }
+    let listed = place.profiles(&[]);
+    let shown = place.profiles(&["show", listed[0]["name"].as_str().unwrap()]);
+    let files = shown["files"].as_array().unwrap();
+    let data = files.iter().find(|file| file["path"].as_str().unwrap().ends_with("/data"));
+    match data {
+        Some(data) => {
+            assert_eq!(data["needed_bytes"].as_u64(), Some(16 * 65_536), "{data}");
+            true
+        }
+        None => {
+            eprintln!("skipped: page faults are not told here");
+            false
+        }
+    }
+}
+
+#[test]
+fn the_needed_parts_alone_are_brought_in_beside_the_program() {
+    let (place, data) = sparse();
+    if !learned(&place) {
+        return;
+    }
+    drop_cached(&data);
+    // Another argument of the same shape: the program does not touch the file this time.
+    let profile = fs::read_dir(place.state.join("seekless/profiles"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.extension().is_some_and(|extension| extension == "parquet"))
+        .unwrap();
+    let words = [&SLOW[..], &["--explain", "--json", "--profile", profile.to_str().unwrap()]];
+    let output = place.run(&words.concat(), &["python3", "sparse.py", "wait"]);
+    assert!(output.status.success(), "{output:?}");
+    let decision: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
+    assert_eq!(decision["warms"], true, "{decision}");
+    assert_eq!(cached_bytes(&data), 16 * 65_536, "each part, and nothing around it");
+}
+
+#[test]
+fn a_dry_run_starts_nothing_and_a_cached_start_is_left_alone() {
+    let (place, data) = sparse();
+    if !learned(&place) {
+        return;
+    }
+    let dry = [&SLOW[..], &["--dry-run", "--json"]].concat();
+    let decided = |place: &Place| -> serde_json::Value {
+        let output = place.run(&dry, &["python3", "sparse.py"]);
+        serde_json::from_slice(&output.stdout).expect("the decision alone")
+    };
+    let cached = decided(&place);
+    assert_eq!((cached["warms"].as_bool(), cached["runs"].as_u64()), (Some(false), Some(1)));
+    drop_cached(&data);
+    let cold = decided(&place);
+    assert_eq!(cold["warms"], true, "{cold}");
+    let figure = |of: &str, name: &str| cold[of][name].as_f64().unwrap();
+    assert!(figure("warmed", "seconds") < figure("plain", "seconds"), "{cold}");
+    assert_eq!(cached_bytes(&data), 0);
+}
+
+#[test]
+fn a_file_that_changed_is_left_out() {
+    let (place, data) = sparse();
+    if !learned(&place) {
+        return;
+    }
+    fs::write(&data, vec![2_u8; 64 * MIB]).unwrap();
+    drop_cached(&data);
+    let dry = [&SLOW[..], &["--dry-run", "--json"]].concat();
+    let output = place.run(&dry, &["python3", "sparse.py"]);
+    let decision: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(decision["warms"], false, "{decision}");
+    assert_eq!(decision["left_out"]["changed since it was recorded"], 1, "{decision}");
+    assert!(decision["changed_share"].as_f64().unwrap() > 0.1, "{decision}");
+}
+
+#[test]
+fn later_starts_add_what_they_touched() {
+    let (place, _) = sparse();
+    if !learned(&place) {
+        return;
+    }
+    place.await_runs(1);
+    for runs in [2, 3] {
+        assert_eq!(text(&place.run(&[], &["python3", "sparse.py"]).stdout), "16\n");
+        place.await_runs(runs);
+    }
+    // Now the profile is fresh, and nothing more is recorded.
+    let output = place.run(&["--explain"], &["python3", "sparse.py"]);
+    assert!(text(&output.stderr).contains("recording: none, since the profile is fresh"));
+}
+
+#[test]
+fn without_recording_nothing_is_written() {
+    let place = Place::new();
+    let output = place.run(&["--no-record"], &["sh", "-c", "echo out; exit 7"]);
+    assert_eq!(shown(output), ("exit status: 7".into(), "out\n".into(), String::new()));
+    assert!(!place.state.exists());
+}
+
+#[test]
+fn its_own_failures_have_the_exit_codes_of_env() {
+    let place = Place::new();
+    for options in [&[][..], &["--no-record"]] {
+        let code = |program: &str| place.run(options, &[program]).status.code();
+        assert_eq!(code("./no-such-program"), Some(127));
+        assert_eq!(code("/"), Some(126));
+    }
+    let named = place.run(&["--profile", "/dev/null"], &["true"]);
+    assert_eq!(named.status.code(), Some(125), "{named:?}");
+    assert_eq!(place.run(&[], &[]).status.code(), Some(125), "no program");
+}
+
+#[test]
+fn a_profile_that_is_garbage_is_recorded_anew() {
+    let (place, data) = sparse();
+    if !learned(&place) {
+        return;
+    }
+    let folder = place.state.join("seekless/profiles");
+    let name = place.profiles(&[])[0]["name"].as_str().unwrap().to_owned();
+    fs::write(folder.join(format!("{name}.parquet")), "PAR1 garbage").unwrap();
+    let listed = place.profiles(&[]);
+    assert!(listed[0]["unreadable"].is_string(), "{listed}");
+    drop_cached(&data);
+    assert!(learned(&place), "the same start makes it anew");
+}
+
+#[test]
+fn what_a_profile_names_outside_the_given_folders_is_not_touched() {
+    let (place, data) = sparse();
+    if !learned(&place) {
+        return;
+    }
+    drop_cached(&data);
+    let dry = [&SLOW[..2], &["--within", "/nowhere", "--dry-run", "--json"]].concat();
+    let output = place.run(&dry, &["python3", "sparse.py"]);
+    let decision: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((decision["files"].as_u64(), decision["warms"].as_bool()), (Some(0), Some(false)));
+}
+
+#[test]
+fn profiles_are_merged_shown_and_pruned() {
+    let (place, _) = sparse();
+    if !learned(&place) {
+        return;
+    }
+    let name = place.profiles(&[])[0]["name"].as_str().unwrap().to_owned();
+    let ran = |words: &[&str]| {
+        let mut command = seekless(&place.root);
+        command.env("XDG_STATE_HOME", &place.state).arg("profiles").args(words);
+        command.output().unwrap()
+    };
+    let merged = ran(&["merge", &name, &name, "-o", "both.parquet"]);
+    assert!(merged.status.success(), "{merged:?}");
+    let shown = place.profiles(&["show", "both.parquet"]);
+    assert_eq!(shown["runs"], 2);
+    assert!(!ran(&["merge", &name, "-o", "both.parquet"]).status.success(), "it is there");
+    assert_eq!(ran(&["prune"]).status.code(), Some(2));
+    let would = ran(&["prune", "--max-size", "0", "--dry-run"]);
+    assert!(text(&would.stdout).contains("would remove 1 profile"), "{would:?}");
+    assert_eq!(place.profiles(&["prune", "--older-than", "1h"]), serde_json::json!([]));
+    assert_eq!(place.profiles(&["prune", "--max-size", "0"])[0]["name"], name.as_str());
+    assert_eq!(place.profiles(&[]), serde_json::json!([]));
+}

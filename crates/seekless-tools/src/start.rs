@@ -1,0 +1,134 @@
+//! Starts a program, and brings what it will need into the page cache beside it.
+//!
+//! The first start is recorded into a profile. Later ones are looked at before they begin: from the
+//! profile, from what is cached now, and from what the device charges, it is expected how long the
+//! program would wait alone, and how long with its files brought in. Only what pays is brought in,
+//! by a process of its own; this one becomes the program. So nothing stands between the program and
+//! whoever started it.
+
+mod decide;
+mod devices;
+mod help;
+mod recording;
+
+pub use decide::{Decision, Waits};
+pub use recording::Recording;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::profiles::{self, Key};
+use decide::Plan;
+use seekless_device::Costs;
+use seekless_record::Status;
+use seekless_sys::{beside, replace};
+use seekless_trace::Profile;
+use std::ffi::{CString, OsString};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+/// How to start a program.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The profile to go by, and to keep true. `None`: the one of this kind of start.
+    pub profile: Option<PathBuf>,
+    /// Only files below one of these folders; all files if there are none.
+    pub within: Vec<PathBuf>,
+    /// At most so many bytes, what is needed first taken first. `None`: half of what is free.
+    pub budget_bytes: Option<u64>,
+    /// What the device charges. `None`: as `seekless probe` measured it, else assumed.
+    pub costs: Option<Costs>,
+    /// Whether to record the start.
+    pub recording: Recording,
+}
+
+/// A start that is decided on, and has not begun.
+#[derive(Debug)]
+pub struct Start {
+    words: Vec<OsString>,
+    key: Key,
+    path: PathBuf,
+    profile: Option<Profile>,
+    plan: Plan,
+    recording: recording::Now,
+    /// What is expected, and what will be done.
+    pub decision: Decision,
+}
+
+/// How a start ended that this process outlived.
+#[derive(Debug)]
+pub enum Outcome {
+    /// It was recorded whole: the program ended so. If something was learned, so many bytes are
+    /// needed; else the reason why not.
+    Recorded(Status, Result<u64>),
+    /// The program could not be recorded or executed: an error whose exit code is that of `env`.
+    Failed(u8, Error),
+}
+
+/// Decides how to start the program `words`, with its arguments.
+///
+/// # Errors
+/// No program is named, or a profile that was named cannot be read. A profile of this user's that
+/// cannot be read is recorded anew.
+pub fn prepare(words: &[OsString], options: &Options) -> Result<Start> {
+    let Some((program, arguments)) = words.split_first() else {
+        return Err(Error::new(ErrorKind::Invalid, "no program to run"));
+    };
+    let key = Key::new(program, arguments);
+    let path = match &options.profile {
+        Some(path) => path.clone(),
+        None => profiles::place(&key)?,
+    };
+    let profile = match &options.profile {
+        Some(path) if path.exists() => Some(profiles::read(path)?),
+        _ => profiles::read(&path).ok(),
+    };
+    let (plan, mut decision) = decide::decide(profile.as_ref(), &key, options);
+    let recording =
+        recording::now(options.recording, profile.as_ref(), &decision, program, &options.profile);
+    decision.recording = recording.words();
+    decision.profile.clone_from(&path);
+    Ok(Start { words: words.to_vec(), key, path, profile, plan, recording, decision })
+}
+
+impl Start {
+    /// Becomes the program, with a helper beside it where there is something to do. Returns only if
+    /// the start was recorded whole, or the program could not be executed.
+    ///
+    /// Call it while this process has one thread, and nothing open that the program must not have.
+    #[must_use]
+    pub fn go(mut self) -> Outcome {
+        if let recording::Now::Whole(_) = self.recording {
+            match recording::whole(&self.words, &self.path, &self.key) {
+                recording::Whole::Done(status, learned) => {
+                    return Outcome::Recorded(status, learned);
+                }
+                recording::Whole::Failed(code, error) => return Outcome::Failed(code, error),
+                // Page faults alone are better than nothing.
+                recording::Whole::Refused => self.recording = recording::Now::touches(),
+            }
+        }
+        let words: Vec<CString> =
+            match self.words.iter().map(|word| CString::new(word.as_bytes())).collect() {
+                Ok(words) => words,
+                Err(_) => {
+                    let error = Error::new(ErrorKind::Invalid, "an argument holds a zero byte");
+                    return Outcome::Failed(126, error);
+                }
+            };
+        if !self.plan.reads.is_empty() || matches!(self.recording, recording::Now::Touches(_)) {
+            let held = beside::start(|beside| help::help(beside, &self));
+            // Without a helper the program starts as it would without us.
+            let _ = held.map(beside::Held::wait);
+        }
+        let error = replace::become_found(&words);
+        let program = self.words[0].to_string_lossy();
+        let (code, said) = match error.kind() {
+            io::ErrorKind::NotFound => (127, format!("{program}: no such program")),
+            _ => (126, format!("{program} cannot be executed")),
+        };
+        Outcome::Failed(code, Error::because(ErrorKind::Io, said, error))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! Whether a start is recorded, and how: whole, by stopping the program at its calls, or cheaply,
+//! by the page faults that the kernel tells of.
+//!
+//! A whole recording costs a Python start about two thirds of its processor time more, and a
+//! program that opens thousands of files many times its own. So it comes first, and again only when
+//! much of what the profile names has changed. Page faults cost some hundred nanoseconds each.
+
+use super::Decision;
+use crate::error::{Error, Result};
+use crate::profiles::{self, Key, learn_trace};
+use rustix::process::geteuid;
+use seekless_record::{self as record, ErrorKind, Status};
+use seekless_trace::Profile;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// A profile with fewer runs does not yet tell what is always needed.
+const RUNS_ENOUGH: usize = 3;
+/// After this a profile is looked at again.
+const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
+/// With a larger share of its bytes in changed files, a profile is made anew.
+const CHANGED_SHARE_MAX: f64 = 0.25;
+
+/// What the user says about recording.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recording {
+    /// The first start whole, later ones cheaply now and then.
+    #[default]
+    Auto,
+    /// This start whole.
+    Whole,
+    /// No start.
+    Never,
+}
+
+/// What is done about this start, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Now {
+    Whole(&'static str),
+    Touches(&'static str),
+    Nothing(&'static str),
+}
+
+impl Now {
+    /// When a whole recording was refused.
+    pub(super) fn touches() -> Self {
+        Now::Touches("page faults only: the kernel refuses to trace")
+    }
+
+    pub(super) fn words(self) -> String {
+        match self {
+            Now::Whole(why) => format!("whole, {why}"),
+            Now::Touches(why) => format!("page faults, {why}"),
+            Now::Nothing(why) => format!("none, {why}"),
+        }
+    }
+}
+
+pub(super) fn now(
+    asked: Recording,
+    profile: Option<&Profile>,
+    decision: &Decision,
+    program: &OsStr,
+    named: &Option<PathBuf>,
+) -> Now {
+    match (asked, profile) {
+        (Recording::Never, _) => Now::Nothing("as asked"),
+        (Recording::Whole, _) => Now::Whole("as asked"),
+        (Recording::Auto, None) if has_privileges(program) => {
+            Now::Touches("since tracing would take the program's privileges away")
+        }
+        (Recording::Auto, None) => Now::Whole("since there is no profile yet"),
+        // A profile that came with a package is not this user's to change.
+        (Recording::Auto, Some(_)) if named.is_some() => Now::Nothing("since a profile was named"),
+        (Recording::Auto, Some(_)) if decision.changed_share > CHANGED_SHARE_MAX => {
+            Now::Whole("since files of the profile have changed")
+        }
+        (Recording::Auto, Some(profile)) if profile.runs.len() < RUNS_ENOUGH => {
+            Now::Touches("since the profile has few runs")
+        }
+        (Recording::Auto, Some(profile)) if is_old(profile) => {
+            Now::Touches("since the profile is over a day old")
+        }
+        (Recording::Auto, Some(_)) => Now::Nothing("since the profile is fresh"),
+    }
+}
+
+fn is_old(profile: &Profile) -> bool {
+    let started_ns = profile.runs.last().and_then(|run| run.info.started_unix_ns);
+    let started = UNIX_EPOCH + Duration::from_nanos(started_ns.unwrap_or(0));
+    SystemTime::now().duration_since(started).is_ok_and(|age| age > FRESH)
+}
+
+/// Whether a program gets privileges that a traced one would not.
+fn has_privileges(program: &OsStr) -> bool {
+    const SET_ID: u32 = 0o6000;
+    let Some(path) = profiles::found(program).filter(|_| !geteuid().is_root()) else {
+        return false;
+    };
+    let set_id =
+        std::fs::metadata(&path).is_ok_and(|found| found.permissions().mode() & SET_ID != 0);
+    set_id || rustix::fs::getxattr(&path, "security.capability", &mut [0_u8; 64][..]).is_ok()
+}
+
+/// How a whole recording ended.
+pub(super) enum Whole {
+    Done(Status, Result<u64>),
+    /// The exit code of `env`, and the error.
+    Failed(u8, Error),
+    /// The kernel does not let this process trace another; the program has not run.
+    Refused,
+}
+
+/// Runs the program, records it, and adds what it needed to the profile.
+pub(super) fn whole(words: &[OsString], profile: &Path, key: &Key) -> Whole {
+    use crate::error::ErrorKind as Kind;
+    let folder = match tempfile::Builder::new().prefix("seekless-run").tempdir() {
+        Ok(folder) => folder,
+        Err(error) => {
+            let why = "there is no temporary folder to record into";
+            return Whole::Failed(125, Error::because(Kind::Io, why, error));
+        }
+    };
+    let recording = folder.path().join("run.parquet");
+    let before_ns = cpu_of_children_ns();
+    let options = record::Options::default();
+    let mut recorded = match record::record(&words[0], &words[1..], &recording, &options) {
+        Ok(recorded) => recorded,
+        Err(error) if matches!(error.kind(), ErrorKind::Refused | ErrorKind::Unsupported) => {
+            return Whole::Refused;
+        }
+        Err(error) => {
+            let code = error.exit_code();
+            return Whole::Failed(code, Error::because(Kind::Record, "cannot run it", error));
+        }
+    };
+    let cpu_ns = cpu_of_children_ns().saturating_sub(before_ns);
+    let learned = match recorded.unfinished.take() {
+        Some(error) => Err(Error::because(Kind::Record, "the recording is lost", error)),
+        None => learn_trace(&recording, Some(cpu_ns)),
+    };
+    let needed = learned.and_then(|learned| {
+        let mut needed = 0;
+        profiles::update(profile, |before| {
+            let after = learned.added_to(before, key.text());
+            needed = after.needed_bytes();
+            after
+        })?;
+        Ok(needed)
+    });
+    Whole::Done(recorded.status, needed)
+}
+
+fn cpu_of_children_ns() -> u64 {
+    seekless_sys::usage::cpu_of_children_ns()
+}

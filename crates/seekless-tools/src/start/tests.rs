@@ -1,0 +1,114 @@
+use super::decide::{Plan, decide};
+use super::*;
+use seekless_trace::{Need, ProfiledFile, ProfiledRun, RunInfo};
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::path::Path;
+
+const MIB: u64 = 1 << 20;
+
+fn slow(depth: u32) -> Options {
+    let costs = Costs { request_ns: 10_000_000, bytes_per_second: 10_000_000, depth };
+    Options { costs: Some(costs), ..Options::default() }
+}
+
+fn key() -> Key {
+    Key::new("prog".as_ref(), &[])
+}
+
+/// A file of so many bytes that is not cached.
+fn cold(path: PathBuf, bytes: u64) -> ProfiledFile {
+    std::fs::write(&path, vec![b'.'; bytes as usize]).unwrap();
+    let file = File::open(&path).unwrap();
+    file.sync_all().unwrap();
+    seekless_sys::residency::drop_cached(file.as_fd()).unwrap();
+    let name = path.to_str().unwrap().to_owned();
+    ProfiledFile { name, bytes: Some(bytes), identity: None }
+}
+
+fn need(file: u32, offset: u64, bytes: u64, time_ns: u64) -> Need {
+    Need { file, offset, bytes, time_ns, mapped: true }
+}
+
+fn profile(files: Vec<ProfiledFile>, needs: Vec<Need>) -> Profile {
+    let info = RunInfo { duration_ns: Some(1000), ..RunInfo::default() };
+    let run = ProfiledRun { info, whole: true, cpu_ns: Some(500), needs };
+    Profile { key: "prog".to_owned(), files, runs: vec![run] }
+}
+
+/// A folder on a disk, since a temporary file system has nothing to bring in.
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap()
+}
+
+fn places(plan: &Plan) -> Vec<(&Path, u64, u64)> {
+    let place = |read: &decide::PlannedRead| {
+        (plan.files[read.file].path.as_path(), read.extent.offset, read.extent.bytes)
+    };
+    plan.reads.iter().map(place).collect()
+}
+
+#[test]
+fn reads_are_planned_in_the_order_of_need_within_the_budget() {
+    let folder = folder();
+    let files =
+        vec![cold(folder.path().join("a"), 32 * MIB), cold(folder.path().join("b"), 32 * MIB)];
+    let (a, b) = (folder.path().join("a"), folder.path().join("b"));
+    let needs =
+        vec![need(1, 16 * MIB, 65_536, 10), need(0, 0, 65_536, 20), need(0, 8 * MIB, 65_536, 30)];
+    let known = profile(files, needs);
+    let (plan, decision) = decide(Some(&known), &key(), &slow(1));
+    assert!(decision.warms, "{decision:?}");
+    assert_eq!(
+        places(&plan),
+        [(b.as_path(), 16 * MIB, 65_536), (&a, 0, 65_536), (&a, 8 * MIB, 65_536)]
+    );
+    // Half of the run's time was its own.
+    let times: Vec<u64> = plan.reads.iter().map(|read| read.needed_ns).collect();
+    assert_eq!(times, [5, 10, 15]);
+    assert!(decision.head_start_s > 0.0);
+    let tight = Options { budget_bytes: Some(140_000), ..slow(1) };
+    let (plan, _) = decide(Some(&known), &key(), &tight);
+    assert_eq!(places(&plan), [(b.as_path(), 16 * MIB, 65_536), (&a, 0, 65_536)]);
+}
+
+#[test]
+fn small_files_are_left_alone_where_requests_are_capped_and_not_even_opened() {
+    let folder = folder();
+    let files: Vec<ProfiledFile> =
+        (0..200).map(|at| cold(folder.path().join(at.to_string()), 4096)).collect();
+    let needs = (0..200)
+        .map(|file| Need { mapped: false, ..need(file, 0, 4096, u64::from(file)) })
+        .collect();
+    let mut known = profile(files, needs);
+    let (plan, decision) = decide(Some(&known), &key(), &slow(1));
+    assert_eq!((decision.warms, decision.files_that_do_not_pay), (false, 200));
+    assert!(plan.reads.is_empty());
+    // Where many are served at once, each is worth it, in its place.
+    let (plan, decision) = decide(Some(&known), &key(), &slow(32));
+    assert_eq!((decision.warms, plan.reads.len()), (true, 200));
+    // Names that lead nowhere good.
+    let fifo = folder.path().join("fifo");
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &fifo,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR,
+        0,
+    )
+    .unwrap();
+    for file in &mut known.files {
+        file.name = fifo.to_str().unwrap().to_owned();
+    }
+    known.files[0].name = "relative".to_owned();
+    let (plan, decision) = decide(Some(&known), &key(), &slow(32));
+    assert!(!decision.left_out.is_empty() && decision.left_out["not a regular file"] <= 199);
+    assert!(plan.files.iter().all(|file| file.path == fifo), "these are opened, and left out");
+}
+
+#[test]
+fn without_a_profile_nothing_is_expected() {
+    let (plan, decision) = decide(None, &key(), &slow(1));
+    assert!(plan.reads.is_empty() && !decision.warms);
+    assert_eq!(decision.runs, 0);
+}
