@@ -7,6 +7,7 @@ mod grep;
 mod rounds;
 mod simulate;
 mod speed;
+mod start;
 mod store_costs;
 mod texts;
 mod wc;
@@ -38,6 +39,8 @@ enum Question {
     Simulate(simulate::Args),
     /// Simulated requests per second of each policy and of the LRU curve, on one thread.
     Speed(speed::Args),
+    /// `seekless run` beside a plain start and `vmtouch`, cold, behind a throttle (root).
+    Start(start::Args),
     /// A store that was not told its device beside one that was, behind the kernel's throttles, and
     /// what the simulator predicts of both (root).
     StoreCosts(store_costs::Args),
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
         Question::Grep(args) => grep::run(&args),
         Question::Simulate(args) => simulate::run(&args),
         Question::Speed(args) => speed::run(&args),
+        Question::Start(args) => start::run(&args),
         Question::StoreCosts(args) => store_costs::run(&args),
         Question::Wc(args) => wc::run(&args),
         Question::Zipf(args) => workload::run(&args),

@@ -1,0 +1,82 @@
+//! A folder in an ext4 of its own, on a loop device past the machine's page cache.
+
+use super::succeed;
+use anyhow::{Context, ensure};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// Attempts to unmount, a tenth of a second apart: a helper may still have files open.
+const ATTEMPTS: usize = 100;
+
+/// A mounted image; removed at the end.
+pub(super) struct Image {
+    device: String,
+    mounted: PathBuf,
+}
+
+impl Image {
+    /// Makes an image of a folder's content in `place`, and mounts it read-only.
+    pub(super) fn of(folder: &Path, place: &Path, readahead_kib: u64) -> anyhow::Result<Self> {
+        let place = place.canonicalize()?; // profiles have absolute names
+        let (file, mounted) = (place.join("image"), place.join("mounted"));
+        std::fs::create_dir(&mounted)?;
+        let used = Command::new("du").args(["-sk", "--apparent-size"]).arg(folder).output()?;
+        let used = String::from_utf8_lossy(&used.stdout).into_owned();
+        let kib: u64 = used.split_whitespace().next().context("no size")?.parse()?;
+        let blocks = format!("{}k", kib + kib / 4 + (64 << 10));
+        let mut make = Command::new("mkfs.ext4");
+        succeed(make.args(["-q", "-F", "-d"]).arg(folder).arg(&file).arg(blocks))?;
+        let mut attach = Command::new("losetup");
+        attach.args(["--find", "--show", "--direct-io=on"]).arg(&file);
+        let attached = attach.output()?;
+        ensure!(
+            attached.status.success(),
+            "losetup: {}",
+            String::from_utf8_lossy(&attached.stderr)
+        );
+        let device = String::from_utf8(attached.stdout)?.trim().to_owned();
+        let image = Self { device, mounted };
+        image.mount()?;
+        let name = image.device.trim_start_matches("/dev/");
+        let limit = format!("/sys/block/{name}/queue/read_ahead_kb");
+        std::fs::write(limit, readahead_kib.to_string())?;
+        Ok(image)
+    }
+
+    /// Where the folder's content is.
+    pub(super) fn mounted(&self) -> &Path {
+        &self.mounted
+    }
+
+    fn mount(&self) -> anyhow::Result<()> {
+        succeed(Command::new("mount").args(["-o", "ro"]).arg(&self.device).arg(&self.mounted))
+    }
+
+    /// Mounts it anew, so that nothing of it is cached.
+    pub(super) fn cool(&self) -> anyhow::Result<()> {
+        self.unmount()?;
+        // Else the device's own cache would keep the inodes and folders.
+        succeed(Command::new("blockdev").arg("--flushbufs").arg(&self.device))?;
+        self.mount()
+    }
+
+    fn unmount(&self) -> anyhow::Result<()> {
+        let mut last = Ok(());
+        for _ in 0..ATTEMPTS {
+            last = succeed(Command::new("umount").arg(&self.mounted));
+            if last.is_ok() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        last
+    }
+}
+
+impl Drop for Image {
+    fn drop(&mut self) {
+        let _ = self.unmount();
+        let _ = Command::new("losetup").args(["--detach", &self.device]).status();
+    }
+}
