@@ -331,7 +331,8 @@ fn a_store_that_predicts_reads_what_was_simulated() {
         trial.check("with a prediction");
         let with = trial.simulated();
         let without = Trial { prediction: None, ..trial }.simulated();
-        assert!(with.requests < without.requests, "{with:?} {without:?}");
+        // Stored files from a small cache: bytes are scarcer than requests, and fewer are read.
+        assert!(with.bytes < without.bytes, "{with:?} {without:?}");
         assert!(with.predicted_used_bytes > with.predicted_bytes / 3, "{with:?}");
     }
 }

@@ -6,6 +6,11 @@
 //! would delay the next demand by more than it saves. What is guessed is kept as other reads around
 //! demands are: its bytes are dropped as soon as newer reads need the room.
 //!
+//! With a prediction three things differ for what is read around a demand, too. Large files that
+//! only some recorded runs have, and that nothing announces, do not widen it. A request is worth
+//! fewer bytes while bytes are scarcer than requests (`balance`). And more of the memory is for
+//! reads that are kept ([`Memory`](super::Memory)).
+//!
 //! The constants were chosen on five starts of 0 A.D., each from an order and a model made of the
 //! other four, on volumes of 500 and 120 requests/s, `s3`, `nvme` and `t7k250`.
 
@@ -20,22 +25,27 @@ const KEPT_SHARE: u64 = 4;
 /// Reads of guesses in flight, at most, and at most as many as the device serves at once.
 const IN_FLIGHT_MAX: u32 = 16;
 
-/// Guesses under this confidence are never read.
-const CONFIDENCE_MIN: u32 = CERTAIN / 10;
-
 /// Guesses under this confidence get no reads of their own.
 const CONFIDENCE_OWN: u32 = CERTAIN * 9 / 10;
 
 /// So much of a read of guesses must be likely to be used, of [`CERTAIN`].
 const USED_MIN: u32 = CERTAIN * 17 / 20;
 
-/// Guesses are joined over gaps of this share of what a request costs.
+/// A read of guesses joins them over gaps of this share of what a request costs: over longer ones
+/// too little of it would be likely to be used.
 const GAP_SHARE: u64 = 4;
 
 impl Planner {
     /// From now on the planner reads ahead what this expects.
     pub fn set_prediction(&mut self, prediction: Option<Prediction>) {
         self.prediction = prediction;
+        let kept = self.memory.kept_now(&self.costs, self.prediction.is_some());
+        self.kept.set_capacity(kept);
+    }
+
+    /// What is left of bytes that a request is worth by the device's costs, if loads are predicted.
+    pub(super) fn balanced(&self, bytes: u64) -> u64 {
+        if self.prediction.is_some() { self.balance.of(bytes) } else { bytes }
     }
 
     /// What is expected, and why.
@@ -72,8 +82,9 @@ impl Planner {
     /// request at a time: there a demand would wait for them.
     pub fn foresee(&mut self, cached: impl Fn(Id) -> bool, starts: &mut Vec<Start>) {
         let costs = self.costs;
+        let request_bytes = self.balanced(costs.gap_bytes());
         let Some(prediction) = self.prediction.as_mut().filter(|_| !self.is_listed) else { return };
-        prediction.refresh(|guess, bytes| is_worth(guess, bytes, costs.gap_bytes()));
+        prediction.refresh(|guess, bytes| is_worth(guess, bytes, request_bytes));
         let reads = u64::from(costs.depth.min(IN_FLIGHT_MAX));
         let budget = *prediction.budget();
         let in_flight_max = budget.of(if reads > 1 { reads * READ_BYTES_MAX } else { 0 });
@@ -92,6 +103,7 @@ impl Planner {
                 return;
             }
             self.guessed_within(extent, &cached);
+            self.balance.read(asked.extent.bytes, &costs);
             starts.push(self.under_way.guess(asked));
         }
     }
@@ -131,18 +143,29 @@ impl Planner {
 
     /// The read for a guess, with all guesses that lie near it.
     fn read_of(&self, id: Id, cached: &impl Fn(Id) -> bool) -> Extent {
-        self.grown(self.entries[id as usize], CONFIDENCE_OWN, cached)
+        let gap_bytes = self.costs.gap_bytes() / GAP_SHARE;
+        self.grown(self.entries[id as usize], CONFIDENCE_OWN, gap_bytes, cached)
     }
 
     /// A demand's read, with the guesses beside it.
     pub(super) fn with_guesses(&self, extent: Extent, cached: &impl Fn(Id) -> bool) -> Extent {
-        if self.prediction.is_some() { self.grown(extent, 1, cached) } else { extent }
+        match self.prediction.is_some() {
+            true => self.grown(extent, 1, self.costs.gap_bytes(), cached),
+            false => extent,
+        }
     }
 
-    /// `extent`, with the guesses after and before it of this confidence at `least`, as one read.
-    fn grown(&self, mut extent: Extent, least: u32, cached: &impl Fn(Id) -> bool) -> Extent {
-        let gap_bytes = self.costs.gap_bytes() / GAP_SHARE;
-        let most = self.unrounded(READ_BYTES_MAX);
+    /// `extent`, with the guesses after and before it of this confidence at `least`, as one read
+    /// over gaps of at most `gap_bytes`.
+    fn grown(
+        &self,
+        mut extent: Extent,
+        least: u32,
+        gap_bytes: u64,
+        cached: &impl Fn(Id) -> bool,
+    ) -> Extent {
+        // What there is no room to keep comes in vain.
+        let most = self.unrounded(READ_BYTES_MAX).min(self.kept.capacity());
         let held = within(&self.entries, extent);
         for number in held.end..self.entries.len() {
             let next = self.entries[number];
@@ -192,10 +215,10 @@ impl Planner {
     }
 }
 
-/// Whether a guess is worth its bytes: the requests that such guesses save take longer than reading
-/// those of them that are wrong.
-fn is_worth(guess: &Guess, bytes: u64, gap_bytes: u64) -> bool {
+/// Whether a guess is worth its bytes: the requests that such guesses save, each worth so many
+/// bytes, come to more than those of them that are wrong.
+fn is_worth(guess: &Guess, bytes: u64, request_bytes: u64) -> bool {
     let (right, wrong) = (guess.confidence, CERTAIN - guess.confidence);
-    let saved = u128::from(right) * u128::from(gap_bytes);
-    guess.confidence >= CONFIDENCE_MIN && saved >= u128::from(wrong) * u128::from(bytes)
+    let saved = u128::from(right) * u128::from(request_bytes);
+    guess.confidence > 0 && saved >= u128::from(wrong) * u128::from(bytes)
 }

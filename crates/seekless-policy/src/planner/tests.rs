@@ -264,11 +264,11 @@ proptest! {
     }
 }
 
-/// A planner of `count` files of 20,000 bytes, of which the runs loaded every fifth.
-fn predicting(count: u32, costs: Costs) -> Planner {
+/// A planner of `count` files of 20,000 bytes, of which the runs loaded one of `every`.
+fn predicting(count: u32, every: usize, costs: Costs) -> Planner {
     let entries = extents((0..count).map(|_| 20_000));
     let mut planner = Planner::new(entries.clone(), 1, MEMORY, costs);
-    let run: Vec<Id> = (0..count).step_by(5).collect();
+    let run: Vec<Id> = (0..count).step_by(every).collect();
     let model = Model::train(count, &[run.clone(), run]);
     planner.set_prediction(Prediction::new(model, entries));
     planner
@@ -282,10 +282,12 @@ fn a_demand_takes_along_what_is_likely_to_follow() {
         let Answer::Read(start) = planner.demand(1000, |_| false) else { panic!("no read") };
         start.extent
     };
-    // A request costs as much as reading 300 KB, so gaps of 75 KB are too long by one file.
-    let mut planner = predicting(2000, VOLUME);
+    // A request costs as much as reading 300 KB: gaps of 580 KB behind the window are too
+    // long, those of 80 KB not.
+    let mut planner = predicting(2000, 40, VOLUME);
     let alone = read(&mut Planner::new(extents((0..2000).map(|_| 20_000)), 1, MEMORY, VOLUME));
     assert_eq!(read(&mut planner), alone);
+    assert!(read(&mut predicting(2000, 5, VOLUME)).bytes > READ_BYTES_MAX - 100_000);
     let entries = extents((0..2000).map(|_| 20_000));
     let run: Vec<Id> = (1000..1100).collect();
     let model = Model::train(2000, &[run.clone(), run]);
@@ -299,7 +301,7 @@ fn a_demand_takes_along_what_is_likely_to_follow() {
 fn guesses_get_reads_of_their_own_only_where_no_demand_waits_for_them() {
     let begun = |costs| {
         let mut starts = Vec::new();
-        predicting(20_000, costs).foresee(|_| false, &mut starts);
+        predicting(20_000, 5, costs).foresee(|_| false, &mut starts);
         starts
     };
     assert_eq!(begun(VOLUME), []);
@@ -361,4 +363,32 @@ fn a_large_file_is_not_read_ahead_for_a_guess() {
     let Answer::Read(start) = planner.demand(10, |_| false) else { panic!("nothing is there yet") };
     assert_eq!((start.extent, start.alone), (entries[10], Some(10)));
     assert_eq!(planner.score().files, files, "nothing else comes with it");
+}
+
+#[test]
+fn without_room_to_keep_them_no_guesses_come_with_a_demand() {
+    let none = Memory { cache_bytes: 0, ..MEMORY };
+    let entries = extents((0..100).map(|_| 20_000));
+    let mut planner = Planner::new(entries.clone(), 1, none, VOLUME);
+    let model = Model::train(100, &[(0..100).collect()]);
+    planner.set_prediction(Prediction::new(model, entries.clone()));
+    planner.loaded(50);
+    planner.foresee(|_| false, &mut Vec::new());
+    let Answer::Read(start) = planner.demand(50, |_| false) else { panic!("no read") };
+    assert_eq!(start.extent, entries[50]);
+}
+
+#[test]
+fn with_a_prediction_more_of_a_cache_is_for_reads_where_requests_are_dear() {
+    let memory = Memory { cache_bytes: 64 << 20, read_ahead_bytes: None, ..MEMORY };
+    let files = |costs, predicts: bool| {
+        let mut planner = Planner::new(extents([10]), 1, memory, costs);
+        if predicts {
+            let model = Model::train(1, &[vec![0]]);
+            planner.set_prediction(Prediction::new(model, extents([10])));
+        }
+        planner.files_bytes() >> 20
+    };
+    assert_eq!([files(VOLUME, false), files(VOLUME, true)], [32, 16]);
+    assert_eq!([files(FLASH, false), files(FLASH, true)], [48, 48]);
 }
