@@ -178,7 +178,10 @@ pub(super) fn decide(profile: Option<&Profile>, key: &Key, options: &Options) ->
     }
     decision.files_that_do_not_pay = (candidates.len() - paying.len()) as u64;
     paying.sort_by_key(|paying| std::cmp::Reverse(paying.file.needed_bytes()));
-    let plan = plan(profile, &paying, &device.device, options, &mut decision);
+    let mut plan = plan(profile, &paying, &device.device, options, &mut decision);
+    if decision.warms && is_of_program(profile, key) {
+        hold(&mut plan, &device.device, &mut decision);
+    }
     (plan, decision)
 }
 
@@ -251,7 +254,6 @@ fn plan(
     plan.reads.sort_by_key(|read| read.needed_ns);
     keep_to_budget(&mut plan.reads, options.budget_bytes);
     plan.at_once = (largest.costs.depth as usize).clamp(2, 16);
-    hold(&mut plan, largest, decision);
     plan.expected = expected_touches(profile);
     plan.within.clone_from(&options.within);
     plan
@@ -329,6 +331,13 @@ fn keep_to_budget(reads: &mut Vec<PlannedRead>, budget_bytes: Option<u64>) {
         left -= if fits { read.extent.bytes } else { 0 };
         fits
     });
+}
+
+/// Whether a profile was learned from starts of the same program. Another's may be wrong, and then
+/// waiting for it is lost.
+fn is_of_program(profile: &Profile, key: &Key) -> bool {
+    let program = |text: &str| text.split(' ').next().map(str::to_owned);
+    program(&profile.key) == program(key.text())
 }
 
 /// How long to hold the program back, and how many reads that is.

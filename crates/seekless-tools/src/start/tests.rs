@@ -67,6 +67,9 @@ fn reads_are_planned_in_the_order_of_need_within_the_budget() {
     let times: Vec<u64> = plan.reads.iter().map(|read| read.needed_ns).collect();
     assert_eq!(times, [5, 10, 15]);
     assert!(decision.head_start_s > 0.0);
+    let other = Profile { key: "other".to_owned(), ..known.clone() };
+    let (_, decision) = decide(Some(&other), &key(), &slow(1));
+    assert!(decision.warms && decision.head_start_s == 0.0, "nobody waits for another's profile");
     let tight = Options { budget_bytes: Some(140_000), ..slow(1) };
     let (plan, _) = decide(Some(&known), &key(), &tight);
     assert_eq!(places(&plan), [(b.as_path(), 16 * MIB, 65_536), (&a, 0, 65_536)]);
