@@ -7,7 +7,7 @@
 //! cannot try out names.
 
 use crate::error::{Error, Result};
-use crate::rewrite::{Rule, rewrite, unread};
+use crate::rewrite::{Rule, plain, rewrite, unread};
 use hmac::{Hmac, KeyInit, Mac};
 use seekless_sys::output::Destination;
 use seekless_trace::{Access, Kind, Metadata, RunInfo, open_any};
@@ -99,7 +99,7 @@ pub fn anonymise(
 ) -> Result<Anonymised> {
     let trace = open_any(trace).map_err(unread)?;
     let all = trace.metadata();
-    let metadata = Metadata { runs: all.runs.iter().map(run).collect(), ..all.clone() };
+    let metadata = Metadata { runs: all.runs.iter().map(run).collect(), ..plain(all) };
     let is_blocks = all.kind == Kind::Blocks;
     let mut rule = Hashed { key, is_blocks, tasks: HashMap::new() };
     let summary = rewrite(&trace, out, metadata, &mut rule, progress)?;

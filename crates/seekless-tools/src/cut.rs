@@ -1,7 +1,7 @@
 //! Cuts a part out of a trace: by time, file, run, operation, process or thread.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::rewrite::{Rule, rewrite, unread};
+use crate::rewrite::{Rule, plain, rewrite, unread};
 use seekless_record::Selection;
 use seekless_sys::output::Destination;
 use seekless_trace::{Access, Metadata, Op, Trace, open_any, unescape_path};
@@ -91,7 +91,7 @@ pub fn cut(
 fn metadata(trace: &Trace, runs: &[u32]) -> Result<Metadata> {
     let all = trace.metadata();
     if runs.is_empty() {
-        return Ok(all.clone());
+        return Ok(Metadata { runs: all.runs.clone(), ..plain(all) });
     }
     let info = |&run: &u32| {
         all.runs.get(run as usize).cloned().ok_or_else(|| {
@@ -100,7 +100,7 @@ fn metadata(trace: &Trace, runs: &[u32]) -> Result<Metadata> {
             Error::new(ErrorKind::Missing, why)
         })
     };
-    Ok(Metadata { runs: runs.iter().map(info).collect::<Result<_>>()?, ..all.clone() })
+    Ok(Metadata { runs: runs.iter().map(info).collect::<Result<_>>()?, ..plain(all) })
 }
 
 struct Keep<'a> {

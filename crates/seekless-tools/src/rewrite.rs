@@ -51,6 +51,13 @@ pub(crate) fn rewrite(
     writer.finish().map_err(unwritten)
 }
 
+/// What stays true of a trace that was made from another, but for its runs. It is named here, so
+/// that what metadata may hold later is not passed on unseen.
+pub(crate) fn plain(all: &Metadata) -> Metadata {
+    let Metadata { kind, page_bytes, lost, .. } = *all;
+    Metadata { kind, page_bytes, lost, ..Metadata::default() }
+}
+
 pub(crate) fn unread(error: seekless_trace::Error) -> Error {
     Error::because(ErrorKind::Trace, "the trace cannot be read", error)
 }
