@@ -102,6 +102,8 @@ pub struct Prediction {
     /// What was read ahead, the oldest first, and at which load.
     ahead: std::collections::VecDeque<(Id, u64)>,
     guesses: Vec<Guess>,
+    /// Whether these are in the order of their distance, which only [`Prediction::next`] needs.
+    is_sorted: bool,
     /// The confidence and kind of each guess in the list, by file; 0 for others.
     listed: Vec<(u16, Bin)>,
     /// Whether some of the recorded runs have a file and others do not, by file.
@@ -136,6 +138,7 @@ impl Prediction {
             loaded: Vec::new(),
             ahead: std::collections::VecDeque::new(),
             guesses: Vec::new(),
+            is_sorted: false,
             listed: vec![(0, Bin::NONE); entries.len()],
             next: 0,
             loads: 0,
@@ -266,12 +269,15 @@ impl Prediction {
         successors.guesses(entries.len() as u32, &mut add);
         // Of several guesses of a file the surest is left.
         guesses.retain(|guess| guess.confidence == u32::from(listed[guess.id as usize].0));
-        guesses.sort_unstable_by_key(|guess| (guess.distance, guess.id));
+        self.is_sorted = false;
     }
 
     /// The guess that is needed first, among those for which `needed` is true. The others are not
     /// looked at again before the next list.
     pub fn next(&mut self, needed: impl Fn(Id, u32) -> bool) -> Option<Guess> {
+        if !std::mem::replace(&mut self.is_sorted, true) {
+            self.guesses.sort_unstable_by_key(|guess| (guess.distance, guess.id));
+        }
         while let Some(&guess) = self.guesses.get(self.next) {
             let confidence = self.confidence(guess.id);
             if confidence > 0 && needed(guess.id, confidence) {
