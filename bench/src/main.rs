@@ -1,5 +1,6 @@
 //! Benchmarks, one module a question: `./run bench NAME`. `libcachesim.py` asks a rival the same.
 
+mod arcadia;
 mod command;
 mod find;
 mod folder;
@@ -31,6 +32,10 @@ struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Question {
+    /// A start of 0 A.D. from a pack that was made without it: on demand with and without
+    /// prediction, and with its list known, beside loose files, squashfs and what is possible
+    /// (root).
+    Arcadia(arcadia::Args),
     /// `seekless find` beside GNU's, and the cost of `-latency`, over 130,000 cached files.
     Find(find::Args),
     /// `seekless grep` beside GNU's and ripgrep, on cached files of 1 KiB to 2 GiB.
@@ -52,6 +57,7 @@ enum Question {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().question {
+        Question::Arcadia(args) => arcadia::run(&args),
         Question::Find(args) => find::run(&args),
         Question::Grep(args) => grep::run(&args),
         Question::Simulate(args) => simulate::run(&args),

@@ -1,0 +1,83 @@
+//! A start of 0 A.D. from a pack of all files whose order and prediction were made without it.
+//!
+//! What no way of loading can beat is the *ceiling*: of all ways to join the run's own files into
+//! reads, the least time that requests at the device's rate and bytes at its bandwidth allow.
+
+mod ceiling;
+mod live;
+mod prepared;
+mod simulated;
+
+use anyhow::{Context, ensure};
+use seekless::device::DeviceSpec;
+use std::path::{Path, PathBuf};
+
+const RUNS: [&str; 5] = ["acropolis_bay", "arcadia", "belgian_bog", "sahel", "siwa_oasis"];
+
+/// Options of the measurement.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// The start that is loaded, and that order and prediction do not know.
+    #[arg(long, default_value = "arcadia", value_name = "START")]
+    start: String,
+    /// The limits of the device, each iops=N,bandwidth=RATE.
+    #[arg(long, num_args = 1.., value_name = "SPEC", default_values = ["iops=500,bandwidth=150MB/s", "iops=120,bandwidth=150MB/s"])]
+    throttle: Vec<DeviceSpec>,
+    /// Simulates all five starts, each from what the other four tell, and loads nothing.
+    #[arg(long)]
+    simulated: bool,
+    /// How the order is made.
+    #[arg(long, default_value = "best", value_name = "METHOD")]
+    method: String,
+    /// The store's cache in MiB.
+    #[arg(long, default_value_t = 64, value_name = "MIB")]
+    cache: u64,
+    /// Timed rounds; the loose files are loaded in the first only.
+    #[arg(long, default_value_t = 3)]
+    rounds: u32,
+    /// Folder on the disk to slow; some 8 GB are written there [default: the current one].
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    folder: PathBuf,
+    /// Folder that holds 0ad/ (five runs, and all files).
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+}
+
+/// The recorded starts, and the list of all files.
+struct Data {
+    runs: Vec<PathBuf>,
+    files: PathBuf,
+}
+
+impl Data {
+    fn find(args: &Args) -> anyhow::Result<Self> {
+        let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
+        let data = args.data.clone().unwrap_or_else(beside).join("0ad");
+        let files = data.join("files.csv.gz");
+        ensure!(
+            files.exists(),
+            "no runs of 0 A.D. in {}; name their folder with --data",
+            data.display()
+        );
+        Ok(Self {
+            runs: RUNS.iter().map(|run| data.join(format!("{run}.csv.gz"))).collect(),
+            files,
+        })
+    }
+
+    /// The runs but for one.
+    fn without(&self, number: usize) -> Vec<PathBuf> {
+        let others = self.runs.iter().enumerate().filter(|(other, _)| *other != number);
+        others.map(|(_, run)| run.clone()).collect()
+    }
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let data = Data::find(args)?;
+    let chosen = RUNS.iter().position(|run| *run == args.start);
+    let chosen = chosen.with_context(|| format!("--start: one of {}", RUNS.join(", ")))?;
+    if args.simulated {
+        return simulated::run(args, &data);
+    }
+    live::run(args, &data, chosen)
+}

@@ -1,0 +1,169 @@
+//! All five starts on the model of a volume, each from an order and a prediction that were made of
+//! the other four. Coded sizes are the share of the content that deflate leaves of these files.
+
+use super::{Args, Data, RUNS, ceiling};
+use anyhow::Context;
+use seekless::device::units::{format_bytes, format_count};
+use seekless::device::{CostsSource, DeviceSpec};
+use seekless::policy::eviction::Id;
+use seekless::policy::extents::Extent;
+use seekless::policy::planner::Memory;
+use seekless::policy::prediction::Model;
+use seekless::report::table;
+use seekless::sim::store::{Archive, Settings, StoreFigures, Work, listed, on_demand};
+use seekless::tools::order::{Options, order};
+use seekless::trace::{FileList, Loads};
+use std::collections::HashMap;
+
+/// Coded bytes of content, in percent: what deflate made of arcadia's files (77.9 of 141.2 MB).
+const CODED_PERCENT: u64 = 55;
+
+/// A local header and a name.
+const HEADER_BYTES: u64 = 90;
+
+pub(super) fn run(args: &Args, data: &Data) -> anyhow::Result<()> {
+    let list = FileList::read(&data.files)?;
+    let mut rows = Vec::new();
+    for spec in &args.throttle {
+        for (number, name) in RUNS.iter().enumerate() {
+            let start = Start::new(args, data, &list, number, spec)?;
+            rows.push(start.row(args, name, spec)?);
+        }
+    }
+    let header = [
+        "device",
+        "start",
+        "ceiling",
+        "on demand",
+        "predicted",
+        "list known",
+        "requests",
+        "bytes",
+        "needed",
+        "wasted",
+        "guessed",
+        "right",
+    ];
+    println!("{}", table(&header, rows));
+    Ok(())
+}
+
+struct Start {
+    archive: Archive,
+    loads: Vec<Id>,
+    model: Model,
+}
+
+impl Start {
+    fn new(
+        args: &Args,
+        data: &Data,
+        list: &FileList,
+        number: usize,
+        spec: &DeviceSpec,
+    ) -> anyhow::Result<Self> {
+        let others = data.without(number);
+        let options = Options {
+            files: Some(data.files.clone()),
+            method: args.method.clone(),
+            device: spec.clone(),
+            ..Options::default()
+        };
+        let order = order(&others, &options)?.order;
+        let sizes: HashMap<&str, u64> = list
+            .paths
+            .iter()
+            .map(String::as_str)
+            .zip(list.bytes.iter().map(|bytes| bytes.unwrap_or(0)))
+            .collect();
+        let bytes: Vec<u64> =
+            order.iter().map(|name| sizes.get(name.as_str()).copied().unwrap_or(0)).collect();
+        let mut file_bytes = 0;
+        let place = |bytes: &u64| {
+            let extent =
+                Extent { offset: file_bytes, bytes: HEADER_BYTES + bytes * CODED_PERCENT / 100 };
+            file_bytes = extent.end();
+            extent
+        };
+        let extents = bytes.iter().map(place).collect();
+        let ids: HashMap<&str, Id> = order.iter().map(String::as_str).zip(0..).collect();
+        let ids_of = |path: &std::path::PathBuf| -> anyhow::Result<Vec<Id>> {
+            let loads = Loads::read(std::slice::from_ref(path))?;
+            let run = loads.runs.first().context("a start has a run")?;
+            Ok(run
+                .iter()
+                .filter_map(|load| ids.get(loads.names[load.file as usize].as_str()).copied())
+                .collect())
+        };
+        let known = others.iter().map(ids_of).collect::<anyhow::Result<Vec<_>>>()?;
+        let mut loads = ids_of(&data.runs[number])?;
+        let mut seen = vec![false; order.len()];
+        loads.retain(|&id| !std::mem::replace(&mut seen[id as usize], true));
+        let model = Model::train(order.len() as u32, &known);
+        let archive = Archive { extents, bytes, file_bytes, alignment: 4096, opening: Vec::new() };
+        Ok(Self { archive, loads, model })
+    }
+
+    fn row(&self, args: &Args, name: &str, spec: &DeviceSpec) -> anyhow::Result<Vec<String>> {
+        let &DeviceSpec::Volume { iops, bytes_per_second } = spec else {
+            anyhow::bail!("{spec} is no limit: give iops=N,bandwidth=RATE");
+        };
+        let settings = |prediction: Option<Model>| Settings {
+            policy: "landlord".to_owned(),
+            memory: Memory {
+                cache_bytes: args.cache << 20,
+                read_ahead_bytes: None,
+                window_bytes: None,
+            },
+            costs: spec.costs(),
+            source: CostsSource::Told,
+            work: Work::default(),
+            prediction,
+        };
+        let mut own: Vec<Extent> =
+            self.loads.iter().map(|&id| self.archive.extents[id as usize]).collect();
+        own.sort_unstable_by_key(|extent| extent.offset);
+        let needed: u64 = own.iter().map(|extent| extent.bytes).sum();
+        let ceiling = ceiling::seconds(&own, iops, bytes_per_second);
+        let model = || spec.model();
+        let without = on_demand(&self.archive, &self.loads, &settings(None), &mut model())?;
+        let with = on_demand(
+            &self.archive,
+            &self.loads,
+            &settings(Some(self.model.clone())),
+            &mut model(),
+        )?;
+        let known = listed(&self.archive, &self.loads, &settings(None), &mut model())?;
+        let share =
+            |figures: &StoreFigures| format!("{:.2}", ceiling / (figures.time_ns as f64 / 1e9));
+        Ok(vec![
+            spec.to_string(),
+            name.to_owned(),
+            format!("{ceiling:.3} s"),
+            share(&without),
+            share(&with),
+            share(&known),
+            format!(
+                "{} ({}, {})",
+                format_count(with.requests),
+                format_count(without.requests),
+                format_count(known.requests)
+            ),
+            format!(
+                "{} ({}, {})",
+                format_bytes(with.bytes),
+                format_bytes(without.bytes),
+                format_bytes(known.bytes)
+            ),
+            format_bytes(needed),
+            format!("{:.0} % ({:.0} %)", waste(&with, needed), waste(&without, needed)),
+            format_bytes(with.predicted_bytes),
+            format_bytes(with.predicted_used_bytes),
+        ])
+    }
+}
+
+/// Bytes read that the run did not need, in percent of those read.
+fn waste(figures: &StoreFigures, needed: u64) -> f64 {
+    100.0 * (1.0 - needed as f64 / figures.bytes as f64)
+}
