@@ -17,7 +17,7 @@ mod tests;
 
 use crate::{Costs, Nanos, parts};
 use fit::Fit;
-use limits::{Limits, Passed};
+use limits::{Limits, Passed, Stalled};
 
 /// A read that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +113,7 @@ impl Estimate {
             bytes: read.bytes,
             ended: read.ended,
             idle_ns,
-            stalled_ns: is_held_up.then_some(waited),
+            stalled: if is_held_up { Stalled::For(waited) } else { Stalled::Not },
         });
         let recent = self.held_up & ((1 << CHANGE_READS) - 1);
         if recent.count_ones() > CHANGE_READS / 2 {
@@ -129,6 +129,21 @@ impl Estimate {
         }
         let due = self.reads.is_multiple_of(READS_MIN);
         (window_ended || due) && self.revise()
+    }
+
+    /// A read has ended that took longer than the device did: it tells what passed, but not how
+    /// long it was held up. Returns as [`Estimate::add`].
+    pub fn passed(&mut self, read: Served) -> bool {
+        let since = read.submitted.max(self.last_end);
+        let window_ended = self.limits.add(Passed {
+            requests: parts(read.bytes),
+            bytes: read.bytes,
+            ended: read.ended,
+            idle_ns: since.saturating_sub(self.last_end),
+            stalled: Stalled::Unknown(read.ended.saturating_sub(since) as f64),
+        });
+        self.last_end = self.last_end.max(read.ended);
+        window_ended && self.revise()
     }
 
     fn is_held_up(&self, bytes: u64, waited: f64) -> bool {
@@ -179,6 +194,7 @@ impl Estimate {
         let fastest =
             if byte_ns < f64::MAX { 1e9 / byte_ns } else { self.assumed.bytes_per_second as f64 };
         if requests.is_some() || bytes.is_some() {
+            let requests = requests.or(self.limits.requests_unseen());
             let request_ns = requests.map_or(request_ns, |rate| request_ns.max(1e9 / rate));
             // What a single read shows is not its own time on a limited device, nor on a busy one.
             let rate = bytes.or(self.limits.bytes_unseen()).unwrap_or(fastest);

@@ -21,6 +21,18 @@ pub enum CostsSource {
     Assumed,
 }
 
+/// What a read brought that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Brought {
+    /// So many bytes, in the time that the device took.
+    Bytes(u64),
+    /// So many bytes of a large entry, in pieces: the next one waited until the decoder had done
+    /// with another.
+    Pieces(u64),
+    /// It failed.
+    Nothing,
+}
+
 /// A read on its way.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sent {
@@ -69,14 +81,20 @@ impl Knowledge {
         self.sent[tag] = Sent { at: now, in_flight: self.in_flight };
     }
 
-    /// A read that was sent has ended and brought `bytes`; `None` if it failed. Returns the costs
-    /// if they have changed.
-    pub fn ended(&mut self, tag: u64, bytes: Option<u64>, ended: Nanos) -> Option<Costs> {
+    /// A read that was sent has ended. Returns the costs if they have changed.
+    pub fn ended(&mut self, tag: u64, brought: Brought, ended: Nanos) -> Option<Costs> {
         let Sent { at: submitted, in_flight } = self.sent[tag as usize];
         self.in_flight -= 1;
-        let bytes = bytes.filter(|_| self.source != CostsSource::Told)?;
-        let served = Served { bytes, submitted, ended: ended.max(submitted), in_flight };
-        if !self.estimate.add(served) {
+        if self.source == CostsSource::Told {
+            return None;
+        }
+        let served = |bytes| Served { bytes, submitted, ended: ended.max(submitted), in_flight };
+        let is_new = match brought {
+            Brought::Bytes(bytes) => self.estimate.add(served(bytes)),
+            Brought::Pieces(bytes) => self.estimate.passed(served(bytes)),
+            Brought::Nothing => false,
+        };
+        if !is_new {
             return None;
         }
         let costs = self.estimate.costs()?;
@@ -106,7 +124,7 @@ mod tests {
             let (at, bytes) = (turn * 100_000_000, 4096 << (turn % 6));
             let took = costs.request_ns + bytes * 1_000_000_000 / costs.bytes_per_second;
             knowledge.sent(3, at);
-            knowledge.ended(3, Some(bytes), at + took);
+            knowledge.ended(3, Brought::Bytes(bytes), at + took);
         }
     }
 

@@ -93,7 +93,7 @@ pub use estimate::{Estimate, Served};
 pub use file_system::{ColdFiles, Content, Fetch};
 pub use flash::{Flash, FlashParameters, Garbage, Mapping};
 pub use geometry::Geometry;
-pub use knowledge::{CostsSource, Knowledge};
+pub use knowledge::{Brought, CostsSource, Knowledge};
 pub use latency_table::{LatencyRow, LatencyTable, LatencyTableParameters};
 pub use layout::{Layout, Piece};
 pub use model::{DeviceModel, Io, Nanos};

@@ -15,7 +15,7 @@ use crate::sources::Sources;
 use crate::state::{Asked, Released, State, Waiter};
 use crate::statistics::Statistics;
 use crate::stream::{Block, Stream, Streamed, block_of};
-use seekless_device::Nanos;
+use seekless_device::{Brought, Nanos};
 use seekless_engine::{AlignedBuf, Completion, Engine, Read};
 use seekless_policy::eviction::landlord::Hint;
 use seekless_policy::eviction::{Id, Request};
@@ -351,9 +351,9 @@ impl Shared {
         }
         let Completion { tag, buffer, result } = completion;
         let bytes = buffer.len() as u64;
-        let known = result.is_ok().then_some(bytes);
+        let brought = if result.is_ok() { Brought::Bytes(bytes) } else { Brought::Nothing };
         let (ended, (read, dropped)) =
-            self.ended(tag, bytes, known, when, |state, ended, offset| {
+            self.ended(tag, bytes, brought, when, |state, ended, offset| {
                 let read = Arc::new(ReadData::new(offset, buffer));
                 let dropped: Vec<_> =
                     ended.dropped.iter().filter_map(|&slot| state.kept.drop(slot)).collect();
@@ -371,13 +371,13 @@ impl Shared {
         }
     }
 
-    /// Tells the planner that a read has ended, of which `known` tells how fast the device is, and
-    /// submits those whose turn has come. `act` sees to what is kept of it.
+    /// Tells the planner that a read has ended, and submits those whose turn has come. What it
+    /// `brought` tells how fast the device is. `act` sees to what is kept of it.
     fn ended<T>(
         &self,
         tag: u64,
         bytes: u64,
-        known: Option<u64>,
+        brought: Brought,
         when: Nanos,
         act: impl FnOnce(&mut State, &Ended, u64) -> T,
     ) -> (Ended, T) {
@@ -387,7 +387,7 @@ impl Shared {
             let state = &mut *self.drained();
             state.statistics.read_bytes += bytes;
             state.statistics.unused_bytes += bytes;
-            if let Some(costs) = state.ended(tag, known, when) {
+            if let Some(costs) = state.ended(tag, brought, when) {
                 state.planner.set_costs(costs);
                 self.window_bytes.store(state.planner.window_bytes(), Ordering::Relaxed);
             }
@@ -403,14 +403,14 @@ impl Shared {
     }
 
     /// A block of a large read has ended. How long such a read takes says nothing of the device, as
-    /// it waits for the decoder too.
+    /// it waits for the decoder too; what passed does.
     fn block_ended(&self, tag: u64, block: usize, completion: Completion, when: Nanos) {
         let Some(large) = lock(&self.large).get(&tag).cloned() else { return };
         let submit = |block| self.engine.submit(vec![self.block(&large, block)]);
         let ended = large.stream.ended(&self.sources, &self.memory, block, completion, submit);
         if let Some(Streamed { id, bytes, result }) = ended {
             lock(&self.large).remove(&tag);
-            self.ended(tag, bytes, None, when, |_, _, _| ());
+            self.ended(tag, bytes, Brought::Pieces(bytes), when, |_, _, _| ());
             self.finish(id, result);
         }
     }

@@ -9,7 +9,7 @@ use crate::latencies::Latencies;
 use crate::load_async::Reply;
 use crate::read_cache::{ReadCache, ReadData};
 use crate::statistics::Statistics;
-use seekless_device::{Costs, Knowledge, Nanos};
+use seekless_device::{Brought, Costs, Knowledge, Nanos};
 use seekless_policy::cache::{Cache, Command, Config, Filled, Step};
 use seekless_policy::eviction::{Id, Request};
 use seekless_policy::planner::Planner;
@@ -107,9 +107,9 @@ impl State {
     }
 
     /// A read has ended; says what is known of the device now, if that has changed.
-    pub(crate) fn ended(&mut self, tag: u64, bytes: Option<u64>, when: Nanos) -> Option<Costs> {
+    pub(crate) fn ended(&mut self, tag: u64, brought: Brought, when: Nanos) -> Option<Costs> {
         self.in_flight -= 1;
-        self.knowledge.ended(tag, bytes, when)
+        self.knowledge.ended(tag, brought, when)
     }
 
     /// Tells the policy of the hits that threads have logged meanwhile.

@@ -21,7 +21,7 @@ pub use listed::listed;
 
 use crate::error::Result;
 use large::{Block, Large};
-use seekless_device::{Costs, CostsSource, DeviceModel, Io, Knowledge, Nanos, parts};
+use seekless_device::{Brought, Costs, CostsSource, DeviceModel, Io, Knowledge, Nanos, parts};
 use seekless_policy::cache::{Cache, Command, Config, Filled, Step};
 use seekless_policy::eviction::{Id, Named, Request, named};
 use seekless_policy::extents::Extent;
@@ -342,13 +342,12 @@ impl<'a> Reader<'a> {
     /// computes, since the live store's workers do not wait for the program. Returns what its read
     /// was to bring, once all of that has come.
     fn ended(&mut self, end: Nanos, io: Io) -> &[Id] {
-        let (bytes, known) = match self.block_ended(end, &io) {
-            Block::OfNone => (io.bytes, Some(io.bytes)),
-            // Of a large read, which waits for the decoder too, the live store learns nothing.
-            Block::Last(bytes) => (bytes, None),
+        let (bytes, brought) = match self.block_ended(end, &io) {
+            Block::OfNone => (io.bytes, Brought::Bytes(io.bytes)),
+            Block::Last(bytes) => (bytes, Brought::Pieces(bytes)),
             Block::Earlier => return &[],
         };
-        if let Some(costs) = self.knowledge.ended(io.tag, known, end) {
+        if let Some(costs) = self.knowledge.ended(io.tag, brought, end) {
             self.planner.set_costs(costs);
         }
         self.planner.ended(io.tag, bytes, has(&self.cache), &mut self.ended);

@@ -28,11 +28,14 @@ pub(super) struct Window {
     pub(super) took_ns: f64,
     /// How much of it was spent held up.
     pub(super) stalled_ns: f64,
+    /// Of how much of it that is not known.
+    pub(super) unknown_ns: f64,
 }
 
 impl Window {
+    /// The part of it that was spent held up, as far as that is known.
     pub(super) fn stalled_share(&self) -> f64 {
-        self.stalled_ns / self.took_ns
+        self.stalled_ns / (self.took_ns - self.unknown_ns).max(1.0)
     }
 
     /// Requests and bytes a second.
@@ -50,6 +53,7 @@ impl Window {
         self.bytes += other.bytes;
         self.took_ns += other.took_ns;
         self.stalled_ns += other.stalled_ns;
+        self.unknown_ns += other.unknown_ns;
     }
 
     /// All of them as one.

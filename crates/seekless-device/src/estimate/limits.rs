@@ -16,7 +16,7 @@
 //! of the other one.
 
 use super::curve::{Curve, STEADY, Window, fit};
-use crate::Nanos;
+use crate::{Nanos, PART_BYTES};
 
 /// Stretches from stall to stall that are looked at.
 const WINDOWS: usize = 8;
@@ -62,6 +62,11 @@ const PROBE_MAX: f64 = 1.5;
 /// until it shows. Reads are often a third or half of what they may be.
 const BANDWIDTH_UNSEEN: f64 = 4.0;
 
+/// Under a limit on bytes, requests are taken to be limited at so many times what was seen. A
+/// request is then worth a tenth of the bytes of a read: so what is read in vain to save requests,
+/// if there is no such limit, takes little time.
+const REQUESTS_UNSEEN: f64 = 10.0;
+
 /// If it was not felt for so long and so many reads, there is no limit (any more).
 const CALM_NS: Nanos = 3_000_000_000;
 const CALM_READS: u32 = 128;
@@ -75,8 +80,16 @@ pub(super) struct Passed {
     pub(super) ended: Nanos,
     /// For how long nothing was in flight before it was submitted.
     pub(super) idle_ns: Nanos,
-    /// For how long it was held up, if it was.
-    pub(super) stalled_ns: Option<f64>,
+    pub(super) stalled: Stalled,
+}
+
+/// For how long a read was held up, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Stalled {
+    Not,
+    For(f64),
+    /// For some of this time, or not.
+    Unknown(f64),
 }
 
 /// So many of the last stretches prove a limit if their rates are so near to each other: chance
@@ -126,26 +139,30 @@ pub(super) struct Limits {
     probes_requests: bool,
     /// The most bytes a second that passed in one of the last stretches.
     bytes_seen: Option<f64>,
+    /// The most requests a second that ever passed in such stretches.
+    requests_seen: f64,
 }
 
 impl Limits {
     /// Returns whether something was learned.
     pub(super) fn add(&mut self, read: Passed) -> bool {
-        let Passed { requests, bytes, ended, idle_ns, stalled_ns } = read;
+        let Passed { requests, bytes, ended, idle_ns, stalled } = read;
         if idle_ns > IDLE_NS_MAX {
             self.since = None;
         }
         self.window.requests += requests as f64;
         self.window.bytes += bytes as f64;
-        self.window.stalled_ns += stalled_ns.unwrap_or(0.0);
+        match stalled {
+            Stalled::Not => {}
+            Stalled::For(nanos) => self.window.stalled_ns += nanos,
+            Stalled::Unknown(nanos) => self.window.unknown_ns += nanos,
+        }
         self.calm_reads = self.calm_reads.saturating_add(1);
         if self.calm_reads >= CALM_READS && ended.saturating_sub(self.felt) >= CALM_NS {
             *self = Limits { felt: ended, ..Limits::default() };
             return true;
         }
-        if stalled_ns.is_none() {
-            return false;
-        }
+        let Stalled::For(_) = stalled else { return false };
         let took = match self.since {
             Some(since) => ended.saturating_sub(since),
             None => {
@@ -178,6 +195,9 @@ impl Limits {
         self.windows[self.count] = window;
         self.count += 1;
         self.in_a_row += 1;
+        if self.count >= WINDOWS_NEW {
+            self.requests_seen = self.requests_seen.max(self.seen(Window::rates).0);
+        }
     }
 
     /// Keeps only the last `count` stretches.
@@ -380,9 +400,17 @@ impl Limits {
         self.bytes.map(|known| known.per_second)
     }
 
-    /// More bytes a second than ever passed, as long as only the limit on requests was felt.
+    /// More bytes a second than ever passed, as long as only the limit on requests was felt. No
+    /// more than that limit lets pass: each part of a read counts as a request.
     pub(super) fn bytes_unseen(&self) -> Option<f64> {
-        self.bytes_seen.map(|seen| BANDWIDTH_UNSEEN * seen)
+        let most = self.requests.map_or(f64::MAX, |known| known.per_second * PART_BYTES as f64);
+        self.bytes_seen.map(|seen| (BANDWIDTH_UNSEEN * seen).min(most))
+    }
+
+    /// More requests a second than ever passed, as long as only the limit on bytes was felt.
+    pub(super) fn requests_unseen(&self) -> Option<f64> {
+        self.bytes?;
+        Some(REQUESTS_UNSEEN * self.requests_seen).filter(|&rate| rate > 0.0)
     }
 }
 

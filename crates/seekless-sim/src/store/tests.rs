@@ -263,6 +263,30 @@ fn a_store_that_finds_out_makes_few_more_requests_from_the_second_second_on() {
     assert!(off.is_empty(), "{off:?}");
 }
 
+/// A large entry is read in pieces, as fast as they are decoded. What passes counts all the same.
+#[test]
+fn large_entries_do_not_hide_a_limit() {
+    let size = |number: u64| match number % 100 {
+        7 => 5_000_000,
+        _ => 4_000 + number * 7_919 % 40_000,
+    };
+    let archive = archive((0..4_000).map(size));
+    let loads: Vec<Id> = (0..4_000).filter(|number| number / 50 % 4 != 3).collect();
+    for iops in [120, 200, 500] {
+        let device = || Slowed::new((iops, 150_000_000), 100_000, iops);
+        let memory = Memory { cache_bytes: 16 << 20, ..settings().memory };
+        let told = Settings { costs: device().throttle.costs(), memory, ..settings() };
+        let (costs, source) = (Costs::ASSUMED, CostsSource::Assumed);
+        let untold = Settings { costs, source, ..told.clone() };
+        let run = |settings: &Settings| {
+            on_demand(&archive, &loads, settings, &mut device()).unwrap().requests
+        };
+        let (told, untold) = (run(&told), run(&untold));
+        // The first second goes into finding out.
+        assert!(untold <= told + told / 10 + iops, "{iops}: {untold}, told {told}");
+    }
+}
+
 #[test]
 fn an_unknown_policy_is_refused() {
     let settings = Settings { policy: "best".to_owned(), ..settings() };
