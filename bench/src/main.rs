@@ -1,10 +1,12 @@
 //! Benchmarks, one module a question: `./run bench NAME`. `libcachesim.py` asks a rival the same.
 
 mod arcadia;
+mod clock;
 mod command;
 mod find;
 mod folder;
 mod grep;
+mod records;
 mod rounds;
 mod simulate;
 mod speed;
@@ -40,6 +42,8 @@ enum Question {
     Find(find::Args),
     /// `seekless grep` beside GNU's and ripgrep, on cached files of 1 KiB to 2 GiB.
     Grep(grep::Args),
+    /// Records of a trace that are read in a second, and with their objects numbered.
+    Records(records::Args),
     /// `seekless sim` beside libCacheSim's `cachesim`, whole processes from a file to figures.
     Simulate(simulate::Args),
     /// Simulated requests per second of each policy and of the LRU curve, on one thread.
@@ -60,6 +64,7 @@ fn main() -> ExitCode {
         Question::Arcadia(args) => arcadia::run(&args),
         Question::Find(args) => find::run(&args),
         Question::Grep(args) => grep::run(&args),
+        Question::Records(args) => records::run(&args),
         Question::Simulate(args) => simulate::run(&args),
         Question::Speed(args) => speed::run(&args),
         Question::Start(args) => start::run(&args),

@@ -1,7 +1,6 @@
 //! Requests per second of every policy, and of the exact LRU curve: one thread, rounds that
 //! alternate, medians.
 
-mod clock;
 mod rounds;
 mod words;
 

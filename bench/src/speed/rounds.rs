@@ -1,8 +1,8 @@
 //! Rounds over one trace. Each round numbers the objects and then runs every policy once. The first
 //! is discarded.
 
-use super::clock::timed;
 use super::{Args, Measured};
+use crate::clock::timed;
 use crate::rounds::median;
 use crate::workload::Workload;
 use anyhow::{Context, ensure};

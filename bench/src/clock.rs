@@ -9,7 +9,7 @@ fn thread_seconds() -> f64 {
 }
 
 /// The result of `work`, and the processor seconds that it took.
-pub(super) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let started = thread_seconds();
     let result = work();
     (result, thread_seconds() - started)
