@@ -14,7 +14,7 @@ use crate::roots::Root;
 use candidates::Candidates;
 pub use choose::Listed;
 use choose::choose;
-pub use format::Format;
+pub use format::{Format, Order};
 pub use score::{HeldOut, Learned, Score};
 use seekless_sys::output::Destination;
 use seekless_trace::Needs;
@@ -35,6 +35,8 @@ pub struct Options {
     pub budget_bytes: Option<u64>,
     /// Only files that so many runs need.
     pub min_runs: u32,
+    /// In which order. `None` is what suits the format.
+    pub order: Option<Order>,
     /// The files are not here: believe the names and sizes of the traces.
     pub unchecked: bool,
     /// Also rate the list on runs that it was not made from.
@@ -52,6 +54,7 @@ impl Options {
             root: Root { old: "/".into(), new: "/".into() },
             budget_bytes: None,
             min_runs: 1,
+            order: None,
             unchecked: false,
             score: false,
             cancel: Arc::default(),
@@ -81,9 +84,9 @@ pub struct Exported {
 }
 
 /// Makes the list of what the runs of `sources` needed (traces in any format that can be imported,
-/// the last run being the newest), and writes it to `out`, if there is one. Files that most runs
-/// need come first, and of those the first needed. `progress` is called with the bytes written and
-/// all bytes, by formats that hold the files' content.
+/// the last run being the newest), and writes it to `out`, if there is one, in an [`Order`].
+/// `progress` is called with the bytes written and all bytes, by formats that hold the files'
+/// content.
 ///
 /// # Errors
 /// A source cannot be read, names no file that the list can hold, has a single run to be scored, or

@@ -5,7 +5,7 @@ use crate::output::{self, Words};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use seekless::device::units::{counted, format_bytes, parse_bytes};
 use seekless::report::table;
-use seekless::tools::export::{Exported, Format, Options, Score, export};
+use seekless::tools::export::{Exported, Format, Options, Order, Score, export};
 use seekless::tools::roots::Root;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,9 +13,11 @@ use std::process::ExitCode;
 
 /// List what starts of a program need, for tools that prefetch or lay out files.
 ///
-/// Writes what recorded runs read or touched in the form that another tool takes. Files that most
-/// runs need come first; of those, what the newest run needed first, then what older runs add.
-/// nydus and juicefs get the ranges that were needed, the other formats whole files.
+/// Writes what recorded runs read or touched in the form that another tool takes. Files are in the
+/// order in which the newest run needed them, then what older runs add. In lists of what to
+/// prefetch, those that most runs need come first, since such a list may be cut; squashfs-sort,
+/// erofs and tar lay files out, so there they do not (--order). nydus and juicefs get the ranges
+/// that were needed, the other formats whole files.
 ///
 /// Only files below --root are listed, by their names below it. Links are followed, so that a list
 /// names the file itself. Names that a format cannot carry are left out. The summary on standard
@@ -54,6 +56,10 @@ pub struct Args {
     /// Only files that at least N runs need
     #[arg(long, value_name = "N", default_value_t = 1)]
     min_runs: u32,
+    /// In which order: need is as the newest run needed the files; runs puts first what most runs
+    /// need [default: need for squashfs-sort, erofs and tar, runs for the others]
+    #[arg(long, value_enum)]
+    order: Option<By>,
     /// The files are not here: believe the names and sizes in the traces
     #[arg(long)]
     unchecked: bool,
@@ -70,6 +76,12 @@ pub struct Args {
     json: bool,
 }
 
+#[derive(clap::ValueEnum, Clone, Copy, Debug)]
+enum By {
+    Need,
+    Runs,
+}
+
 fn format() -> impl TypedValueParser<Value = Format> {
     let value = |format: Format| PossibleValue::new(format.name()).help(format.about());
     PossibleValuesParser::new(Format::ALL.map(value)).try_map(|name| name.parse::<Format>())
@@ -81,6 +93,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         root: args.root,
         budget_bytes: args.budget,
         min_runs: args.min_runs,
+        order: args.order.map(|by| match by {
+            By::Need => Order::Need,
+            By::Runs => Order::Runs,
+        }),
         unchecked: args.unchecked,
         score: args.score,
         cancel: interrupt::cancel_when_interrupted()?,

@@ -1,7 +1,7 @@
 //! Which files a list holds, and in which order.
 
-use super::Options;
 use super::candidates::{Candidate, Part};
+use super::{Options, Order};
 use crate::ranges::{bytes, union};
 use seekless_policy::extents::Extent;
 use std::path::PathBuf;
@@ -44,12 +44,14 @@ pub(super) struct Rule {
     pub(super) budget_bytes: Option<u64>,
     /// Whether ranges are listed, and not whole files.
     pub(super) ranges: bool,
+    pub(super) order: Order,
 }
 
 impl Rule {
     pub(super) fn of(options: &Options) -> Self {
         let Options { min_runs, budget_bytes, format, .. } = *options;
-        Self { min_runs, budget_bytes, ranges: format.has_ranges() }
+        let order = options.order.unwrap_or(format.order());
+        Self { min_runs, budget_bytes, ranges: format.has_ranges(), order }
     }
 }
 
@@ -72,8 +74,9 @@ struct Need {
     ranges: Vec<Extent>,
 }
 
-/// Chooses files that `runs` need, oldest run first. Those that most runs need come first; of
-/// those, in the order of the newest run, then what older runs add.
+/// Chooses files that `runs` need, oldest run first. They are in the order of the newest run, then
+/// what older runs add; unless the order is that of need alone, those that most runs need come
+/// first.
 pub(super) fn choose(files: &[Candidate], runs: &[&[Part]], rule: &Rule) -> Chosen {
     let mut needs = vec![Need::default(); files.len()];
     let mut order: Vec<u32> = Vec::new();
@@ -90,7 +93,9 @@ pub(super) fn choose(files: &[Candidate], runs: &[&[Part]], rule: &Rule) -> Chos
             need.ranges.push(range);
         }
     }
-    order.sort_by_key(|&file| std::cmp::Reverse(needs[file as usize].runs)); // stable
+    if rule.order == Order::Runs {
+        order.sort_by_key(|&file| std::cmp::Reverse(needs[file as usize].runs)); // stable
+    }
     let mut chosen = Chosen::default();
     let mut left = rule.budget_bytes.unwrap_or(u64::MAX);
     for file in order {

@@ -39,7 +39,28 @@ pub enum Format {
     Tar,
 }
 
+/// In which order files are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Those that most runs need first; of those, as [`Order::Need`]. A list that is cut, or
+    /// brought in while the program starts, holds what matters most.
+    Runs,
+    /// As the newest run needed them, then what older runs add. In a layout, what a start needs
+    /// lies together.
+    Need,
+}
+
 impl Format {
+    /// The order that suits it. Laying out by how many runs need a file would tear apart what one
+    /// start needs: `bench/src/lists.rs` measures it.
+    #[must_use]
+    pub fn order(self) -> Order {
+        match self {
+            Format::SquashfsSort | Format::Erofs | Format::Tar => Order::Need,
+            _ => Order::Runs,
+        }
+    }
+
     /// All of them.
     pub const ALL: [Format; 12] = [
         Format::Estargz,

@@ -83,7 +83,8 @@ fn each_format_is_as_its_tool_reads_it() {
     assert_eq!(all(Format::Dwarfs), "bin/app\nlib/a b.so\nnew\nold\n");
     assert_eq!(
         all(Format::SquashfsSort),
-        "bin/app 32767\nlib/a\\ b.so 32766\nnew 32765\nold 32764\n"
+        "new 32767\nbin/app 32766\nlib/a\\ b.so 32765\nold 32764\n",
+        "a layout, in the order of need"
     );
     assert_eq!(
         all(Format::Unreal),
@@ -91,6 +92,20 @@ fn each_format_is_as_its_tool_reads_it() {
          \"../../../old\" 4\n"
     );
     assert_eq!(all(Format::Vmtouch), "/jfs/bin/app\n/jfs/lib/a b.so\n/jfs/new\n/jfs/old\n");
+}
+
+#[test]
+fn the_order_may_be_chosen() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = trace(folder.path(), &RUNS);
+    let root = Root { old: "/srv".into(), new: "/srv".into() };
+    let by = |order| {
+        let options = Options { root: root.clone(), order, ..unchecked(Format::Dwarfs) };
+        text(&trace, &options)
+    };
+    assert_eq!(by(Some(Order::Need)), "new\nbin/app\nlib/a b.so\nold\n");
+    assert_eq!(by(Some(Order::Runs)), "bin/app\nlib/a b.so\nnew\nold\n");
+    assert_eq!(by(None), by(Some(Order::Runs)));
 }
 
 #[test]
