@@ -7,6 +7,7 @@ mod find;
 mod folder;
 mod grep;
 mod records;
+mod lists;
 mod rounds;
 mod simulate;
 mod speed;
@@ -44,6 +45,9 @@ enum Question {
     Grep(grep::Args),
     /// Records of a trace that are read in a second, and with their objects numbered.
     Records(records::Args),
+    /// A root file system as squashfs in the order of `seekless export`, beside that of one run's
+    /// first accesses: what a start that was left out asks of the device (root).
+    Lists(lists::Args),
     /// `seekless sim` beside libCacheSim's `cachesim`, whole processes from a file to figures.
     Simulate(simulate::Args),
     /// Simulated requests per second of each policy and of the LRU curve, on one thread.
@@ -65,6 +69,7 @@ fn main() -> ExitCode {
         Question::Find(args) => find::run(&args),
         Question::Grep(args) => grep::run(&args),
         Question::Records(args) => records::run(&args),
+        Question::Lists(args) => lists::run(&args),
         Question::Simulate(args) => simulate::run(&args),
         Question::Speed(args) => speed::run(&args),
         Question::Start(args) => start::run(&args),
