@@ -2,6 +2,7 @@
 //! read from text stay the same after they are written and read again.
 
 use seekless_sys::output::Destination;
+use seekless_trace::export::{FioVersion, LcsVersion};
 use seekless_trace::summary::{files::FileCount, summarise};
 use seekless_trace::{FileList, Loads, Trace, export, import, merge, open_any, recover};
 use std::path::{Path, PathBuf};
@@ -80,7 +81,13 @@ fn read_everything(path: &Path) {
     let rows = trace.accesses().map(|rows| rows.take_while(Result::is_ok).count());
     let _ = summarise(&trace, &mut |_, _| {});
     let _ = FileCount::default().add(&trace, &mut |_, _| {});
-    for format in [export::Format::Csv, export::Format::OracleGeneral] {
+    for format in [
+        export::Format::Csv,
+        export::Format::OracleGeneral,
+        export::Format::Lcs(LcsVersion::Three),
+        export::Format::Fio(FioVersion::Two),
+        export::Format::Fio(FioVersion::Three),
+    ] {
         let _ = format.write(&trace, &mut std::io::sink(), &mut |_, _| {});
     }
     let out = Destination::new(path.with_extension("merged")).replacing(true);

@@ -218,7 +218,8 @@ mod tests {
             duration_ns: Some(9),
             ..RunInfo::default()
         };
-        let metadata = Metadata { runs: vec![info], ..Metadata::default() };
+        let profile = Some("{\"files\":{\"/home/secret\":{}}}".to_owned());
+        let metadata = Metadata { runs: vec![info], profile, ..Metadata::default() };
         let mut writer = Writer::create(&path, metadata).unwrap();
         let file = writer.file("/home/secret/a.txt");
         let row = Access {
