@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::serve::{Open, Served};
 use crate::tree::Tree;
 use fuser::{BackgroundSession, Config, MountOption, Session, SessionACL};
+use rustix::io::Errno;
 use rustix::process::{getegid, geteuid};
 use seekless_io::Store;
 use std::fmt;
@@ -118,6 +119,10 @@ impl Mounted {
             return Ok(());
         }
         let Self { session, folder, .. } = self;
-        session.umount_and_join().map_err(|error| Error::system("unmount", &folder, error))
+        match session.umount_and_join() {
+            // A thread that asks the kernel for more just then is told so.
+            Err(error) if error.raw_os_error() == Some(Errno::CONNABORTED.raw_os_error()) => Ok(()),
+            result => result.map_err(|error| Error::system("unmount", &folder, error)),
+        }
     }
 }
