@@ -73,19 +73,27 @@ mod tests {
         let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         io::Write::write_all(&mut &file, &vec![1; BYTES]).unwrap();
         file.sync_all().unwrap();
-        let left = || {
-            crate::residency::drop_cached(file.as_fd()).unwrap();
-            crate::residency::resident_bytes(file.as_fd()).unwrap().unwrap_or(0)
+        let cached = || crate::residency::resident_bytes(file.as_fd()).unwrap().unwrap_or(0);
+        // Pages that another processor is about to put into its lists are not dropped at once.
+        let left = |expected: u64| {
+            for _ in 0..200 {
+                crate::residency::drop_cached(file.as_fd()).unwrap();
+                if cached() <= expected {
+                    break;
+                }
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+            cached()
         };
-        assert_eq!(left(), 0);
+        assert_eq!(left(0), 0);
         let locked = match Locked::new(&file, 10_000, 5_000) {
             Ok(locked) => locked,
             Err(error) => return eprintln!("skipped: {error}"),
         };
         assert_eq!(locked.bytes(), 8192);
         // The page cache may hold larger pieces than pages.
-        assert!((8192..BYTES as u64).contains(&left()));
+        assert!((8192..BYTES as u64).contains(&left(BYTES as u64 / 2)));
         drop(locked);
-        assert_eq!(left(), 0);
+        assert_eq!(left(0), 0);
     }
 }
