@@ -361,9 +361,9 @@ fn the_loads_of_a_run_from_a_pack_are_predicted() {
     assert_eq!(rows.len(), 2);
     let none = printed(folder.path(), &format!("{words} --capacity 0B --policy lru --json"));
     let none: Value = serde_json::from_str(&none).unwrap();
-    // 60 files, each read alone. The others are the pack's directory, what it says of its loads, and
-    // what opening it takes: the folder's names and the inode, and an extent map where the file
-    // system keeps one apart.
+    // 60 files, each read alone. The others are the pack's directory, what it says of its loads,
+    // and what opening it takes: the folder's names and the inode, and an extent map where the
+    // file system keeps one apart.
     let opening = none["rows"][0]["requests"].as_u64().unwrap() - 60;
     assert!((3..=5).contains(&opening), "{none}");
     // Reads of what a request is worth, 300 KB, of 540 KB in all.
