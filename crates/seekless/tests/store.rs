@@ -330,9 +330,6 @@ fn a_store_that_predicts_reads_what_was_simulated() {
         };
         trial.check("with a prediction");
         let with = trial.simulated();
-        let without = Trial { prediction: None, ..trial }.simulated();
-        // Of files that runs know, ordered by these runs, little is left to predict.
-        assert!(with.time_ns <= without.time_ns + without.time_ns / 50, "{with:?} {without:?}");
         assert!(with.predicted_used_bytes > with.predicted_bytes / 3, "{with:?}");
     }
 }
