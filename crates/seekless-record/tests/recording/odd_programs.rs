@@ -35,8 +35,10 @@ pub(crate) const PYTHON: [(&str, &str); 5] = [
     ),
     (
         "threads and sqlite",
+        // One connection is for one thread at a time: without the lock a value may be lost.
         "import sqlite3, threading\nc = sqlite3.connect('db', check_same_thread=False)\nc.execute('create table t (n)')\n\
-         ts = [threading.Thread(target=lambda n=n: c.execute('insert into t values (?)', (n,))) for n in range(9)]\n\
+         lock = threading.Lock()\ndef add(n):\n with lock: c.execute('insert into t values (?)', (n,))\n\
+         ts = [threading.Thread(target=add, args=(n,)) for n in range(9)]\n\
          [t.start() for t in ts]; [t.join() for t in ts]\nc.commit()\nprint(c.execute('select sum(n) from t').fetchone())",
     ),
     (
