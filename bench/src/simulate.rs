@@ -86,14 +86,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     ensure!(args.rounds > 0, "--rounds: at least 1");
     let before = load_average();
     let folder = Folder::in_(&args.commands.folder)?;
-    let trace = match &args.trace {
-        Some(trace) => trace.clone(),
-        None => {
-            let path = folder.path().join("zipf.oracleGeneral.bin");
-            workload::write_zipf(args.requests, &path)?;
-            path
-        }
-    };
+    let trace = workload::given_or_zipf(args.trace.as_deref(), args.requests, folder.path())?;
     let rivals = Rivals::find(args)?;
     let all = &POLICIES[..args.policies.min(POLICIES.len())];
     let mut rows = Vec::new();

@@ -36,6 +36,20 @@ pub(crate) fn write_zipf(requests: usize, out: &Path) -> anyhow::Result<()> {
     write(&zipf(requests), out).with_context(|| format!("cannot write {}", out.display()))
 }
 
+/// The trace that was given, or one of so many Zipf requests, written to `folder`.
+pub(crate) fn given_or_zipf(
+    given: Option<&Path>,
+    requests: usize,
+    folder: &Path,
+) -> anyhow::Result<PathBuf> {
+    if let Some(trace) = given {
+        return Ok(trace.to_owned());
+    }
+    let path = folder.join("zipf.oracleGeneral.bin");
+    write_zipf(requests, &path)?;
+    Ok(path)
+}
+
 /// Objects by the names in their trace, as a reader finds them.
 pub(crate) struct Workload {
     pub(crate) name: String,

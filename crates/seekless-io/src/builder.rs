@@ -221,7 +221,7 @@ impl StoreBuilder {
     /// store has room for reads that are kept ([`StoreBuilder::read_ahead_cache`]). By default
     /// true: what is known of the program's loads comes from the first pack that says it
     /// ([`PREDICTION`](seekless_pack::PREDICTION)), as those of `seekless pack --trace` do. What
-    /// such an entry holds is no file of the program's, so it cannot be loaded and is not counted.
+    /// such an entry holds is not one of the program's files: it is not loaded and not counted.
     /// If it is damaged, [`Store::prediction_note`] says so, and nothing is predicted.
     pub fn predict(mut self, predict: bool) -> Self {
         self.knows = if predict { Knows::Pack } else { Knows::Nothing };

@@ -49,7 +49,7 @@ pub(crate) struct Sources {
     /// What each name is, where there are several sources or folders. A single pack's index is
     /// asked itself.
     names: Option<HashMap<Box<str>, Id, RandomState>>,
-    /// The entry of a single pack that is no file of the program's: it cannot be loaded.
+    /// The entry of a single pack that holds a prediction: it cannot be loaded.
     hidden: Option<Id>,
     /// Where each entry lies in the common space, in the order of their numbers.
     pub(crate) extents: Arc<[Extent]>,

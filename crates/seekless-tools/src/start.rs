@@ -4,7 +4,7 @@
 //! profile, from what is cached now, and from what the device charges, it is expected how long the
 //! program would wait alone, and how long with its files brought in. Only what pays is brought in,
 //! by a process of its own; this one becomes the program. So nothing stands between the program and
-//! whoever started it.
+//! its parent.
 
 mod decide;
 mod devices;

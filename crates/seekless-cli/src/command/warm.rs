@@ -102,7 +102,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A word that is no file may be the start of a profile's name.
+/// A word that names no existing file may be the start of a profile's name.
 fn named_profile(source: &Path) -> PathBuf {
     let found = (!source.exists()).then(|| profiles::find(source).ok()).flatten();
     found.unwrap_or_else(|| source.to_owned())

@@ -31,7 +31,7 @@ fn from_a_trace_to_a_checked_pack() {
         said.ends_with(" of it say what the runs load, for stores that read ahead\n"),
         "{said}"
     );
-    // The prediction is an entry like any other to whoever checks the archive.
+    // A check of the archive reads the prediction like any other entry.
     let said = printed(folder.path(), "pack --check data.zip");
     assert!(said.starts_with("data.zip: 5 entries with 76") && said.ends_with(", all whole\n"));
 

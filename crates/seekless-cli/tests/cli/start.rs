@@ -145,8 +145,8 @@ m = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ)
 print(sum(m[at] for at in range(0, len(m), 4 << 20)))
 ";
 
-/// A device on which the kernel's readahead costs much, and only the files in this folder: whether
-/// Python's own are cached is not this test's matter.
+/// A device on which the kernel's readahead costs much, and only the files in this folder: these
+/// tests must not depend on whether Python's own are cached.
 const SLOW: [&str; 4] = ["--device", "iops=100,bandwidth=10MB", "--within", "."];
 
 /// A place with a file of 64 MiB that is not cached, and a script that needs 16 parts of it.

@@ -51,12 +51,62 @@ pub enum Format {
     FiuFiles,
 }
 
+/// Each format with its name and, in a few words, what it holds.
+const FORMATS: [(Format, &str, &str); 18] = [
+    (Format::Csv, "csv", "Rows with named columns"),
+    (Format::Ids, "ids", "One id a line"),
+    (Format::Ozen, "ozen", "Sectors of a device, read or written"),
+    (Format::OracleGeneral, "oracle-general", "Objects of libCacheSim, records of 24 bytes"),
+    (Format::Lcs, "lcs", "Objects of libCacheSim, records behind a header"),
+    (Format::Strace, "strace", "Text of `strace -f -ttt -T -y`"),
+    (Format::Fio, "fio", "Logs of fio, version 2 or 3"),
+    (Format::Blkparse, "blkparse", "Text of blkparse"),
+    (Format::Blktrace, "blktrace", "Files of blktrace, of all processors"),
+    (Format::Vscsi, "vscsi", "VMware's records, version 1 or 2"),
+    (Format::Dxt, "dxt", "Text of darshan-dxt-parser"),
+    (Format::Msr, "msr", "Block traces of MSR Cambridge"),
+    (Format::Alibaba, "alibaba", "Block traces of Alibaba"),
+    (Format::Tencent, "tencent", "Block traces of Tencent"),
+    (Format::Spc, "spc", "SPC's traces, as UMass has them"),
+    (Format::Systor, "systor", "Block traces of SYSTOR '17"),
+    (Format::FiuBlocks, "fiu-blocks", "Block traces of FIU"),
+    (Format::FiuFiles, "fiu-files", "FIU's traces of files"),
+];
+
 /// How much of the content is looked at.
 const HEAD_BYTES: usize = 16 << 10;
 /// The endings of files that are compressed. They stand behind the ending of the format.
 const COMPRESSED: [&str; 4] = [".gz", ".xz", ".lzma", ".zst"];
 
 impl Format {
+    /// All formats.
+    pub fn all() -> impl Iterator<Item = Self> {
+        FORMATS.iter().map(|&(format, ..)| format)
+    }
+
+    /// The format of this [name](Self::name).
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::all().find(|format| format.name() == name)
+    }
+
+    /// Its name in commands.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.row().1
+    }
+
+    /// What it holds, in a few words.
+    #[must_use]
+    pub fn about(self) -> &'static str {
+        self.row().2
+    }
+
+    fn row(self) -> &'static (Self, &'static str, &'static str) {
+        // The table is in the order of the formats; a test holds it to that.
+        &FORMATS[self as usize]
+    }
+
     /// What a trace of this format is about.
     #[must_use]
     pub fn kind(self) -> Kind {
@@ -210,6 +260,13 @@ fn are_numbers(head: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_format_has_its_own_row() {
+        for (format, name, _) in FORMATS {
+            assert_eq!((format.row().0, Format::named(name)), (format, Some(format)));
+        }
+    }
 
     #[test]
     fn names_tell_whatever_they_are_compressed_with() {

@@ -11,7 +11,7 @@ use std::rc::Rc;
 /// An open file description, which several descriptors may share.
 #[derive(Debug, Default)]
 struct Description {
-    /// Its path; `None` if it is no file.
+    /// Its path; `None` of a pipe, a socket or the like.
     path: Option<Vec<u8>>,
     position: u64,
     file_bytes: Option<u64>,
