@@ -263,6 +263,7 @@ impl Planner {
             self.worth.requested(id, extent.bytes);
             return Answer::Kept(found);
         }
+        self.guess_anew();
         let around = self.around(id, &cached);
         let asked = asked(self.with_guesses(around, &cached), self.alignment);
         self.guessed_within(asked.offered, &cached);

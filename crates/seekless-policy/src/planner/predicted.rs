@@ -82,13 +82,16 @@ impl Planner {
     /// request at a time: there a demand would wait for them.
     pub fn foresee(&mut self, cached: impl Fn(Id) -> bool, starts: &mut Vec<Start>) {
         let costs = self.costs;
-        let request_bytes = self.balanced(costs.gap_bytes());
-        let Some(prediction) = self.prediction.as_mut().filter(|_| !self.is_listed) else { return };
-        prediction.refresh(|guess, bytes| is_worth(guess, bytes, request_bytes));
+        let Some(prediction) = self.prediction.as_ref().filter(|_| !self.is_listed) else { return };
         let reads = u64::from(costs.depth.min(IN_FLIGHT_MAX));
         let budget = *prediction.budget();
         let in_flight_max = budget.of(if reads > 1 { reads * READ_BYTES_MAX } else { 0 });
         let unused_max = budget.of(self.kept.capacity() / KEPT_SHARE);
+        // A list takes tens of microseconds: none is made where nothing would be read for it.
+        if self.under_way.guessed_bytes() >= in_flight_max {
+            return;
+        }
+        self.guess_anew();
         while self.under_way.guessed_bytes() < in_flight_max
             && let Some(guess) = self.next_guess(&cached)
         {
@@ -105,6 +108,14 @@ impl Planner {
             self.guessed_within(extent, &cached);
             self.balance.read(asked.extent.bytes, &costs);
             starts.push(self.under_way.guess(asked));
+        }
+    }
+
+    /// Makes the list of guesses anew, if it is old.
+    pub(super) fn guess_anew(&mut self) {
+        let request_bytes = self.balanced(self.costs.gap_bytes());
+        if let Some(prediction) = &mut self.prediction {
+            prediction.refresh(|guess, bytes| is_worth(guess, bytes, request_bytes));
         }
     }
 

@@ -332,9 +332,8 @@ fn what_was_guessed_and_dropped_unused_is_counted_as_wasted_and_not_read_again()
     assert_eq!(starts.len(), 1);
     assert_eq!((planner.score().files, planner.score().bytes), (10, 100_000));
     planner.ended(starts[0].tag, 100_000, |_| false, &mut ended);
-    // Other loads push it out.
+    // Other demands push it out. The prediction is not told: it would guess their neighbours.
     for id in (20..300).step_by(3) {
-        planner.loaded(id);
         if let Answer::Read(Start { tag, extent, .. }) = planner.demand(id, |_| false) {
             planner.ended(tag, extent.bytes, |_| false, &mut ended);
         }

@@ -64,9 +64,11 @@ const AROUND_HALVED_MAX: u8 = 4;
 ///   twice the streams that are active. The lead is the whole window, and less when the reader does
 ///   not wait. A window is cut into as many requests as the device serves at once, but none of less
 ///   than 128 KiB, or that takes less time than its request.
-/// - **Gaps** of strides are read too where that costs less than the requests it saves. Elsewhere
-///   each element is a request, and as many are in flight as the device serves at once. Where runs
-///   are all of one length, no window goes past it, and a run is fetched whole.
+/// - **Gaps** of strides are read too where that costs less than the requests it saves, of the
+///   device or of the processor, and where other streams read them: several threads that take turns
+///   at one run look like as many strides. Elsewhere each element is a request, and as many are in
+///   flight as the device serves at once. Where runs are all of one length, no window goes past it,
+///   and a run is fetched whole.
 /// - **Dense parts:** where three pages of eight around a random read are cached, the hole that it
 ///   falls into is filled, up to 64 KiB, unless these take longer than the request.
 /// - **Cost:** a read compares at most 21 streams, whatever their number; mostly one or two. A page
@@ -382,6 +384,11 @@ impl Streams {
         if goes_on && let Some(state) = self.files.get(file) {
             state.run_went_on();
         }
+        let is_filled = match stream.pattern {
+            Pattern::Strided(stride) => strided::gap_behind(&stream, stride)
+                .is_some_and(|gap| facing.pages(gap).all(|page| ahead.cached(page))),
+            _ => false,
+        };
         let table = &mut self.table;
         let mut submit = |window| {
             let window = facing.window(window);
@@ -394,7 +401,7 @@ impl Streams {
                 run::plan(&mut stream, demand, end, &limits).into_iter().for_each(submit);
             }
             Pattern::Strided(stride) => {
-                strided::plan(&mut stream, stride, demand, end, &limits, &mut submit);
+                strided::plan(&mut stream, stride, demand, end, &limits, &mut submit, is_filled);
             }
         }
         if stream.windows == windows {

@@ -13,8 +13,11 @@ const WORTH_PAGES_MIN: u64 = 32;
 /// tell from.
 const FIRST_PAGES_MAX: u64 = 64;
 
-/// A window is cut into pieces of 128 KiB at least: each takes time of the processor too, of which
-/// the costs of the device tell nothing.
+/// What a request takes of the processor, about: to submit it, and to take in what came. However
+/// many requests the device serves at once, the program makes them one after the other.
+const PROCESSOR_NS: u64 = 6_000;
+
+/// A window is cut into pieces of 128 KiB at least: each takes time of the processor too.
 const PIECE_PAGES_MIN: u64 = 32;
 
 /// All sizes are in pages, where they do not say bytes.
@@ -28,6 +31,8 @@ pub(super) struct Limits {
     pub(super) gap: u64,
     /// The same in bytes.
     pub(super) gap_bytes: u64,
+    /// What the device reads in the time that a request takes of the processor, in bytes.
+    pub(super) processor_bytes: u64,
     /// Requests that the device serves at once.
     pub(super) depth: u64,
     pub(super) lead: Lead,
@@ -45,7 +50,9 @@ impl Limits {
         let gap_bytes = costs.gap_bytes();
         let gap = gap_bytes / PAGE_BYTES;
         let worth = gap.saturating_mul(WORTH_GAPS).max(WORTH_PAGES_MIN).min(window);
-        Self { window, worth, gap, gap_bytes, depth: costs.depth.max(1).into(), lead }
+        let processor_bytes = Costs { request_ns: PROCESSOR_NS, ..costs }.gap_bytes();
+        let depth = costs.depth.max(1).into();
+        Self { window, worth, gap, gap_bytes, processor_bytes, depth, lead }
     }
 
     /// The same limits where readers wait, be it for other streams. On a device that serves one
@@ -72,7 +79,8 @@ impl Limits {
     /// each of them. The reader's places are known in advance, so requests are made `depth` at a
     /// time.
     pub(super) fn bridges_known(&self, gap_bytes: u64) -> bool {
-        gap_bytes < PAGE_BYTES || gap_bytes <= self.gap_bytes / self.depth
+        let worth = (self.gap_bytes / self.depth).max(self.processor_bytes);
+        gap_bytes < PAGE_BYTES || gap_bytes <= worth
     }
 
     /// The same for places that are not known in advance: without reading on, the reader waits

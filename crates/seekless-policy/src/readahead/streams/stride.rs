@@ -21,8 +21,13 @@ impl Stride {
 
     /// The pages of two elements and the gaps after them, if the gaps are to be read too.
     pub(super) fn read_through(self, limits: &Limits) -> Option<u64> {
-        let two = self.delta.saturating_mul(2) / PAGE_BYTES + 1;
+        let two = self.two();
         (limits.bridges_known(self.gap_bytes()) && two <= limits.window).then_some(two)
+    }
+
+    /// The pages of two elements and the gaps after them.
+    pub(super) fn two(self) -> u64 {
+        self.delta.saturating_mul(2) / PAGE_BYTES + 1
     }
 
     /// The `number`th element after the one at `start`.

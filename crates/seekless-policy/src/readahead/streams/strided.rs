@@ -11,11 +11,14 @@ use super::stream::{Step, Stream};
 use super::stride::Stride;
 use crate::readahead::options::PAGE_BYTES;
 use crate::readahead::{Lead, PageNo, Window};
+use std::ops::Range;
 
 /// A reader may leave out so many elements, less one.
 const SKIPPED_MAX: u64 = 4;
 /// Elements submitted by one call.
 pub(super) const BATCH_MAX: u64 = 256;
+/// Longer gaps are not looked into.
+const FILLED_PAGES_MAX: u64 = 32;
 
 /// What a read is to a strided stream.
 pub(super) fn step(stream: &Stream, stride: Stride, read: Span) -> Option<Step> {
@@ -53,6 +56,15 @@ pub(super) fn first_window(stride: Stride, limits: &Limits) -> u64 {
     stride.read_through(limits).map_or(2, |two| two.max(limits.first()))
 }
 
+/// The pages of the gap before the last element but one, if they are few. Where all of them are
+/// cached, other streams read them: several threads may take turns at one run.
+pub(super) fn gap_behind(stream: &Stream, stride: Stride) -> Option<Range<PageNo>> {
+    let before = stream.run_start.checked_sub(2 * stride.delta)?;
+    let first = stride.after(before, 0).last_page() + 1;
+    let end = stride.after(before, 1).first_page();
+    (first < end && end - first <= FILLED_PAGES_MAX).then_some(first..end)
+}
+
 /// Hands the windows to fetch now to `submit`, as the stream sees the file. `end` is the page after
 /// the file.
 pub(super) fn plan(
@@ -62,8 +74,11 @@ pub(super) fn plan(
     end: PageNo,
     limits: &Limits,
     submit: &mut dyn FnMut(Window),
+    is_filled: bool,
 ) {
-    if let Some(two) = stride.read_through(limits) {
+    let filled = is_filled.then(|| stride.two()).filter(|&two| two <= limits.window);
+    let two = filled.or_else(|| stride.read_through(limits));
+    if let Some(two) = two {
         let limits = Limits { worth: limits.worth.max(two), ..*limits };
         if let Some(window) = run::next_window(stream, demand, end, &limits) {
             submit(window);

@@ -11,13 +11,15 @@ const COMMAND_PAGES: u64 = 256;
 const THINK_NS: u64 = 1000;
 
 /// A device with `depth` places. A command takes `request_ns` in a place and then its bytes at
-/// `place_bytes_per_second`; all commands together move `bytes_per_second`.
+/// `place_bytes_per_second`; all commands together move `bytes_per_second`. Handing it over takes
+/// the program `processor_ns`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Device {
     pub(super) request_ns: u64,
     pub(super) depth: usize,
     pub(super) place_bytes_per_second: u64,
     pub(super) bytes_per_second: u64,
+    pub(super) processor_ns: u64,
 }
 
 /// The drive behind the measurements of real readahead: 4 KiB in 190 µs, 64 KiB in 1.07 ms, some
@@ -27,6 +29,16 @@ pub(super) const DRIVE: Device = Device {
     depth: 16,
     place_bytes_per_second: 70_000_000,
     bytes_per_second: 1_100_000_000,
+    processor_ns: 0,
+};
+
+/// A drive so deep that the requests are dear for what they take of the processor only.
+pub(super) const DEEP_DRIVE: Device = Device {
+    request_ns: 100_000,
+    depth: 32,
+    place_bytes_per_second: 200_000_000,
+    bytes_per_second: 1_250_000_000,
+    processor_ns: 5_000,
 };
 
 /// A volume of 200 requests a second.
@@ -35,6 +47,7 @@ pub(super) const VOLUME: Device = Device {
     depth: 1,
     place_bytes_per_second: u64::MAX,
     bytes_per_second: 150_000_000,
+    processor_ns: 0,
 };
 
 /// A disk: a request costs a seek and half a turn.
@@ -43,6 +56,7 @@ pub(super) const DISK: Device = Device {
     depth: 1,
     place_bytes_per_second: u64::MAX,
     bytes_per_second: 50_000_000,
+    processor_ns: 0,
 };
 
 /// What a run took.
@@ -89,6 +103,7 @@ impl File {
     fn command(&mut self, pages: std::ops::Range<PageNo>) {
         let count = pages.end - pages.start;
         let bytes = count * PAGE_BYTES;
+        self.now += self.device.processor_ns;
         let nanos = |rate: u64| (u128::from(bytes) * 1_000_000_000 / u128::from(rate)) as u64;
         let place = self.places.iter_mut().min().unwrap();
         let begun = (*place).max(self.now) + self.device.request_ns;
