@@ -15,6 +15,8 @@ const BATCH: usize = 128;
 
 const LAST: u32 = 0x1;
 const UNKNOWN: u32 = 0x2;
+const INLINE: u32 = 0x200;
+const TAIL: u32 = 0x400;
 const DELAYED: u32 = 0x4;
 const ENCODED: u32 = 0x8;
 const NOT_ALIGNED: u32 = 0x100;
@@ -32,6 +34,21 @@ pub struct Extent {
     pub place: Option<u64>,
     /// Whether the extent is reserved but unwritten, and reads as zeros without the device.
     pub unwritten: bool,
+    /// Why there is no place; `None` if there is one.
+    pub placeless: Option<Placeless>,
+}
+
+/// Why an extent has no place on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Placeless {
+    /// The data lies among other data, mostly in the file's inode.
+    Inline,
+    /// The data is compressed or encrypted, so that its bytes are not those of the file.
+    Encoded,
+    /// The file system has not chosen a place yet: the data is only in memory.
+    Delayed,
+    /// The file system does not tell.
+    Unknown,
 }
 
 /// The allocated ranges of part of a file.
@@ -138,12 +155,25 @@ fn refused(error: io::Error) -> io::Result<Option<Extents>> {
 }
 
 fn extent(raw: &RawExtent) -> Extent {
-    let placeless = raw.flags & (UNKNOWN | DELAYED | ENCODED | NOT_ALIGNED) != 0;
+    let placeless = placeless(raw.flags);
     Extent {
         offset: raw.logical,
         bytes: raw.length,
-        place: (!placeless).then_some(raw.physical),
+        place: placeless.is_none().then_some(raw.physical),
         unwritten: raw.flags & UNWRITTEN != 0,
+        placeless,
+    }
+}
+
+/// Delayed and encoded extents are flagged as unknown too, and inline ones as not aligned.
+fn placeless(flags: u32) -> Option<Placeless> {
+    let has = |flag: u32| flags & flag != 0;
+    match () {
+        () if has(INLINE | TAIL) => Some(Placeless::Inline),
+        () if has(ENCODED) => Some(Placeless::Encoded),
+        () if has(DELAYED) => Some(Placeless::Delayed),
+        () if has(UNKNOWN | NOT_ALIGNED) => Some(Placeless::Unknown),
+        () => None,
     }
 }
 
@@ -203,6 +233,15 @@ mod tests {
         let some = extents(&file, 0..300 * 65536, 100).unwrap().unwrap();
         assert_eq!(some.list[..], all.list[..FIRST + BATCH]);
         assert_eq!(some.end, (FIRST + BATCH - 1) as u64 * 65536 + 4096);
+    }
+
+    #[test]
+    fn each_flag_says_why_there_is_no_place() {
+        assert_eq!(placeless(LAST | UNWRITTEN), None);
+        assert_eq!(placeless(LAST | INLINE | NOT_ALIGNED), Some(Placeless::Inline));
+        assert_eq!(placeless(DELAYED | UNKNOWN | UNWRITTEN), Some(Placeless::Delayed));
+        assert_eq!(placeless(ENCODED), Some(Placeless::Encoded));
+        assert_eq!(placeless(NOT_ALIGNED), Some(Placeless::Unknown));
     }
 
     #[test]

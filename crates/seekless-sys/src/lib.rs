@@ -25,6 +25,8 @@
 //! - [`map`] and [`guarded`] map a file for reading;
 //! - [`direct`] opens a file past the cache, and tells the alignment that this needs;
 //! - [`extents`] tells where a file lies on its device, and where it has holes;
+//!   [`block::OnDisk`] names the disk;
+//! - [`handle`] finds a file again after it was moved;
 //! - [`files`] opens and closes many files, [`descriptor`] finds the path of an open one;
 //! - [`output`] writes a file that appears whole or not at all;
 //! - [`reason`] gives the words of an error without its number;
@@ -37,12 +39,14 @@
 //!
 //! The machine:
 //! - [`mounts`] tells what is mounted where, [`cgroup`] what limits this process;
+//! - [`block`] tells what a device has served, [`in_use`] whether anything uses a file or device;
 //! - [`undo`] puts back what was changed, even after a kill;
 //! - [`home`] names the user's folders.
 //!
 //! Processes:
 //! - [`seccomp`], [`tracee`] and [`signals`] serve the recorder of programs;
-//! - [`page_faults`] tells it which mapped pages a program touches;
+//! - [`page_faults`] tells it which mapped pages a program touches, [`block_events`] what reaches
+//!   the devices;
 //! - [`replace`] replaces this process by another program, [`beside`] with a helper beside it;
 //! - [`usage`] tells what processes have used.
 //!
@@ -70,7 +74,10 @@
 
 pub mod accounts;
 mod action;
+pub mod awaited;
 pub mod beside;
+pub mod block;
+pub mod block_events;
 pub mod cgroup;
 pub mod descriptor;
 pub mod direct;
@@ -80,8 +87,10 @@ pub mod files;
 pub mod folios;
 mod getent;
 pub mod guarded;
+pub mod handle;
 pub mod home;
 pub mod hosts;
+pub mod in_use;
 pub mod inflate;
 mod inherited;
 pub mod locked;
@@ -90,6 +99,7 @@ pub mod memory;
 pub mod mounts;
 pub mod output;
 pub mod page_faults;
+mod perf;
 pub mod reads;
 mod reason;
 pub mod replace;

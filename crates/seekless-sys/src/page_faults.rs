@@ -6,21 +6,14 @@
 //! kernel itself takes for the program (a `write` from mapped memory).
 
 mod event;
-mod ring;
 
 pub use event::{Event, Mapped, What};
 
+use crate::perf::{self, Attributes, Ring, flags, samples};
 use event::parse;
-use ring::Ring;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs;
 use std::io;
-use std::os::fd::AsFd;
 use std::time::Duration;
-
-/// The largest ring, in bytes. If the user may not lock as much, smaller ones are tried.
-const RING_BYTES_MAX: usize = 4 << 20;
-const RING_BYTES_MIN: usize = 64 << 10;
 
 /// How many bytes the kernel maps around a fault unless its debug file says otherwise.
 const FAULT_AROUND_BYTES: u64 = 64 << 10;
@@ -49,18 +42,21 @@ impl PageFaults {
     }
 
     fn open(pid: i32, kernel: bool) -> io::Result<Vec<Ring>> {
-        let processors = online_processors();
-        let mut bytes = RING_BYTES_MAX;
-        loop {
-            let rings: io::Result<Vec<Ring>> = processors
-                .iter()
-                .map(|&processor| Ring::open(pid, processor, kernel, bytes))
-                .collect();
-            match rings {
-                Err(error) if is_a_limit(&error) && bytes > RING_BYTES_MIN => bytes /= 2,
-                rings => return rings,
-            }
-        }
+        let flags = flags::DISABLED
+            | flags::INHERIT
+            | flags::MMAP
+            | flags::MMAP_DATA
+            | flags::MMAP2
+            | flags::COMM
+            | flags::COMM_EXEC
+            | flags::TASK
+            | flags::ENABLE_ON_EXEC
+            | flags::SAMPLE_ID_ALL
+            | if kernel { 0 } else { flags::EXCLUDE_KERNEL };
+        let samples = samples::TID | samples::TIME | samples::ADDR;
+        let attributes =
+            Attributes::new(Attributes::SOFTWARE, Attributes::PAGE_FAULTS, samples, flags);
+        perf::open_on_all(&attributes, pid)
     }
 
     /// Whether it sees the faults that the kernel takes for the program, too.
@@ -74,17 +70,7 @@ impl PageFaults {
     /// # Errors
     /// Never but for lack of memory.
     pub fn wait(&self, limit: Duration) -> io::Result<()> {
-        let mut rings: Vec<PollFd<'_>> = self
-            .rings
-            .iter()
-            .map(|ring| PollFd::from_borrowed_fd(ring.as_fd(), PollFlags::IN))
-            .collect();
-        let limit =
-            Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() };
-        match poll(&mut rings, Some(&limit)) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+        perf::wait(&self.rings, limit)
     }
 
     /// Takes all records out of the rings and appends them to `events`: in the order of their times
@@ -104,39 +90,4 @@ impl PageFaults {
 pub fn fault_around_bytes() -> u64 {
     let told = fs::read_to_string("/sys/kernel/debug/fault_around_bytes");
     told.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(FAULT_AROUND_BYTES)
-}
-
-fn is_a_limit(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOMEM | libc::EINVAL))
-}
-
-/// The numbers of the processors that run, such as 0 to 3 of "0-3".
-fn online_processors() -> Vec<i32> {
-    let text = fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
-    let numbers = numbers_of(text.trim());
-    if !numbers.is_empty() {
-        return numbers;
-    }
-    let count = std::thread::available_parallelism().map_or(1, |count| count.get() as i32);
-    (0..count).collect()
-}
-
-fn numbers_of(list: &str) -> Vec<i32> {
-    let ranges = list.split(',').filter_map(|part| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        Some(first.parse().ok()?..=last.parse().ok()?)
-    });
-    ranges.flatten().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lists_of_processors_are_understood() {
-        assert_eq!(numbers_of("0-3"), [0, 1, 2, 3]);
-        assert_eq!(numbers_of("0,2-3,7"), [0, 2, 3, 7]);
-        assert_eq!(numbers_of(""), [0; 0]);
-    }
 }

@@ -1,6 +1,6 @@
 //! What the records of a ring say.
 
-#![expect(clippy::host_endian_bytes, reason = "the kernel writes records for this machine")]
+use crate::perf::{LOST, SAMPLE, records, u32_at, u64_at};
 
 /// A record, and when it was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,28 +58,19 @@ pub struct Mapped {
     pub name: Vec<u8>,
 }
 
-const HEADER_BYTES: usize = 8;
 /// Thread and time, at the end of every record that is no sample.
 const TRAILER_BYTES: usize = 16;
 
 const MMAP2: u32 = 10;
-const LOST: u32 = 2;
 const COMM: u32 = 3;
 const EXIT: u32 = 4;
 const FORK: u32 = 7;
-const SAMPLE: u32 = 9;
 
 const MISC_COMM_EXEC: u16 = 1 << 13;
 
 /// Appends the events of `records`, which are whole, to `events`.
-pub(super) fn parse(mut records: &[u8], events: &mut Vec<Event>) {
-    while let Some(header) = records.get(..HEADER_BYTES) {
-        let (kind, misc) = (u32_at(header, 0), u16_at(header, 4));
-        let bytes = usize::from(u16_at(header, 6));
-        let Some(body) = records.get(HEADER_BYTES..bytes) else { return };
-        events.extend(event(kind, misc, body));
-        records = &records[bytes..];
-    }
+pub(super) fn parse(bytes: &[u8], events: &mut Vec<Event>) {
+    events.extend(records(bytes).filter_map(|record| event(record.kind, record.misc, record.body)));
 }
 
 fn event(kind: u32, misc: u16, body: &[u8]) -> Option<Event> {
@@ -132,27 +123,11 @@ fn side_event(kind: u32, misc: u16, body: &[u8]) -> Option<What> {
     }
 }
 
-fn u16_at(bytes: &[u8], at: usize) -> u16 {
-    u16::from_ne_bytes(array(bytes, at))
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_ne_bytes(array(bytes, at))
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from_ne_bytes(array(bytes, at))
-}
-
-fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
-    let mut array = [0; N];
-    array.copy_from_slice(&bytes[at..at + N]);
-    array
-}
-
 #[cfg(test)]
+#[expect(clippy::host_endian_bytes, reason = "the kernel writes records for this machine")]
 mod tests {
     use super::*;
+    use crate::perf::HEADER_BYTES;
 
     fn record(kind: u32, misc: u16, body: &[u8]) -> Vec<u8> {
         let bytes = (HEADER_BYTES + body.len()) as u16;

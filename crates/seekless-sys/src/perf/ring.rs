@@ -13,7 +13,7 @@ use crate::memory::page_bytes;
 /// rest as zeroes.
 #[repr(C)]
 #[derive(Default)]
-struct Attributes {
+pub(crate) struct Attributes {
     kind: u32,
     size: u32,
     config: u64,
@@ -31,26 +31,42 @@ struct Attributes {
     clock: i32,
 }
 
-const SOFTWARE: u32 = 1;
-const PAGE_FAULTS: u64 = 2;
+impl Attributes {
+    pub(crate) const SOFTWARE: u32 = 1;
+    pub(crate) const TRACEPOINT: u32 = 2;
+    /// The software event of page faults.
+    pub(crate) const PAGE_FAULTS: u64 = 2;
 
-const SAMPLE_TID: u64 = 1 << 1;
-const SAMPLE_TIME: u64 = 1 << 2;
-const SAMPLE_ADDR: u64 = 1 << 3;
+    /// An event whose samples hold what `sample_type` says.
+    pub(crate) fn new(kind: u32, config: u64, sample_type: u64, flags: u64) -> Self {
+        Self { kind, config, sample_type, flags, ..Self::default() }
+    }
+}
 
-const DISABLED: u64 = 1 << 0;
-const INHERIT: u64 = 1 << 1;
-const EXCLUDE_KERNEL: u64 = 1 << 5;
-const MMAP: u64 = 1 << 8;
-const COMM: u64 = 1 << 9;
-const ENABLE_ON_EXEC: u64 = 1 << 12;
-const TASK: u64 = 1 << 13;
-const WATERMARK: u64 = 1 << 14;
-const MMAP_DATA: u64 = 1 << 17;
-const SAMPLE_ID_ALL: u64 = 1 << 18;
-const MMAP2: u64 = 1 << 23;
-const COMM_EXEC: u64 = 1 << 24;
-const USE_CLOCKID: u64 = 1 << 25;
+/// What a sample holds, in this order.
+pub(crate) mod samples {
+    pub(crate) const TID: u64 = 1 << 1;
+    pub(crate) const TIME: u64 = 1 << 2;
+    pub(crate) const ADDR: u64 = 1 << 3;
+    pub(crate) const RAW: u64 = 1 << 10;
+}
+
+/// Bits of [`Attributes::flags`].
+pub(crate) mod flags {
+    pub(crate) const DISABLED: u64 = 1 << 0;
+    pub(crate) const INHERIT: u64 = 1 << 1;
+    pub(crate) const EXCLUDE_KERNEL: u64 = 1 << 5;
+    pub(crate) const MMAP: u64 = 1 << 8;
+    pub(crate) const COMM: u64 = 1 << 9;
+    pub(crate) const ENABLE_ON_EXEC: u64 = 1 << 12;
+    pub(crate) const TASK: u64 = 1 << 13;
+    pub(super) const WATERMARK: u64 = 1 << 14;
+    pub(crate) const MMAP_DATA: u64 = 1 << 17;
+    pub(crate) const SAMPLE_ID_ALL: u64 = 1 << 18;
+    pub(crate) const MMAP2: u64 = 1 << 23;
+    pub(crate) const COMM_EXEC: u64 = 1 << 24;
+    pub(super) const USE_CLOCKID: u64 = 1 << 25;
+}
 
 const FLAG_FD_CLOEXEC: u64 = 1 << 3;
 
@@ -59,7 +75,7 @@ const HEAD_AT: usize = 1024;
 const TAIL_AT: usize = 1032;
 
 #[derive(Debug)]
-pub(super) struct Ring {
+pub(crate) struct Ring {
     event: OwnedFd,
     address: *mut c_void,
     /// Of the records, a power of two; the control page before them not counted.
@@ -70,31 +86,21 @@ pub(super) struct Ring {
 unsafe impl Send for Ring {}
 
 impl Ring {
-    /// An event of `pid` on one processor, from its next exec on, with a ring of `bytes`, which
-    /// must be a power of two.
-    pub(super) fn open(pid: i32, processor: i32, kernel: bool, bytes: usize) -> io::Result<Self> {
+    /// An event of `pid` on one processor, with a ring of `bytes`, which must be a power of two.
+    /// Every event makes a sample; times are of the monotonic clock.
+    pub(crate) fn open(
+        attributes: &Attributes,
+        pid: i32,
+        processor: i32,
+        bytes: usize,
+    ) -> io::Result<Self> {
         let attributes = Attributes {
-            kind: SOFTWARE,
             size: size_of::<Attributes>() as u32,
-            config: PAGE_FAULTS,
             sample_period: 1,
-            sample_type: SAMPLE_TID | SAMPLE_TIME | SAMPLE_ADDR,
-            flags: DISABLED
-                | INHERIT
-                | MMAP
-                | MMAP_DATA
-                | MMAP2
-                | COMM
-                | COMM_EXEC
-                | TASK
-                | ENABLE_ON_EXEC
-                | WATERMARK
-                | SAMPLE_ID_ALL
-                | USE_CLOCKID
-                | if kernel { 0 } else { EXCLUDE_KERNEL },
+            flags: attributes.flags | flags::WATERMARK | flags::USE_CLOCKID,
             wakeup_watermark: (bytes / 4) as u32,
             clock: libc::CLOCK_MONOTONIC,
-            ..Attributes::default()
+            ..*attributes
         };
         // SAFETY: the attributes are of the size that they tell, and live through the call; the
         // kernel only reads them.
@@ -123,7 +129,7 @@ impl Ring {
     }
 
     /// Appends all that was written since the last call to `out`, whole records each.
-    pub(super) fn take(&mut self, out: &mut Vec<u8>) {
+    pub(crate) fn take(&mut self, out: &mut Vec<u8>) {
         let (head, tail) = (self.counter(HEAD_AT), self.counter(TAIL_AT));
         let end = head.load(Ordering::Acquire);
         let start = tail.load(Ordering::Relaxed);

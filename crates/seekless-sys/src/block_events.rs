@@ -1,0 +1,275 @@
+//! What reaches the machine's disks: each request as the block layer hands it to a driver, and its
+//! end. The kernel's tracepoints block_rq_issue and block_rq_complete tell of both, through perf
+//! events of every process. Root may follow them, or a process with CAP_PERFMON that can read
+//! tracefs.
+//!
+//! tracefs need not be mounted: where it is not, this process mounts one that nobody else sees.
+
+mod layout;
+
+use crate::perf::{self, Attributes, LOST, Ring, SAMPLE, records, samples, u32_at, u64_at};
+use layout::Field;
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+
+const MOUNTED: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
+
+/// A record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockEvent {
+    /// Nanoseconds of the monotonic clock; 0 for [`Happened::Lost`].
+    pub time_ns: u64,
+    /// The process that ran then. It issues its own reads; of a write-back it is the kernel's.
+    pub pid: u32,
+    /// The thread.
+    pub tid: u32,
+    /// What happened.
+    pub what: Happened,
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Happened {
+    /// A request was handed to the driver.
+    Issued(BlockRequest),
+    /// A request, or the first part of it, ended.
+    Completed {
+        /// The request, or the part.
+        request: BlockRequest,
+        /// The error number; 0 if it succeeded.
+        error: i32,
+    },
+    /// Records for which the ring had no room.
+    Lost {
+        /// How many.
+        records: u64,
+    },
+}
+
+/// A request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockRequest {
+    /// The number of the whole disk.
+    pub disk: (u32, u32),
+    /// The first sector of 512 bytes, from the start of the disk.
+    pub sector: u64,
+    /// How many sectors; 0 for a flush alone.
+    pub sectors: u32,
+    /// What it does.
+    pub kind: BlockOp,
+}
+
+/// What a request does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BlockOp {
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+    /// Empties the device's own cache, and moves no data.
+    Flush,
+    /// Gives sectors back.
+    Discard,
+    /// Something else, such as a command of the driver.
+    Other,
+}
+
+/// Follows the block layer of the whole machine from now on.
+#[derive(Debug)]
+pub struct BlockEvents {
+    rings: Vec<Ring>,
+    issue: Layout,
+    complete: Layout,
+    scratch: Vec<u8>,
+}
+
+impl BlockEvents {
+    /// Begins.
+    ///
+    /// # Errors
+    /// The kernel has no such tracepoints, or refuses them to this process.
+    pub fn follow() -> io::Result<Self> {
+        let tracefs = tracefs()?;
+        let issue = Layout::read(&tracefs, "block_rq_issue", false)?;
+        let complete = Layout::read(&tracefs, "block_rq_complete", true)?;
+        let mut rings = open(issue.id)?;
+        rings.extend(open(complete.id)?);
+        Ok(Self { rings, issue, complete, scratch: Vec::new() })
+    }
+
+    /// Waits until a ring is a quarter full, or the time is up.
+    ///
+    /// # Errors
+    /// Never but for lack of memory.
+    pub fn wait(&self, limit: Duration) -> io::Result<()> {
+        perf::wait(&self.rings, limit)
+    }
+
+    /// Takes all records out of the rings and appends them to `events`: in the order of their times
+    /// within one ring, which is not the order over all of them.
+    pub fn drain(&mut self, events: &mut Vec<BlockEvent>) {
+        for ring in &mut self.rings {
+            self.scratch.clear();
+            ring.take(&mut self.scratch);
+            for record in records(&self.scratch) {
+                events.extend(match record.kind {
+                    SAMPLE => sample(&self.issue, &self.complete, record.body),
+                    LOST if record.body.len() >= 16 => {
+                        let what = Happened::Lost { records: u64_at(record.body, 8) };
+                        Some(BlockEvent { time_ns: 0, pid: 0, tid: 0, what })
+                    }
+                    _ => None,
+                });
+            }
+        }
+    }
+}
+
+/// The file system of the kernel's tracepoints.
+fn tracefs() -> io::Result<OwnedFd> {
+    let folder = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+    for path in MOUNTED {
+        let Ok(found) = openat(CWD, path, folder, Mode::empty()) else { continue };
+        if openat(&found, "events/block", folder, Mode::empty()).is_ok() {
+            return Ok(found);
+        }
+    }
+    let context = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_create(context.as_fd())?;
+    let flags = MountAttrFlags::MOUNT_ATTR_RDONLY;
+    Ok(fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, flags)?)
+}
+
+fn open(id: u64) -> io::Result<Vec<Ring>> {
+    let samples = samples::TID | samples::TIME | samples::RAW;
+    let attributes = Attributes::new(Attributes::TRACEPOINT, id, samples, 0);
+    perf::open_on_all(&attributes, -1)
+}
+
+/// Where a tracepoint's fields lie.
+#[derive(Debug)]
+struct Layout {
+    id: u64,
+    kind: Field,
+    disk: Field,
+    sector: Field,
+    sectors: Field,
+    rwbs: Field,
+    error: Option<Field>,
+}
+
+impl Layout {
+    fn read(tracefs: &OwnedFd, event: &str, completes: bool) -> io::Result<Self> {
+        let path = format!("events/block/{event}/format");
+        let file = openat(tracefs, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+        let mut format = String::new();
+        File::from(file).read_to_string(&mut format)?;
+        Self::parse(&format, completes)
+    }
+
+    fn parse(format: &str, completes: bool) -> io::Result<Self> {
+        let id = format.lines().find_map(|line| line.strip_prefix("ID: ")?.trim().parse().ok());
+        let field = |name| Field::find(format, name);
+        Ok(Self {
+            id: id.ok_or_else(|| io::Error::other("the kernel's block events have no number"))?,
+            kind: field("common_type")?,
+            disk: field("dev")?,
+            sector: field("sector")?,
+            sectors: field("nr_sector")?,
+            rwbs: field("rwbs")?,
+            error: if completes { Some(field("error")?) } else { None },
+        })
+    }
+
+    fn request(&self, record: &[u8]) -> Option<BlockRequest> {
+        /// The kernel's own device numbers have the minor one in the low 20 bits.
+        const MINOR_BITS: u32 = 20;
+        let disk = self.disk.number(record)? as u32;
+        let sectors = self.sectors.number(record)? as u32;
+        Some(BlockRequest {
+            disk: (disk >> MINOR_BITS, disk & ((1 << MINOR_BITS) - 1)),
+            sector: self.sector.number(record)?,
+            sectors,
+            kind: kind(self.rwbs.of(record)?, sectors),
+        })
+    }
+}
+
+/// What the letters say, which end at a zero: `RA` reads ahead, `WFS` writes, `FF` flushes, `DE`
+/// erases.
+fn kind(rwbs: &[u8], sectors: u32) -> BlockOp {
+    let letters = rwbs.split(|byte| *byte == 0).next().unwrap_or_default();
+    let has = |letter| letters.contains(&letter);
+    match () {
+        () if has(b'D') => BlockOp::Discard,
+        () if has(b'R') => BlockOp::Read,
+        () if has(b'W') && sectors > 0 => BlockOp::Write,
+        () if has(b'F') => BlockOp::Flush,
+        () => BlockOp::Other,
+    }
+}
+
+/// A sample: thread and time, then the size of the tracepoint's record, and the record.
+fn sample(issue: &Layout, complete: &Layout, body: &[u8]) -> Option<BlockEvent> {
+    const HEAD_BYTES: usize = 20;
+    if body.len() < HEAD_BYTES {
+        return None;
+    }
+    let record = body.get(HEAD_BYTES..HEAD_BYTES.checked_add(u32_at(body, 16) as usize)?)?;
+    let what = match issue.kind.number(record)? {
+        id if id == issue.id => Happened::Issued(issue.request(record)?),
+        id if id == complete.id => Happened::Completed {
+            request: complete.request(record)?,
+            error: complete.error.and_then(|field| field.number(record)).unwrap_or(0) as u32 as i32,
+        },
+        _ => return None,
+    };
+    Some(BlockEvent { time_ns: u64_at(body, 8), pid: u32_at(body, 0), tid: u32_at(body, 4), what })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_say_what_a_request_does() {
+        let of = |letters: &[u8], sectors| kind(letters, sectors);
+        assert_eq!(of(b"RA\0junk", 8), BlockOp::Read);
+        assert_eq!(of(b"WFS\0", 8), BlockOp::Write);
+        assert_eq!(of(b"FF\0", 0), BlockOp::Flush);
+        assert_eq!(of(b"FWS\0", 0), BlockOp::Flush);
+        assert_eq!(of(b"DS\0", 64), BlockOp::Discard);
+        assert_eq!(of(b"N\0", 0), BlockOp::Other);
+    }
+
+    #[test]
+    fn a_read_past_the_page_cache_is_seen_with_its_end() {
+        use std::io::Write;
+        let mut events = match BlockEvents::follow() {
+            Ok(events) => events,
+            Err(error) => return eprintln!("skipped: no block events here: {error}"),
+        };
+        let mut file = tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        file.write_all(&[7; 1 << 16]).unwrap();
+        file.as_file().sync_all().unwrap();
+        let mut seen = Vec::new();
+        events.drain(&mut seen);
+        let completed = |event: &BlockEvent| match event.what {
+            Happened::Completed { request, .. } => request.kind == BlockOp::Write,
+            _ => false,
+        };
+        if !seen.iter().any(completed) {
+            return eprintln!("skipped: this folder's file system is not on a block device");
+        }
+        let issued = |event: &BlockEvent| match event.what {
+            Happened::Issued(request) => request.kind == BlockOp::Write && request.sectors > 0,
+            _ => false,
+        };
+        assert!(seen.iter().any(issued), "{seen:?}");
+        assert!(seen.iter().all(|event| event.time_ns > 0), "{seen:?}");
+    }
+}
