@@ -54,6 +54,14 @@ impl Clock {
         passed.saturating_add(skipped)
     }
 
+    /// Lets so much time pass, as if the program had waited; on the wall's clock it does.
+    pub fn pass(&self, nanos: Nanos) {
+        match self.skips() {
+            true => self.skip_to(self.now().saturating_add(nanos)),
+            false => std::thread::sleep(Duration::from_nanos(nanos)),
+        }
+    }
+
     /// Whether waits may be skipped at all.
     pub(crate) fn skips(&self) -> bool {
         self.skipped_ns.is_some()
@@ -118,6 +126,8 @@ mod tests {
         assert_eq!(clock.now(), 0);
         clock.skip_to(7);
         assert_eq!(clock.now(), 7);
+        clock.pass(5);
+        assert_eq!(clock.now(), 12);
     }
 
     #[test]

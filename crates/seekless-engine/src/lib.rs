@@ -26,6 +26,9 @@
 //! caller that does its own I/O is slowed like an engine's by [`Throttle`]. Models keep time on a
 //! [`Clock`]: the wall's, or one that skips the time in which everything waits for the model.
 //!
+//! A player of I/Os needs less: [`Transfers`] reads and writes from one thread, by slot, and costs
+//! little for each I/O.
+//!
 //! # Its neighbours
 //!
 //! `seekless-device` has the models and the [`Costs`](seekless_device::Costs) that an engine tells
@@ -68,6 +71,7 @@ mod ring;
 mod threads;
 mod throttle;
 mod throttled;
+mod transfers;
 
 pub use arena::{Arena, Page, Pages};
 pub use buffer::{ALIGNMENT, AlignedBuf};
@@ -84,3 +88,6 @@ pub use ring::{DrivenRing, Ring};
 pub use threads::Threads;
 pub use throttle::Throttle;
 pub use throttled::Throttled;
+pub use transfers::{
+    SLOT_MEMORY_MAX, Slots, Transfer, Transferred, Transfers, Wait, transfers, transfers_by_threads,
+};

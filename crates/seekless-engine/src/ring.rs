@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 pub use driven::DrivenRing;
-pub(crate) use probe::why_refused;
+pub(crate) use probe::{Setup, open_with, why_refused};
 
 /// Reads in flight unless the caller says otherwise.
 const DEPTH: u32 = 64;

@@ -22,6 +22,7 @@ mod records;
 mod spc;
 mod strace;
 mod systor;
+mod table;
 mod tencent;
 mod vscsi;
 
@@ -40,6 +41,7 @@ pub use format::Format;
 pub use ids::ids;
 pub use ozen::ozen;
 pub use records::{lcs, oracle_general};
+pub use table::table;
 
 /// The error for a text that names more files than one of its size can.
 pub(crate) fn too_many_names(lines: &Lines) -> Error {

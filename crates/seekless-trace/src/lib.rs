@@ -73,6 +73,7 @@
 
 mod access;
 mod arrays;
+mod batches;
 mod checksum;
 mod claims;
 mod column;
@@ -110,6 +111,7 @@ mod trace;
 mod writer;
 
 pub use access::{Access, FileId, Op};
+pub use batches::Batches;
 pub use columns::Columns;
 pub use compressed::estimated_rows;
 pub use compressed::open_compressed;
@@ -117,7 +119,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use escape::{escape_path, unescape_path};
 pub use file_list::FileList;
 pub use loads::{Load, Loads};
-pub use metadata::{Kind, Metadata, RunInfo};
+pub use metadata::{Kind, Metadata, RunInfo, View};
 pub use needs::{Need, Needs};
 pub use objects::{News, Objects};
 pub use open::{open_any, open_with};

@@ -27,8 +27,11 @@ pub fn merge(
         ));
     };
     let total = traces.iter().map(Trace::rows).sum();
-    let Metadata { kind, page_bytes, .. } = *first.metadata();
-    let mut writer = Writer::create(out, Metadata { kind, page_bytes, ..Metadata::default() })?;
+    let Metadata { kind, page_bytes, view, .. } = *first.metadata();
+    // Of traces from both sides of the cache the whole has no side.
+    let view = view.filter(|_| traces.iter().all(|trace| trace.metadata().view == view));
+    let metadata = Metadata { kind, view, page_bytes, ..Metadata::default() };
+    let mut writer = Writer::create(out, metadata)?;
     let (mut runs, mut done) = (0, 0);
     for trace in &traces {
         check_same(first, trace)?;

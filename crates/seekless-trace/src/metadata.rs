@@ -10,6 +10,7 @@ pub(crate) const KEY_KIND: &str = "seekless.kind";
 pub(crate) const KEY_PAGE_BYTES: &str = "seekless.page_bytes";
 pub(crate) const KEY_LOST: &str = "seekless.lost";
 pub(crate) const KEY_RUNS: &str = "seekless.runs";
+pub(crate) const KEY_VIEW: &str = "seekless.view";
 pub(crate) const KEY_PROFILE: &str = "seekless.profile";
 
 /// What `path` and `offset` of a trace mean.
@@ -38,6 +39,31 @@ impl Kind {
 
     pub(crate) fn parse(word: &str) -> Option<Kind> {
         [Kind::Files, Kind::Blocks, Kind::Ids].into_iter().find(|kind| kind.as_str() == word)
+    }
+}
+
+/// On which side of the page cache a block trace was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum View {
+    /// What the program asks for, as if there were no page cache.
+    PreCache,
+    /// What reaches the device.
+    PostCache,
+}
+
+impl View {
+    /// The word in the file's metadata.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            View::PreCache => "pre-cache",
+            View::PostCache => "post-cache",
+        }
+    }
+
+    fn parse(word: &str) -> Option<View> {
+        [View::PreCache, View::PostCache].into_iter().find(|view| view.as_str() == word)
     }
 }
 
@@ -79,6 +105,8 @@ pub struct RunInfo {
 pub struct Metadata {
     /// What paths and offsets are.
     pub kind: Kind,
+    /// Of a block trace, whether it was taken before or behind the page cache; `None` if unknown.
+    pub view: Option<View>,
     /// The size of a page, for faults and for simulations by page, in bytes.
     pub page_bytes: u32,
     /// Events that the recorder could not keep.
@@ -91,7 +119,14 @@ pub struct Metadata {
 
 impl Default for Metadata {
     fn default() -> Self {
-        Metadata { kind: Kind::Files, page_bytes: 4096, lost: 0, runs: Vec::new(), profile: None }
+        Metadata {
+            kind: Kind::Files,
+            view: None,
+            page_bytes: 4096,
+            lost: 0,
+            runs: Vec::new(),
+            profile: None,
+        }
     }
 }
 
@@ -117,6 +152,7 @@ impl Metadata {
             (KEY_LOST, self.lost.to_string()),
             (KEY_RUNS, runs),
         ];
+        pairs.extend(self.view.map(|view| (KEY_VIEW, view.as_str().to_owned())));
         pairs.extend(self.profile.clone().map(|profile| (KEY_PROFILE, profile)));
         pairs
     }
@@ -138,6 +174,10 @@ impl Metadata {
                 KEY_KIND => {
                     metadata.kind =
                         Kind::parse(value).ok_or_else(|| wrong("files, blocks or ids"))?
+                }
+                KEY_VIEW => {
+                    let view = View::parse(value);
+                    metadata.view = Some(view.ok_or_else(|| wrong("pre-cache or post-cache"))?);
                 }
                 KEY_PAGE_BYTES => {
                     let bytes = value.parse().ok().filter(|bytes| *bytes > 0);
@@ -169,6 +209,7 @@ mod tests {
         };
         let metadata = Metadata {
             kind: Kind::Blocks,
+            view: Some(View::PostCache),
             page_bytes: 512,
             lost: 9,
             runs: vec![run.clone(), run],
@@ -185,6 +226,7 @@ mod tests {
         for (key, value) in [
             (KEY_VERSION, "2"),
             (KEY_KIND, "x"),
+            (KEY_VIEW, "post"),
             (KEY_PAGE_BYTES, "0"),
             (KEY_LOST, "-1"),
             (KEY_RUNS, "{"),

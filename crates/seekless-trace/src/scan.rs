@@ -222,7 +222,7 @@ impl Scan {
     }
 }
 
-const DAMAGED: &str =
+pub(crate) const DAMAGED: &str =
     "the trace is damaged here or cut short; `seekless trace recover` helps only with a .spool";
 
 /// The columns of one decoded batch.

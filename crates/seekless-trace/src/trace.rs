@@ -12,7 +12,8 @@ use crate::{Access, Batch, Scan, schema};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
 };
 use parquet::basic::{Compression, Type};
 use parquet::file::metadata::ParquetMetaData;
@@ -45,7 +46,7 @@ pub enum Origin {
 pub struct Trace {
     path: PathBuf,
     source: Source,
-    parquet: ArrowReaderMetadata,
+    pub(crate) parquet: ArrowReaderMetadata,
     metadata: Metadata,
     origin: Origin,
 }
@@ -138,20 +139,29 @@ impl Trace {
                 None => return Err(self.lacks(name)),
             }
         }
+        let reader = self.reader_of(&leaves, BATCH_ROWS)?;
+        Ok(Scan::new(reader, columns, self.path.clone(), self.source.len()))
+    }
+
+    /// Reads these leaves of all rows, in batches of so many rows.
+    pub(crate) fn reader_of(
+        &self,
+        leaves: &[(usize, Column)],
+        batch_rows: usize,
+    ) -> Result<ParquetRecordBatchReader> {
         let build = || {
-            let source = self.source_of(&leaves)?;
+            let source = self.source_of(leaves)?;
             let builder =
                 ParquetRecordBatchReaderBuilder::new_with_metadata(source, self.parquet.clone());
             let leaves = leaves.iter().map(|(leaf, _)| *leaf);
             let mask = ProjectionMask::leaves(builder.parquet_schema(), leaves);
-            builder.with_projection(mask).with_batch_size(BATCH_ROWS).build()
+            builder.with_projection(mask).with_batch_size(batch_rows).build()
         };
-        let reader = caught(build).map_err(|why| self.undecodable(why))?;
-        Ok(Scan::new(reader, columns, self.path.clone(), self.source.len()))
+        caught(build).map_err(|why| self.undecodable(why))
     }
 
     /// The number of a column among the leaves of the schema.
-    fn leaf(&self, name: &str) -> Result<Option<usize>> {
+    pub(crate) fn leaf(&self, name: &str) -> Result<Option<usize>> {
         let leaves = self.parquet.parquet_schema();
         let is_named = |leaf: &usize| leaves.column(*leaf).path().parts()[0] == name;
         let Some(leaf) = (0..leaves.num_columns()).find(is_named) else { return Ok(None) };
@@ -165,17 +175,17 @@ impl Trace {
         Err(Error::new(ErrorKind::Schema, &self.path, message))
     }
 
-    fn lacks(&self, name: &str) -> Error {
+    pub(crate) fn lacks(&self, name: &str) -> Error {
         let message = format!("has no column `{name}`, which every trace has");
         Error::new(ErrorKind::Schema, &self.path, message)
     }
 
-    fn undecodable(&self, why: String) -> Error {
+    pub(crate) fn undecodable(&self, why: String) -> Error {
         Error::corrupt(&self.path, "cannot be decoded").because(why)
     }
 
     /// The file, for a scan of these columns.
-    fn source_of(&self, leaves: &[(usize, Column)]) -> parquet::errors::Result<Source> {
+    pub(crate) fn source_of(&self, leaves: &[(usize, Column)]) -> parquet::errors::Result<Source> {
         let pages = Pages::new(self.parquet.metadata(), leaves, self.source.len())?;
         Ok(self.source.clone().with_pages(pages))
     }
@@ -260,7 +270,7 @@ fn check_footer(source: &Source) -> std::io::Result<()> {
 const FOOTER_END_BYTES: u64 = 8;
 
 /// Calls `read`. The Parquet reader panics on some damaged files, which must not end the program.
-fn caught<T>(read: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T, String> {
+pub(crate) fn caught<T>(read: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T, String> {
     match catch_unwind(std::panic::AssertUnwindSafe(read)) {
         Ok(made) => made.map_err(|error| error.to_string()),
         Err(_) => Err("the Parquet reader gave up".to_owned()),
@@ -268,7 +278,7 @@ fn caught<T>(read: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T, Str
 }
 
 /// Column, name, and whether a trace may lack it.
-const COLUMNS: [(Columns, &str, bool); 13] = [
+pub(crate) const COLUMNS: [(Columns, &str, bool); 13] = [
     (Columns::RUN, schema::RUN, false),
     (Columns::TIME_NS, schema::TIME_NS, false),
     (Columns::PID, schema::PID, false),

@@ -4,9 +4,27 @@ use io_uring::{IoUring, Probe, opcode};
 use rustix::io::Errno;
 use std::io;
 
+/// How a ring is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Setup {
+    /// Any thread submits and waits.
+    Plain,
+    /// One thread does both, and completes I/Os only when it waits (Linux 6.1).
+    OneThread,
+}
+
 /// A ring for `depth` reads and the wake-up, if it supports both.
 pub(super) fn open(depth: u32) -> io::Result<IoUring> {
-    let ring = IoUring::new((depth + 1).next_power_of_two())?;
+    open_with(depth, Setup::Plain)
+}
+
+/// As [`open`], for a certain use.
+pub(crate) fn open_with(depth: u32, setup: Setup) -> io::Result<IoUring> {
+    let mut builder = IoUring::builder();
+    if setup == Setup::OneThread {
+        builder.setup_single_issuer().setup_defer_taskrun();
+    }
+    let ring = builder.build((depth + 1).next_power_of_two())?;
     let mut probe = Probe::new();
     ring.submitter().register_probe(&mut probe)?;
     let needed = [opcode::Read::CODE, opcode::PollAdd::CODE];

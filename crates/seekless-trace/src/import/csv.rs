@@ -32,12 +32,7 @@ pub fn csv(
 pub(super) fn import_file(import: &mut Import<'_>, mut lines: Lines) -> Result<()> {
     let mut record = Record::default();
     let (bindings, mut more) = bindings(import, &mut lines, &mut record)?;
-    let rows = Rows {
-        loads: !bindings.iter().any(|binding| binding.field == Field::Op),
-        is_log: bindings.iter().any(|binding| binding.field == Field::Lost),
-        bindings,
-        first_run: import.report.runs,
-    };
+    let rows = Rows { first_run: import.report.runs, ..Rows::new(bindings) };
     let mut runs = 1;
     let mut number = 0;
     while more || lines.advance()? {
@@ -109,7 +104,8 @@ fn no_header(path: &Path, wrong: &str) -> Error {
     Error::new(ErrorKind::NotATrace, path, message)
 }
 
-struct Rows {
+/// How records become accesses.
+pub(super) struct Rows {
     bindings: Vec<Binding>,
     loads: bool,
     is_log: bool,
@@ -117,9 +113,19 @@ struct Rows {
 }
 
 impl Rows {
+    /// Rows of a file or table whose runs are the first of the trace.
+    pub(super) fn new(bindings: Vec<Binding>) -> Self {
+        let has = |field| bindings.iter().any(|binding| binding.field == field);
+        Self { loads: !has(Field::Op), is_log: has(Field::Lost), bindings, first_run: 0 }
+    }
+
     /// The access of a record, its path, and how many events were lost before it. The error says
     /// what was expected.
-    fn parse(&self, record: &Record, number: u64) -> Result<(Access, String, u64), String> {
+    pub(super) fn parse(
+        &self,
+        record: &Record,
+        number: u64,
+    ) -> Result<(Access, String, u64), String> {
         let mut access = Access::new(if self.loads { Op::Load } else { Op::Read }, 0);
         (access.run, access.time_ns) = (self.first_run, number);
         let mut name = String::new();

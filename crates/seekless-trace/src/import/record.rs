@@ -27,6 +27,16 @@ impl Record {
         (0..self.len()).filter_map(|at| self.get(at))
     }
 
+    /// Takes `fields` fields, whose text `write` adds to the end of what it is given.
+    pub(crate) fn fill(&mut self, write: impl Fn(&mut Vec<u8>, usize), fields: usize) {
+        self.text.clear();
+        self.ends.clear();
+        for field in 0..fields {
+            write(&mut self.text, field);
+            self.ends.push(self.text.len());
+        }
+    }
+
     /// Splits the current line of `lines`. Takes more lines while a quoted field is open.
     pub(crate) fn read(&mut self, lines: &mut Lines, delimiter: u8) -> Result<()> {
         self.text.clear();
