@@ -49,6 +49,9 @@ pub(crate) fn decode(
             let bytes = usize::try_from(entry.bytes).unwrap_or(usize::MAX);
             let mut content = memory.content(bytes, long_lived).map_err(no_memory)?;
             decode_to(&entry, name, data, &mut content).map_err(corrupt)?;
+            if entry.method == Method::Stored {
+                memory.note_copy(bytes);
+            }
             Ok(Buffer::new(content.freeze(memory.protects())))
         }
     }

@@ -75,6 +75,7 @@ mod hints;
 mod latencies;
 mod load_async;
 mod load_many;
+mod long_held;
 mod memory;
 mod prediction;
 mod probed;
@@ -100,7 +101,7 @@ pub use recording::{Recorded, Recording};
 pub use seekless_device::{Costs, CostsSource};
 pub use seekless_policy::eviction::landlord::Hint;
 pub use seekless_policy::prediction::{Model as PredictionModel, Score as PredictionScore};
-pub use statistics::{SourceStatistics, Statistics};
+pub use statistics::{LONG_HELD_AFTER, SourceStatistics, Statistics};
 pub use store::Store;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

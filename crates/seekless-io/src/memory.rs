@@ -9,6 +9,7 @@ use seekless_engine::{
 };
 use seekless_policy::allocator::{Allocator, Lifetime, Place};
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Addresses for each byte of the cache: so a large file hardly ever lacks a place in one piece.
@@ -38,6 +39,7 @@ pub(crate) struct Memory {
     budget: Arc<Budget>,
     waste_max: u64,
     protect: bool,
+    copied: AtomicU64,
 }
 
 /// What a store's memory holds now, in bytes.
@@ -63,7 +65,16 @@ impl Memory {
                 Ok(main) => {
                     let (region_bytes, others) = (bytes as usize, Mutex::default());
                     let waste_max = kept_bytes / 16 + WASTE_BYTES;
-                    return Ok(Self { main, region_bytes, others, budget, waste_max, protect });
+                    let copied = AtomicU64::new(0);
+                    return Ok(Self {
+                        main,
+                        region_bytes,
+                        others,
+                        budget,
+                        waste_max,
+                        protect,
+                        copied,
+                    });
                 }
                 Err(error) => refused = error,
             }
@@ -81,7 +92,18 @@ impl Memory {
     pub(crate) fn copy_of(&self, bytes: &[u8], long_lived: bool) -> io::Result<Buffer> {
         let mut content = self.content(bytes.len(), long_lived)?;
         content.copy_from_slice(bytes);
+        self.note_copy(bytes.len());
         Ok(Buffer::new(content.freeze(self.protect)))
+    }
+
+    /// So many bytes of stored content were copied from where the device put them.
+    pub(crate) fn note_copy(&self, bytes: usize) {
+        self.copied.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// All that was noted.
+    pub(crate) fn copied_bytes(&self) -> u64 {
+        self.copied.load(Ordering::Relaxed)
     }
 
     /// A buffer for a read.

@@ -454,6 +454,15 @@ impl Shared {
             began.for_each(|began| state.latencies.note(now.saturating_sub(began)));
             waiters
         };
+        #[cfg(feature = "log")]
+        if let Some(held) = released.long_held {
+            log::warn!(
+                "{}: a buffer of it is still held, though the store has given {} files since it \
+                 let go of it",
+                self.sources.at(held),
+                crate::statistics::LONG_HELD_AFTER
+            );
+        }
         // First the memory, then the answers, the last with the result itself: once a waiter has
         // its buffer, none but users and the cache hold it.
         drop(released);
@@ -490,6 +499,7 @@ impl Shared {
         };
         statistics.hits += hits;
         statistics.delivered_bytes += bytes;
+        statistics.copied_bytes = self.memory.copied_bytes();
         let MemoryBytes { held, resident, waste } = self.memory.bytes();
         Statistics { held_bytes: held, memory_bytes: resident, waste_bytes: waste, ..statistics }
     }

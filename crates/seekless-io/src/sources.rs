@@ -169,6 +169,19 @@ impl Sources {
         }
     }
 
+    /// All names that can be loaded, each with its entry: of several sources in no order.
+    pub(crate) fn names(&self) -> Vec<(&str, Id)> {
+        let first = self.parts.first().map(|part| &part.source);
+        match (&self.names, first) {
+            (Some(names), _) => names.iter().map(|(name, id)| (name.as_ref(), *id)).collect(),
+            (None, Some(source)) => (0..source.len() as Id)
+                .filter(|id| Some(*id) != self.hidden)
+                .map(|id| (source.name(id), id))
+                .collect(),
+            (None, None) => Vec::new(),
+        }
+    }
+
     /// Whether the store's numbers are those of one pack.
     pub(crate) fn is_single_archive(&self) -> bool {
         self.names.is_none()

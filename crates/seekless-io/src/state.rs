@@ -7,6 +7,7 @@ use crate::decision::{Decision, Recorder, Watched};
 use crate::error::Error;
 use crate::latencies::Latencies;
 use crate::load_async::Reply;
+use crate::long_held::LongHeld;
 use crate::read_cache::{ReadCache, ReadData};
 use crate::statistics::Statistics;
 use seekless_device::{Brought, Costs, Knowledge, Nanos};
@@ -55,6 +56,8 @@ pub(crate) enum Asked {
 #[derive(Default)]
 pub(crate) struct Released {
     buffers: Vec<Buffer>,
+    /// A file that a user has held for long.
+    pub(crate) long_held: Option<Id>,
 }
 
 pub(crate) struct State {
@@ -70,6 +73,7 @@ pub(crate) struct State {
     pub(crate) decodes: VecDeque<(Arc<ReadData>, Id)>,
     pub(crate) statistics: Statistics,
     pub(crate) latencies: Latencies,
+    long_held: LongHeld,
     in_flight: u64,
 }
 
@@ -92,6 +96,7 @@ impl State {
             decodes: VecDeque::new(),
             statistics: Statistics::default(),
             latencies: Latencies::default(),
+            long_held: LongHeld::default(),
             in_flight: 0,
         }
     }
@@ -227,8 +232,13 @@ impl State {
                 // be told of.
                 match flight.kept && self.cache.resident(id) {
                     true => slots.keep(id, buffer.clone()),
-                    false => slots.remember(id, buffer),
+                    false => {
+                        slots.remember(id, buffer);
+                        self.long_held.let_go(id);
+                    }
                 }
+                released.long_held = self.long_held.came(slots);
+                self.statistics.long_held += u64::from(released.long_held.is_some());
             }
             Err(_) => self.statistics.failed += flight.waiters.len() as u64,
         }
@@ -278,6 +288,7 @@ impl State {
                     forget(victim);
                     self.planner.evicted(victim);
                     released.buffers.extend(slots.orphan(victim));
+                    self.long_held.let_go(victim);
                 }
                 Command::Fetch(_) => fetch = true,
                 Command::WriteBack(_) => {} // a store only reads, so nothing is dirty

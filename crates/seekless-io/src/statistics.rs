@@ -32,6 +32,13 @@ pub struct Statistics {
     pub delivered_bytes: u64,
     /// Coded size of the entries that were decoded.
     pub coded_bytes: u64,
+    /// Of stored files, bytes that were copied from where the device put them: small files, which
+    /// share sectors with others. Nothing is copied twice, and nothing that was decoded is copied.
+    pub copied_bytes: u64,
+    /// Files that a user still held when the store had given [`LONG_HELD_AFTER`] others since it
+    /// let go of them. With the feature `log` each is named in a warning: it may have been
+    /// forgotten.
+    pub long_held: u64,
     /// Bytes read for entries, without the directory; [`Counters`](seekless_engine::Counters) has
     /// all.
     pub read_bytes: u64,
@@ -72,6 +79,9 @@ pub struct Statistics {
     /// reads, or not at all.
     pub costs_source: CostsSource,
 }
+
+/// So many files later a file that is still held counts as held for long.
+pub const LONG_HELD_AFTER: u64 = 4096;
 
 impl Statistics {
     /// How many reads were in flight when one was sent, itself included, on average.

@@ -69,6 +69,23 @@ impl Store {
         self.shared.sources.first_archive().map_or(&NONE, |archive| &archive.index)
     }
 
+    /// All names that can be loaded, and the bytes of each file. They come in the order of the
+    /// archive, and those of several sources in the order in which the sources were given.
+    #[must_use]
+    pub fn names(&self) -> Vec<(&str, u64)> {
+        let mut names = self.shared.sources.names();
+        names.sort_unstable_by_key(|(_, id)| *id);
+        names.into_iter().map(|(name, id)| (name, self.shared.sources.bytes(id))).collect()
+    }
+
+    /// The bytes of the file called `name`.
+    ///
+    /// # Errors
+    /// [`NotFound`](crate::ErrorKind::NotFound).
+    pub fn bytes(&self, name: &str) -> Result<u64> {
+        Ok(self.shared.sources.bytes(self.find(name)?))
+    }
+
     /// How many names can be loaded.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -6,6 +6,7 @@ mod command;
 mod frames;
 pub mod paged;
 pub mod placed;
+pub mod write_back;
 
 use crate::column;
 use crate::eviction::{Eviction, Id, Needs, Outcome, Request, Use};
@@ -215,11 +216,25 @@ impl<E: Eviction> Cache<E> {
     /// write meanwhile makes an id dirty again. Does nothing without [`Cache::list_dirty`].
     pub fn flush(&mut self, chosen: impl FnMut(Id) -> bool, out: &mut Vec<Command>) {
         for id in self.frames.take(chosen) {
-            self.frames.clean(id);
-            self.policy.cleaned(id);
-            self.frames.states[id as usize] |= IN_WRITE_BACK;
-            out.push(Command::WriteBack(id));
+            self.begin_write_back(id, out);
         }
+    }
+
+    /// As [`Cache::flush`], for an owner that keeps the dirty ids itself, such as
+    /// [`write_back::DirtyPages`]. Ids that are not dirty are left alone.
+    pub fn flush_each(&mut self, ids: &[Id], out: &mut Vec<Command>) {
+        for &id in ids {
+            if self.is_dirty(id) {
+                self.begin_write_back(id, out);
+            }
+        }
+    }
+
+    fn begin_write_back(&mut self, id: Id, out: &mut Vec<Command>) {
+        self.frames.clean(id);
+        self.policy.cleaned(id);
+        self.frames.states[id as usize] |= IN_WRITE_BACK;
+        out.push(Command::WriteBack(id));
     }
 
     /// How many ids are dirty.

@@ -71,7 +71,7 @@ pub use probation::Probation;
 pub use qdlp::Qdlp;
 pub use random::Random;
 pub use random2::{Random2, Random2Ozen};
-pub use resident::Resident;
+pub use resident::{Exit, Resident, Rule};
 pub use rrip::Rrip;
 pub use s3_fifo::{S3Fifo, S3Fifo2024};
 pub use sieve::Sieve;

@@ -21,7 +21,11 @@ pub fn check_cases(requests: &Requests, cases: &[Case], options: &Options) -> Re
 
 fn check_options(requests: &Requests, options: &Options) -> Result<()> {
     if options.write_back.needs_times() && !requests.has_times() && !requests.is_empty() {
-        let message = "periodic write-back by time needs requests that were read with their times";
+        let message = "write-back by time needs requests that were read with their times";
+        return Err(Error::new(ErrorKind::Usage, message));
+    }
+    if options.write_back.chooses() && !requests.unit_weights() {
+        let message = "expire, background and limit are for pages; use --unit page";
         return Err(Error::new(ErrorKind::Usage, message));
     }
     if options.write_back.on_sync && requests.unit() != Unit::Page {

@@ -66,7 +66,7 @@ pub(crate) fn everything<E: Eviction>(
     device: Option<Device<'_>>,
 ) -> Counts {
     let mut ledger = Ledger::new(requests, options, device);
-    let mut flusher = Flusher::new(requests, options, cache.config().capacity);
+    let mut flusher = Flusher::new(requests, options, cache.config());
     for (position, &id) in requests.ids().iter().enumerate() {
         if flusher.is_active() {
             flusher.before(position, cache, &mut ledger);
@@ -77,6 +77,7 @@ pub(crate) fn everything<E: Eviction>(
         let outcome = cache.access_with(&request, &mut ledger);
         if !was_dirty && cache.is_dirty(id) {
             ledger.soiled(request.weight);
+            flusher.soiled(position, id, cache, &mut ledger);
         }
         ledger.count(&request, outcome);
     }
@@ -96,5 +97,7 @@ pub(crate) fn request(requests: &Requests, next_uses: &[u32], position: usize, i
     Request { id, weight: requests.weight(id), cost: 1, kind, key: requests.key(id), next_use }
 }
 
+#[cfg(test)]
+mod power;
 #[cfg(test)]
 mod tests;

@@ -41,12 +41,17 @@ pub struct Figures {
     pub write_backs: u64,
     /// The write-backs of pages that stayed in the cache: periodic, by threshold or on sync.
     pub flushed: u64,
+    /// Writes that were held up by the hard limit on dirty pages, until others were written.
+    pub held_up: u64,
     /// Writes that were not kept and went to the device at once. They are not write-backs.
     pub writes_through: u64,
     /// Runs of consecutive write-backs to neighbouring pages. `None` where neighbours are unknown.
     pub write_back_runs: Option<u64>,
     /// Dirty pages in the cache at the end, which were never written.
     pub dirty_at_end: u64,
+    /// What the device has to do in all: reads, write-backs, writes through, and the pages that are
+    /// still to be written. A policy cannot lower it by writing nothing.
+    pub cost: u64,
     /// Weight of the hits, in bytes.
     pub hit_bytes: u64,
     /// Weight of the misses, in bytes.
@@ -94,6 +99,7 @@ pub(crate) struct Counts {
     pub(crate) fetches: u64,
     pub(crate) write_backs: u64,
     pub(crate) flushed: u64,
+    pub(crate) held_up: u64,
     pub(crate) writes_through: u64,
     pub(crate) write_back_runs: u64,
     pub(crate) dirty_at_end: u64,
@@ -134,9 +140,15 @@ impl Figures {
             device_reads: counts.read_misses + counts.fetches,
             write_backs: counts.write_backs,
             flushed: counts.flushed,
+            held_up: counts.held_up,
             writes_through: counts.writes_through,
             write_back_runs: totals.offer().neighbours.then_some(counts.write_back_runs),
             dirty_at_end: counts.dirty_at_end,
+            cost: counts.read_misses
+                + counts.fetches
+                + counts.write_backs
+                + counts.writes_through
+                + counts.dirty_at_end,
             hit_bytes,
             miss_bytes,
             compulsory_bytes: totals.distinct_weight * unit_bytes,

@@ -10,7 +10,7 @@ use crate::unit::{PAGE_BYTES, Unit};
 use crate::{Error, ErrorKind, Result};
 use seekless_sys::output::{Content, Destination};
 use seekless_trace::export::OzenPages;
-use seekless_trace::{Access, FileId, Kind, Metadata, Op, RunInfo, Writer};
+use seekless_trace::{Access, FileId, Kind, Metadata, Op, RunInfo, View, Writer};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -106,8 +106,9 @@ fn blocks(
 ) -> Result<Figures> {
     let source = format!("post-cache of {} with {} bytes", case.policy, case.capacity);
     let runs = vec![RunInfo { source, ..RunInfo::default() }];
-    let mut writer =
-        Writer::create(out, Metadata { kind: Kind::Blocks, runs, ..Metadata::default() })?;
+    let view = Some(View::PostCache);
+    let metadata = Metadata { kind: Kind::Blocks, view, runs, ..Metadata::default() };
+    let mut writer = Writer::create(out, metadata)?;
     let mut failed = Ok(());
     let device = |access: DeviceAccess| {
         if failed.is_ok() {

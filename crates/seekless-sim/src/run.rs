@@ -28,6 +28,24 @@ pub fn simulate_with(requests: &Requests, case: &Case, options: &Options) -> Res
     run(requests, case, options, None)
 }
 
+/// Runs a policy that is not among [`NAMES`](seekless_policy::eviction::NAMES), in a cache of
+/// `capacity` bytes (for bare ids: ids). `make` gets that in units of weight. `name` stands in the
+/// figures.
+///
+/// # Errors
+/// As [`simulate_with`]; or the policy needs what these requests cannot supply.
+pub fn simulate_own<E: Eviction + Send + 'static>(
+    requests: &Requests,
+    (name, capacity): (&str, u64),
+    options: &Options,
+    make: impl FnOnce(u64) -> E,
+) -> Result<Figures> {
+    check_cases(requests, &[], options)?;
+    let config = config(&requests.totals(), capacity);
+    let counts = Run { requests, config, options, device: None }.visit(make(config.capacity))?;
+    Ok(Figures::new(name, capacity, &requests.totals(), counts))
+}
+
 /// Runs one case over the requests. Calls `device` for each access that reaches the device.
 pub(crate) fn run(
     requests: &Requests,

@@ -1,13 +1,14 @@
-//! When dirty pages that stay in the cache are written: periodically, when there are too many, or
-//! when the program syncs.
+//! When dirty pages that stay in the cache are written: periodically, when there are too many, when
+//! they are old, or when the program syncs; and how the cache shrinks meanwhile.
+
+mod parse;
 
 use crate::{Error, ErrorKind, Result};
-use seekless_device::units::parse_duration;
+use seekless_policy::cache::write_back::Cluster;
 use std::fmt;
-use std::str::FromStr;
 
 /// When dirty pages are written back. An eviction always writes. By default nothing else does, as
-/// in Ozen's program.
+/// in Ozen's program. [`WriteBack::LINUX`] is what a system does.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WriteBack {
     /// Writes all dirty pages once in a period.
@@ -16,9 +17,34 @@ pub struct WriteBack {
     pub dirty_max: Option<f64>,
     /// Writes the dirty pages of a file when the trace has a sync of it.
     pub on_sync: bool,
+    /// Writes a page that has been dirty for so long, at the next wake of the flusher.
+    pub expire: Option<Period>,
+    /// How often the flusher wakes. By default every 5 s, or every sixth of `expire` if that counts
+    /// requests; without `expire` it is awake all the time.
+    pub wake: Option<Period>,
+    /// At a wake, writes the oldest pages until no more than this share of the capacity is dirty.
+    pub background: Option<f64>,
+    /// Holds up a write that makes more than this share dirty, until the oldest pages are written
+    /// down to the middle between `background` and this.
+    pub limit: Option<f64>,
+    /// What is written together with a page that is due.
+    pub cluster: Cluster,
+    /// Makes the cache smaller for a while.
+    pub shrink: Option<Shrink>,
 }
 
-/// A period of a trace.
+/// Memory that others need: the cache has less for a while.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shrink {
+    /// The share of its capacity that the cache keeps, 0 to 1.
+    pub share: f64,
+    /// From when on.
+    pub from: Period,
+    /// Until when.
+    pub until: Period,
+}
+
+/// A period, or an instant, of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Period {
     /// Nanoseconds of the trace's time.
@@ -27,8 +53,36 @@ pub enum Period {
     Requests(u64),
 }
 
+impl Period {
+    /// In nanoseconds or requests.
+    pub(crate) fn count(self) -> u64 {
+        match self {
+            Period::Time(count) | Period::Requests(count) => count,
+        }
+    }
+}
+
+const SECOND_NS: u64 = 1_000_000_000;
+/// `dirty_writeback_centisecs` of Linux.
+const WAKE: Period = Period::Time(5 * SECOND_NS);
+
 impl WriteBack {
-    /// Whether pages are written other than by eviction.
+    /// The defaults of Linux (`/proc/sys/vm`): pages expire after 30 s, the flusher wakes every
+    /// 5 s, a tenth of memory may be dirty before it writes, a fifth before writers are held up,
+    /// and a file's pages are written together.
+    pub const LINUX: Self = Self {
+        every: None,
+        dirty_max: None,
+        on_sync: true,
+        expire: Some(Period::Time(30 * SECOND_NS)),
+        wake: Some(WAKE),
+        background: Some(0.1),
+        limit: Some(0.2),
+        cluster: Cluster::File,
+        shrink: None,
+    };
+
+    /// Whether pages are written other than by eviction, or the cache shrinks.
     #[must_use]
     pub fn is_active(&self) -> bool {
         *self != Self::default()
@@ -37,90 +91,82 @@ impl WriteBack {
     /// Whether the requests must have times.
     #[must_use]
     pub fn needs_times(&self) -> bool {
-        matches!(self.every, Some(Period::Time(_)))
+        self.periods().any(|period| matches!(period, Period::Time(_)))
     }
-}
 
-/// `evict`; or one or more of `every=30s` (or `every=10000`, requests), `dirty=10%` and `sync`,
-/// separated by commas.
-impl FromStr for WriteBack {
-    type Err = Error;
+    /// Whether pages are chosen one by one, the oldest first, and not all at once.
+    pub(crate) fn chooses(&self) -> bool {
+        self.expire.is_some() || self.background.is_some() || self.limit.is_some()
+    }
 
-    fn from_str(text: &str) -> Result<Self> {
-        let mut rule = Self::default();
-        for part in text.split(',') {
-            match part.split_once('=') {
-                None if part == "evict" => {}
-                None if part == "sync" => rule.on_sync = true,
-                Some(("every", period)) => rule.every = Some(parse_period(period)?),
-                Some(("dirty", share)) => rule.dirty_max = Some(parse_share(share)?),
-                _ => {
-                    return Err(wrong(
-                        part,
-                        "evict, every=TIME, every=REQUESTS, dirty=PERCENT% or sync",
-                    ));
-                }
-            }
+    /// How often the flusher wakes; `None` if it is awake all the time.
+    pub(crate) fn wakes(&self) -> Option<Period> {
+        self.wake.or_else(|| match self.expire? {
+            Period::Time(_) => Some(WAKE),
+            Period::Requests(requests) => Some(Period::Requests((requests / 6).max(1))),
+        })
+    }
+
+    fn periods(&self) -> impl Iterator<Item = Period> {
+        let shrink = self.shrink.map(|shrink| [shrink.from, shrink.until]);
+        let own = [self.every, self.expire, self.wake].into_iter().flatten();
+        own.chain(shrink.into_iter().flatten())
+    }
+
+    /// Refuses rules that contradict each other.
+    fn check(self) -> Result<Self> {
+        let wrong = |why: &str| Err(Error::new(ErrorKind::Usage, format!("`{self}`: {why}")));
+        let mut kinds = self.periods().map(|period| matches!(period, Period::Time(_)));
+        let first = kinds.next();
+        if first.is_some_and(|first| kinds.any(|other| other != first)) {
+            return wrong("give all of every, expire, wake and shrink in time, or all in requests");
         }
-        Ok(rule)
+        if self.background.zip(self.limit).is_some_and(|(background, limit)| background > limit) {
+            return wrong("the background share must not be above the limit");
+        }
+        if self.wake.is_some() && self.expire.is_none() && self.background.is_none() {
+            return wrong("a flusher that wakes needs expire= or background=");
+        }
+        if self.shrink.is_some_and(|shrink| shrink.from.count() >= shrink.until.count()) {
+            return wrong("the cache must shrink for some time: shrink=SHARE%@FROM..UNTIL");
+        }
+        Ok(self)
     }
 }
 
 impl fmt::Display for WriteBack {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("evict")?;
-        match self.every {
-            Some(Period::Time(nanoseconds)) => write!(out, ",every={nanoseconds}ns")?,
-            Some(Period::Requests(requests)) => write!(out, ",every={requests}")?,
-            None => {}
+        for (name, period) in [("every", self.every), ("expire", self.expire), ("wake", self.wake)]
+        {
+            if let Some(period) = period {
+                write!(out, ",{name}={period}")?;
+            }
         }
-        if let Some(share) = self.dirty_max {
-            write!(out, ",dirty={}%", 100.0 * share)?;
+        let shares =
+            [("dirty", self.dirty_max), ("background", self.background), ("limit", self.limit)];
+        for (name, share) in shares {
+            if let Some(share) = share {
+                write!(out, ",{name}={}%", 100.0 * share)?;
+            }
+        }
+        match self.cluster {
+            Cluster::None => {}
+            Cluster::File => out.write_str(",cluster=file")?,
+            Cluster::Pages(pages) => write!(out, ",cluster={pages}pages")?,
+        }
+        if let Some(Shrink { share, from, until }) = self.shrink {
+            write!(out, ",shrink={}%@{from}..{until}", 100.0 * share)?;
         }
         if self.on_sync { out.write_str(",sync") } else { Ok(()) }
     }
 }
 
-fn parse_period(text: &str) -> Result<Period> {
-    let period = match text.parse() {
-        Ok(requests) => Period::Requests(requests),
-        Err(_) => Period::Time(
-            parse_duration(text)
-                .map_err(|error| Error::new(ErrorKind::Usage, error.to_string()))?,
-        ),
-    };
-    match period {
-        Period::Time(0) | Period::Requests(0) => Err(wrong(text, "more than 0")),
-        period => Ok(period),
-    }
-}
-
-fn parse_share(text: &str) -> Result<f64> {
-    let percent = text.strip_suffix('%').and_then(|number| number.parse::<f64>().ok());
-    match percent {
-        Some(percent) if (0.0..=100.0).contains(&percent) => Ok(percent / 100.0),
-        _ => Err(wrong(text, "a share of the capacity, such as 10%")),
-    }
-}
-
-fn wrong(text: &str, expected: &str) -> Error {
-    Error::new(ErrorKind::Usage, format!("`{text}`: expected {expected}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rules_are_read_as_written() {
-        let rule: WriteBack = "every=30s,dirty=10%,sync".parse().unwrap();
-        let every = Some(Period::Time(30_000_000_000));
-        assert_eq!(rule, WriteBack { every, dirty_max: Some(0.1), on_sync: true });
-        let rule: WriteBack = "every=500".parse().unwrap();
-        assert_eq!((rule.every, rule.needs_times()), (Some(Period::Requests(500)), false));
-        assert!(!"evict".parse::<WriteBack>().unwrap().is_active());
-        for bad in ["", "every", "every=0", "every=x", "dirty=5", "dirty=101%", "never"] {
-            assert_eq!(bad.parse::<WriteBack>().unwrap_err().kind(), ErrorKind::Usage, "{bad}");
+impl fmt::Display for Period {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Period::Time(nanoseconds) => write!(out, "{nanoseconds}ns"),
+            Period::Requests(requests) => write!(out, "{requests}"),
         }
     }
 }

@@ -43,6 +43,14 @@ impl Slots {
         }
     }
 
+    /// Whether the cache does not have the buffer, and a user holds it.
+    pub(crate) fn is_orphan(&self, id: Id) -> bool {
+        match &*lock(&self.0[id as usize]) {
+            Slot::Orphan(weak) => weak.upgrade().is_some(),
+            Slot::Empty | Slot::Kept(_) => false,
+        }
+    }
+
     /// The cache keeps `buffer`.
     pub(crate) fn keep(&self, id: Id, buffer: Buffer) {
         *lock(&self.0[id as usize]) = Slot::Kept(buffer);

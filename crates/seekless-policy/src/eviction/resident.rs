@@ -102,7 +102,8 @@ impl<R: Rule + Default> Resident<R> {
 
 impl<R: Rule> Resident<R> {
     /// An empty cache of `capacity` units of weight by a rule that has parameters.
-    pub(super) fn with_rule(capacity: u64, mut rule: R) -> Self {
+    #[must_use]
+    pub fn with_rule(capacity: u64, mut rule: R) -> Self {
         rule.resize(capacity);
         Self { capacity, used: 0, weights: Weights::new(), rule }
     }
@@ -111,7 +112,9 @@ impl<R: Rule> Resident<R> {
         self.capacity
     }
 
-    pub(super) fn rule(&self) -> &R {
+    /// The rule.
+    #[must_use]
+    pub fn rule(&self) -> &R {
         &self.rule
     }
 

@@ -1,6 +1,6 @@
 //! An axis: where a value lies on it, and which values it names.
 
-use seekless_device::units::{format_bytes, format_count};
+use seekless_device::units::{format_bytes, format_count, format_duration};
 
 /// How values become lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub enum Unit {
     Count,
     /// A share from 0 to 1, written as `25 %`.
     Percent,
+    /// Nanoseconds, written as `1.2 ms`.
+    Duration,
 }
 
 impl Unit {
@@ -28,6 +30,7 @@ impl Unit {
         match self {
             Unit::Bytes => format_bytes(value.round() as u64).replace(".0 ", " "),
             Unit::Count => format_count(value.round() as u64),
+            Unit::Duration => format_duration(value.round() as u64).replace(".0 ", " "),
             Unit::Percent => {
                 let percent = format!("{:.2}", 100.0 * value);
                 format!("{} %", percent.trim_end_matches('0').trim_end_matches('.'))

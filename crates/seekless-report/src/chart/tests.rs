@@ -116,3 +116,11 @@ fn dots_stay_in_their_panels_and_one_is_drawn_at_a_place() {
     assert_eq!(drawn(vec![(f64::NAN, 1.0), (2.0, f64::INFINITY)]).len(), 0);
     assert_eq!(drawn(Vec::new()).len(), 0);
 }
+
+#[test]
+fn a_picture_below_another_keeps_its_texts_apart() {
+    let one = curves(3, Scale::Log).draw();
+    let two = one.clone().above(bars(3, 4).draw());
+    assert_sound(&two);
+    assert_eq!(two.shapes().len(), one.shapes().len() + bars(3, 4).draw().shapes().len());
+}

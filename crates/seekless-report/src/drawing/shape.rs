@@ -109,6 +109,22 @@ pub(crate) enum Shape {
     Text(Text),
 }
 
+impl Shape {
+    fn moved_down(self, by: f64) -> Self {
+        let all = |points: Vec<(f64, f64)>| points.into_iter().map(|(x, y)| (x, y + by)).collect();
+        match self {
+            Shape::Rectangle { x, y, width, height, round, ink } => {
+                Shape::Rectangle { x, y: y + by, width, height, round, ink }
+            }
+            Shape::Line { points, width, dashed, ink } => {
+                Shape::Line { points: all(points), width, dashed, ink }
+            }
+            Shape::Area { points, ink } => Shape::Area { points: all(points), ink },
+            Shape::Text(text) => Shape::Text(Text { y: text.y + by, ..text }),
+        }
+    }
+}
+
 /// A finished picture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawing {
@@ -143,6 +159,16 @@ impl Drawing {
     /// The page ends here.
     pub(crate) fn finish(mut self, height: f64) -> Self {
         self.height = height.ceil() as u32;
+        self
+    }
+
+    /// This picture with another one below it; the title is this one's.
+    #[must_use]
+    pub fn above(mut self, below: Drawing) -> Drawing {
+        let down = f64::from(self.height);
+        self.width = self.width.max(below.width);
+        self.height += below.height;
+        self.shapes.extend(below.shapes.into_iter().map(|shape| shape.moved_down(down)));
         self
     }
 

@@ -5,30 +5,51 @@ use super::ledger::Ledger;
 use crate::case::Options;
 use crate::requests::Requests;
 use crate::write_back::{Period, WriteBack};
-use seekless_policy::cache::{Cache, Command};
+use seekless_policy::cache::write_back::{DirtyPages, FlushRule};
+use seekless_policy::cache::{Cache, Command, Config};
 use seekless_policy::eviction::{Eviction, Id};
+use std::ops::Range;
 
 pub(super) struct Flusher<'a> {
     requests: &'a Requests,
     rule: WriteBack,
-    /// The largest dirty weight; above it all dirty pages are written.
-    dirty_max: u64,
-    /// When the next periodic flush is due, in nanoseconds or requests.
-    next: u64,
+    flush: FlushRule,
+    /// The dirty pages by age, if the rule asks for that.
+    dirty: DirtyPages,
+    /// The configuration while the cache is not made smaller.
+    full: Config,
+    shrunk: bool,
+    /// When all dirty pages are written next, and when the flusher wakes next.
+    every: Alarm,
+    wake: Alarm,
     /// How many syncs of the trace have passed.
     synced: usize,
+    chosen: Vec<Id>,
     commands: Vec<Command>,
 }
 
 impl<'a> Flusher<'a> {
-    pub(super) fn new(requests: &'a Requests, options: &Options, capacity: u64) -> Self {
+    pub(super) fn new(requests: &'a Requests, options: &Options, full: Config) -> Self {
         let rule = options.write_back;
-        let dirty_max = rule.dirty_max.map_or(u64::MAX, |share| (capacity as f64 * share) as u64);
-        let next = match rule.every {
-            Some(Period::Time(period) | Period::Requests(period)) => period,
-            None => u64::MAX,
+        let flush = FlushRule {
+            expire: rule.expire.map(Period::count),
+            background: rule.background,
+            limit: rule.limit,
+            cluster: rule.cluster,
         };
-        Self { requests, rule, dirty_max, next, synced: 0, commands: Vec::new() }
+        Self {
+            requests,
+            rule,
+            flush,
+            dirty: DirtyPages::default(),
+            full,
+            shrunk: false,
+            every: Alarm::new(rule.every),
+            wake: Alarm::new(rule.wakes()),
+            synced: 0,
+            chosen: Vec::new(),
+            commands: Vec::new(),
+        }
     }
 
     #[inline]
@@ -46,24 +67,64 @@ impl<'a> Flusher<'a> {
         if self.rule.on_sync {
             self.sync(position, cache, ledger);
         }
-        if ledger.dirty_weight() > self.dirty_max || self.is_time(position) {
+        let now = self.now(position);
+        if let Some(now) = now {
+            self.shrink(now, cache, ledger);
+        }
+        let dirty_max = self.rule.dirty_max.map(|share| share_of(share, cache));
+        let too_many = dirty_max.is_some_and(|most| ledger.dirty_weight() > most);
+        if too_many || now.is_some_and(|now| self.every.rings(now)) {
             self.flush(cache, ledger, |_| true);
+        }
+        let Some(now) = now else { return };
+        let awake = self.rule.wakes().is_none() || self.wake.rings(now);
+        if self.rule.chooses() && awake {
+            let file = |key| file_of(self.requests, key);
+            self.dirty.wake(&self.flush, now, cache, file, &mut self.chosen);
+            self.write_chosen(cache, ledger);
         }
     }
 
-    fn is_time(&mut self, position: usize) -> bool {
-        let (now, period) = match self.rule.every {
-            Some(Period::Requests(period)) => (position as u64, period),
-            Some(Period::Time(period)) if position < self.requests.len() => {
-                (self.requests.time(position), period)
-            }
-            _ => return false,
-        };
-        if now < self.next {
-            return false;
+    /// A write at `position` has made page `id` dirty; it may have to wait for others.
+    pub(super) fn soiled<E: Eviction>(
+        &mut self,
+        position: usize,
+        id: Id,
+        cache: &mut Cache<E>,
+        ledger: &mut Ledger<'_>,
+    ) {
+        if !self.rule.chooses() {
+            return;
         }
-        self.next = now - now % period + period;
-        true
+        let now = self.now(position).unwrap_or(0);
+        self.dirty.soiled(id, self.requests.key(id), now, cache);
+        let file = |key| file_of(self.requests, key);
+        if self.dirty.hold_up(&self.flush, cache, file, &mut self.chosen) {
+            ledger.held_up();
+            self.write_chosen(cache, ledger);
+        }
+    }
+
+    /// The rule's clock; `None` behind the last request, where a clock of times has stopped.
+    fn now(&self, position: usize) -> Option<u64> {
+        match self.rule.needs_times() {
+            true => (position < self.requests.len()).then(|| self.requests.time(position)),
+            false => Some(position as u64),
+        }
+    }
+
+    /// Gives the cache the capacity that it has at this time.
+    fn shrink<E: Eviction>(&mut self, now: u64, cache: &mut Cache<E>, ledger: &mut Ledger<'_>) {
+        let Some(rule) = self.rule.shrink else { return };
+        let within = (rule.from.count()..rule.until.count()).contains(&now);
+        if within == self.shrunk {
+            return;
+        }
+        self.shrunk = within;
+        let part = |whole: u64| (whole as f64 * rule.share) as u64;
+        let Config { capacity, bypass_above } = self.full;
+        let small = Config { capacity: part(capacity), bypass_above: bypass_above.map(part) };
+        cache.set_config(if within { small } else { self.full }, ledger);
     }
 
     fn sync<E: Eviction>(
@@ -89,6 +150,17 @@ impl<'a> Flusher<'a> {
         chosen: impl FnMut(Id) -> bool,
     ) {
         cache.flush(chosen, &mut self.commands);
+        self.write(cache, ledger);
+    }
+
+    fn write_chosen<E: Eviction>(&mut self, cache: &mut Cache<E>, ledger: &mut Ledger<'_>) {
+        cache.flush_each(&self.chosen, &mut self.commands);
+        self.chosen.clear();
+        self.write(cache, ledger);
+    }
+
+    /// Writes what has begun, in the order of keys.
+    fn write<E: Eviction>(&mut self, cache: &mut Cache<E>, ledger: &mut Ledger<'_>) {
         let written = |command: &Command| match command {
             Command::WriteBack(id) => Some(*id),
             Command::Drop(_) | Command::Fetch(_) => None,
@@ -102,4 +174,32 @@ impl<'a> Flusher<'a> {
         }
         debug_assert!(self.commands.is_empty(), "what is flushed stays");
     }
+}
+
+/// Rings once in a period.
+struct Alarm {
+    period: Option<u64>,
+    next: u64,
+}
+
+impl Alarm {
+    fn new(period: Option<Period>) -> Self {
+        let period = period.map(Period::count);
+        Self { period, next: period.unwrap_or(u64::MAX) }
+    }
+
+    fn rings(&mut self, now: u64) -> bool {
+        let Some(period) = self.period.filter(|_| now >= self.next) else { return false };
+        self.next = now - now % period + period;
+        true
+    }
+}
+
+fn share_of<E: Eviction>(share: f64, cache: &Cache<E>) -> u64 {
+    (cache.config().capacity as f64 * share) as u64
+}
+
+/// The keys of the file that a page belongs to. Requests without places are of one file.
+fn file_of(requests: &Requests, key: u64) -> Range<u64> {
+    requests.space().map_or(0..u64::MAX, |space| space.keys_of(space.place(key).0))
 }

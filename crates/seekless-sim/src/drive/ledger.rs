@@ -63,6 +63,11 @@ impl<'a> Ledger<'a> {
         self.dirty_weight += weight;
     }
 
+    /// A write had to wait until others were written.
+    pub(super) fn held_up(&mut self) {
+        self.counts.held_up += 1;
+    }
+
     /// A dirty page was written and stays.
     pub(super) fn flushed(&mut self, id: Id) {
         self.counts.flushed += 1;

@@ -125,3 +125,100 @@ fn points_say_how_it_went_so_far_and_lately() {
         .collect();
     assert_eq!(ratios, [(2, 1.0, 1.0), (4, 0.5, 0.0), (5, 0.4, 0.0)]);
 }
+
+fn rule(text: &str) -> WriteBack {
+    text.parse().unwrap()
+}
+
+#[test]
+fn old_pages_are_written_at_a_wake_and_take_their_neighbours_along() {
+    // Page 0 is dirty from request 0 on, page 1 from 3 on, page 40 from 4 on.
+    let requests = Requests::from_pages(vec![0, 8, 8, 1, 40, 8, 8, 8]).with_writes([0, 3, 4]);
+    let alone = run(&requests, 9, rule("expire=5,wake=1"));
+    assert_eq!((alone.flushed, alone.dirty_at_end), (2, 1)); // 0 at 5 and 1 at 8, the end
+    let clustered = run(&requests, 9, rule("expire=5,wake=1,cluster=4pages"));
+    assert_eq!((clustered.flushed, clustered.write_back_runs), (2, Some(1)), "0 and 1 together");
+    let all = run(&requests, 9, rule("expire=5,wake=1,cluster=file"));
+    assert_eq!((all.flushed, all.dirty_at_end), (3, 0));
+    let rarely = run(&requests, 9, rule("expire=5,wake=7"));
+    assert_eq!(rarely.flushed, 1, "0 at request 7; 1 is not old enough then");
+}
+
+#[test]
+fn the_flusher_keeps_to_the_background_and_writers_to_the_limit() {
+    let requests = Requests::from_pages((0..9).collect()).with_writes(0..9);
+    let figures = run(&requests, 10, rule("background=30%"));
+    assert_eq!((figures.flushed, figures.dirty_at_end, figures.held_up), (6, 3, 0));
+    // The fifth dirty page waits until three are left: the middle of 2 and 4.
+    let figures = run(&requests, 10, rule("background=20%,wake=100,limit=40%"));
+    assert_eq!((figures.flushed, figures.dirty_at_end, figures.held_up), (6, 3, 3));
+}
+
+#[test]
+fn a_cache_that_shrinks_evicts_and_grows_again() {
+    let requests = Requests::from_pages(vec![0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3]).with_writes([0]);
+    let figures = run(&requests, 4, rule("shrink=50%@4..8"));
+    // Two pages are left at request 4: a cycle of four misses, until the cache has room for it.
+    assert_eq!((figures.hits, figures.write_backs, figures.dirty_at_end), (2, 1, 0));
+    assert_eq!(run(&requests, 4, WriteBack::default()).hits, 8);
+}
+
+#[test]
+fn a_policy_saves_nothing_by_leaving_pages_dirty() {
+    let requests = Requests::from_pages(vec![0, 1, 2, 3]).with_writes([0, 1]);
+    let kept = run(&requests, 4, WriteBack::default());
+    let flushed = run(&requests, 4, rule("every=4"));
+    assert_eq!((kept.write_backs, kept.dirty_at_end, kept.cost), (0, 2, 4));
+    assert_eq!((flushed.write_backs, flushed.dirty_at_end, flushed.cost), (2, 0, 4));
+}
+
+#[test]
+fn ages_and_limits_are_for_pages() {
+    let requests = Requests::from_files(&[0], &[5]);
+    for text in ["expire=3", "background=1%", "limit=9%"] {
+        let options = Options { write_back: rule(text), ..Options::default() };
+        let error = simulate_with(&requests, &lru(1), &options).unwrap_err();
+        assert!(error.to_string().contains("--unit page"), "{error}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn whatever_the_rule_every_written_page_is_written_back_or_dirty_at_the_end(
+        trace in prop::collection::vec((0u32..24, any::<bool>()), 1..200),
+        pages in 2u64..12,
+        name in prop::sample::select(vec!["lru", "2q", "arc", "clock", "cflru", "sieve", "fab"]),
+        text in prop::sample::select(vec![
+            "evict", "expire=7", "expire=9,wake=4,cluster=file", "background=20%", "limit=30%",
+            "background=10%,limit=50%,cluster=4pages", "every=11,expire=5", "shrink=50%@20..60",
+            "expire=3,wake=2,shrink=30%@10..90,limit=40%",
+        ]),
+    ) {
+        let ids = trace.iter().map(|&(page, _)| page).collect();
+        let writes = trace.iter().enumerate().filter(|(_, request)| request.1).map(|(at, _)| at);
+        let requests = Requests::from_pages(ids).with_writes(writes);
+        let case = Case { policy: name.into(), capacity: pages * 4096 };
+        let options = Options { write_back: rule(text), ..Options::default() };
+        let mut log = Vec::new();
+        let device = |access: super::DeviceAccess| log.push((access.position, access.id, access.write));
+        let figures = crate::run::run(&requests, &case, &options, Some(Box::new(device))).unwrap();
+        let written = |page: u32| log.iter().filter(|entry| entry.2 && entry.1 == page).count() as u64;
+        let writes = |page: u32| trace.iter().filter(|request| **request == (page, true)).count() as u64;
+        let mut never = 0;
+        for page in 0..24 {
+            // A page is not written more often than the program wrote it.
+            prop_assert!(written(page) <= writes(page), "page {}", page);
+            let last = trace.iter().rposition(|request| *request == (page, true));
+            let after = |last: usize| {
+                log.iter().any(|&(position, id, write)| write && id == page && position >= last)
+            };
+            never += u64::from(last.is_some_and(|last| !after(last)));
+        }
+        prop_assert_eq!(figures.dirty_at_end, never);
+        prop_assert_eq!(figures.write_backs + figures.writes_through, (0..24).map(written).sum::<u64>());
+        prop_assert_eq!(
+            figures.cost,
+            figures.device_reads + figures.write_backs + figures.writes_through + figures.dirty_at_end
+        );
+    }
+}

@@ -284,6 +284,13 @@ impl Requests {
         &self.syncs
     }
 
+    /// The same requests with syncs: the number of requests before each, and the keys of its file.
+    #[cfg(test)]
+    pub(crate) fn with_syncs(mut self, syncs: Vec<(u64, Range<u64>)>) -> Self {
+        self.syncs = syncs.into_iter().map(|(position, keys)| Sync { position, keys }).collect();
+        self
+    }
+
     pub(crate) fn space(&self) -> Option<&Space> {
         self.space.as_ref()
     }

@@ -121,7 +121,13 @@ pub(super) fn data_ranges(file: &File, bytes: u64) -> Option<(Vec<Extent>, u64)>
             _ => return None,
         };
         let end = seek(file, SeekFrom::Hole(start)).ok().filter(|&end| end > start)?;
-        list.push(Extent { offset: start, bytes: end - start, place: None, unwritten: false });
+        list.push(Extent {
+            offset: start,
+            bytes: end - start,
+            place: None,
+            unwritten: false,
+            placeless: None,
+        });
         at = end;
     }
     Some((list, bytes))
@@ -154,7 +160,13 @@ mod tests {
 
     #[test]
     fn an_extent_across_two_zones_costs_what_each_does() {
-        let extent = |offset, bytes, place, unwritten| Extent { offset, bytes, place, unwritten };
+        let extent = |offset, bytes, place, unwritten| Extent {
+            offset,
+            bytes,
+            place,
+            unwritten,
+            placeless: None,
+        };
         let list = [
             extent(0, 100, Some(950), false),
             extent(200, 50, Some(5000), true),
@@ -176,8 +188,13 @@ mod tests {
 
     #[test]
     fn extents_that_stick_out_or_overlap_still_cover_the_file_once() {
-        let extent =
-            |offset, bytes| Extent { offset, bytes, place: Some(u64::MAX - 5), unwritten: false };
+        let extent = |offset, bytes| Extent {
+            offset,
+            bytes,
+            place: Some(u64::MAX - 5),
+            unwritten: false,
+            placeless: None,
+        };
         let ranges =
             disk().laid_out(&[extent(10, 100), extent(50, u64::MAX), extent(7, 3)], u64::MAX, 500);
         let mut end = 0;
