@@ -15,6 +15,7 @@ pub mod pack;
 pub mod probe;
 pub mod profiles;
 pub mod record;
+pub mod replay;
 pub mod run;
 pub mod sim;
 pub mod sleds;

@@ -25,6 +25,14 @@ pub enum ErrorKind {
     Io,
     /// A workload failed.
     Workload,
+    /// What a replay was asked to write to may not be overwritten.
+    Refused,
+    /// I/Os lie outside their target.
+    Outside,
+    /// The caller asked to stop.
+    Interrupted,
+    /// A probe's time is up.
+    OutOfTime,
     /// Two trials did not deliver the same bytes, so their times say nothing.
     Disagree,
 }
@@ -36,8 +44,24 @@ impl Error {
         self.kind
     }
 
+    /// The cause, if there is one.
+    #[must_use]
+    pub fn into_source(self) -> Option<BoxError> {
+        self.source
+    }
+
+    /// The error of a job that the caller asked to stop.
+    #[must_use]
+    pub fn interrupted(message: &str) -> Self {
+        Error { kind: ErrorKind::Interrupted, message: message.to_owned(), source: None }
+    }
+
     pub(crate) fn new(kind: ErrorKind, message: String) -> Self {
         Error { kind, message, source: None }
+    }
+
+    pub(crate) fn because(kind: ErrorKind, message: String, source: std::io::Error) -> Self {
+        Error { kind, message, source: Some(source.into()) }
     }
 
     pub(crate) fn io(path: &Path, doing: &str, error: std::io::Error) -> Self {

@@ -17,6 +17,7 @@
 //!   The kernel enforces the limits for this process alone and counts the requests exactly.
 //! * [`KernelWindow`] sets how far the kernel reads ahead, so that it may be compared with.
 //! * [`calibrate`] finds the latency and the bandwidth of a device from a few hundred reads.
+//! * [`replay`] plays recorded I/Os again, on a real target or on a device model.
 //!
 //! # Its neighbours
 //!
@@ -54,7 +55,9 @@ mod checksum;
 mod coldness;
 mod error;
 mod figures;
+pub mod inside;
 mod kernel_window;
+pub mod replay;
 mod slowed;
 mod workload;
 

@@ -30,6 +30,8 @@ pub(crate) struct Description {
     /// A pipe, socket or terminal: it has no offsets.
     pub(crate) stream: bool,
     pub(crate) written: bool,
+    /// Bytes were moved through it, or it was mapped.
+    pub(crate) used: bool,
     pub(crate) loaded: bool,
     pub(crate) coverage: Coverage,
 }
@@ -127,6 +129,7 @@ pub(crate) mod tests {
             append: false,
             stream: false,
             written: false,
+            used: false,
             loaded: false,
             coverage: Coverage::default(),
         }

@@ -130,10 +130,8 @@ impl Watcher {
     }
 
     fn touched(&mut self, touch: Touch, time_ns: u64, pid: u32, tid: u32) {
-        self.seen.rows += 1;
-        self.seen.bytes += touch.bytes;
         let file = self.files.get(touch.file);
-        self.rows.push(Access {
+        let is_taken = self.rows.push(Access {
             time_ns: time_ns.saturating_sub(self.started_ns),
             pid,
             tid,
@@ -144,10 +142,14 @@ impl Watcher {
             inode: Some(file.inode),
             ..Access::new(Op::Fault, file.number)
         });
+        if is_taken {
+            self.seen.rows += 1;
+            self.seen.bytes += touch.bytes;
+        }
     }
 }
 
-fn now_ns() -> u64 {
+pub(crate) fn now_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }

@@ -115,8 +115,8 @@ impl Status {
     }
 }
 
-/// File systems that know a file's capabilities without asking a server.
-const LOCAL: [&str; 12] = [
+/// File systems that know a file's capabilities and places without asking a server.
+pub(crate) const LOCAL: [&str; 12] = [
     "bcachefs", "btrfs", "erofs", "ext2", "ext3", "ext4", "f2fs", "overlay", "squashfs", "tmpfs",
     "xfs", "zfs",
 ];

@@ -34,6 +34,9 @@
 //!
 //! Latencies are upper bounds, which include the stops.
 //!
+//! [`record_running`] attaches to a program that runs already, follows it for a while, and lets it
+//! go.
+//!
 //! [`Touches`] is the part that stops nothing: the first touches of mapped files alone, of a
 //! program that somebody else starts.
 //!
@@ -70,9 +73,13 @@ mod descriptions;
 mod error;
 mod faults;
 mod inspect;
+mod looker;
 mod paths;
+mod places;
+mod post_cache;
 mod record;
 mod recorded;
+mod running;
 mod selection;
 mod sink;
 mod space;
@@ -81,7 +88,11 @@ mod touches;
 mod tracer;
 
 pub use error::{Error, ErrorKind, Result};
+pub use places::{FileKey, Places, Snapshot};
+pub use post_cache::PostCache;
 pub use record::{Options, record};
 pub use recorded::{Mappings, Recorded, Status, Summary};
+pub use running::record_running;
 pub use selection::Selection;
+pub use sink::Limits;
 pub use touches::Touches;

@@ -3,9 +3,11 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::faults::{Seen, Watch};
+use crate::places::Places;
+use crate::post_cache::{self, Follower, PostCache};
 use crate::recorded::{Mappings, Recorded, Status, Summary};
 use crate::selection::Selection;
-use crate::sink::{Sink, Written};
+use crate::sink::{Limits, Sink, Written};
 use crate::tracer::{Settings, Traced, Tracer};
 use crate::{arch, calls};
 use nix::sys::ptrace::{self, Options as Trace};
@@ -17,12 +19,17 @@ use seekless_trace::{Metadata, RunInfo, SpoolWriter, Writer, spool_path};
 use std::ffi::{CString, OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const SOURCE: &str = "seekless record: seccomp and ptrace; latencies are upper bounds, which include \
                       switches to the recorder and back";
+
+/// What to do where ptrace is refused.
+pub(crate) const MAY_NOT_TRACE: &str = "this process may not trace another. In a container: start it with --cap-add=SYS_PTRACE, or a seccomp profile that \
+     allows ptrace. Otherwise look at /proc/sys/kernel/yama/ptrace_scope: 0 and 1 suffice, 2 needs root, 3 forbids it. \
+     A program that strace, gdb or another recording already traces cannot be recorded";
 
 /// How to record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,6 +45,16 @@ pub struct Options {
     pub only: Vec<String>,
     /// Globs of files not to record, even if `only` names them.
     pub exclude: Vec<String>,
+    /// Find out where files lie, at each close and at the end ([`Recorded::places`]).
+    pub places: bool,
+    /// At the end write files back that have no places yet, so that they get some.
+    pub sync: bool,
+    /// Write what reaches the devices of the files behind the page cache to this file, as a block
+    /// trace of the whole machine's requests. This needs root or CAP_PERFMON; else the result says
+    /// why there is none ([`Recorded::post_cache`]).
+    pub post_cache: Option<PathBuf>,
+    /// When to stop recording. A program that was started for it runs on, unrecorded.
+    pub limits: Limits,
 }
 
 /// Runs `program`, which is searched along PATH, with `args`. Writes the trace of all that it and
@@ -64,38 +81,93 @@ pub fn record(
     output: &Path,
     options: &Options,
 ) -> Result<Recorded> {
-    if !arch::SUPPORTED {
-        return Err(Error::new(
-            ErrorKind::Unsupported,
-            format!(
-                "recording is not supported on this architecture ({}), only on x86_64",
-                std::env::consts::ARCH
-            ),
-        ));
-    }
+    check_architecture()?;
     let words = words(program, args)?;
+    recorded_by(circumstances(program, args), output, options, |spool, settings| {
+        trace(program, &words, spool, options.limits, settings)
+    })
+}
+
+pub(crate) fn check_architecture() -> Result<()> {
+    if arch::SUPPORTED {
+        return Ok(());
+    }
+    let message = format!(
+        "recording is not supported on this architecture ({}), only on x86_64",
+        std::env::consts::ARCH
+    );
+    Err(Error::new(ErrorKind::Unsupported, message))
+}
+
+/// Makes the spool, has `follow` follow the program, and writes the trace.
+pub(crate) fn recorded_by(
+    run: RunInfo,
+    output: &Path,
+    options: &Options,
+    follow: impl FnOnce(SpoolWriter, Settings) -> Result<Traced>,
+) -> Result<Recorded> {
     let selection = Selection::new(&options.only, &options.exclude)?;
     let _survive = signals::survive_file_size_limit();
     let spool_path = spool_path(output).map_err(|error| {
         Error::new(ErrorKind::Trace, "there is no folder for the spool").because(error)
     })?;
     check_outputs(output, &spool_path, options)?;
+    if let Some(out) = &options.post_cache {
+        try_output(&Destination::new(out).replacing(options.force))?;
+    }
     let destination = Destination::new(output).replacing(options.force);
     try_output(&destination)?;
-    let run = RunInfo {
-        only: options.only.clone(),
-        exclude: options.exclude.clone(),
-        ..circumstances(program, args)
-    };
-    let metadata = Metadata { runs: vec![run], ..Metadata::default() };
+    let run = RunInfo { only: options.only.clone(), exclude: options.exclude.clone(), ..run };
+    let metadata = Metadata { runs: vec![run.clone()], ..Metadata::default() };
     let spool = SpoolWriter::create(&spool_path, &metadata).map_err(unwritable)?;
     let own = own_names(output, &spool_path);
-    let traced =
-        trace(program, &words, spool, Settings { special: options.special, selection, own });
+    let places = options.places || options.post_cache.is_some();
+    let settings = Settings { special: options.special, selection, own, places };
+    // Not beside the output, since the program may list that folder.
+    let folder = spool_path.parent().unwrap_or(Path::new("."));
+    let post_cache = options.post_cache.as_ref().map(|_| Follower::start(folder));
+    let traced = follow(spool, settings);
     if traced.as_ref().is_err_and(|error| error.kind() != ErrorKind::Trace) {
-        let _ = std::fs::remove_file(&spool_path); // the program did not run, so the spool is empty
+        let _ = std::fs::remove_file(&spool_path); // nothing was followed, so the spool is empty
     }
-    Ok(finish(traced?, &destination, &spool_path))
+    let mut traced = traced?;
+    let places = traced.looker.take().map(|looker| looker.finish(options.sync));
+    let followed = post_cache.zip(options.post_cache.as_deref());
+    let post_cache = followed.map(|(follower, out)| {
+        let out = Destination::new(out).replacing(options.force);
+        let run = RunInfo { only: Vec::new(), exclude: Vec::new(), ..run };
+        behind(follower, places.as_ref(), run, &out)
+    });
+    let recorded = finish(traced, &destination, &spool_path);
+    Ok(Recorded { places: places.filter(|_| options.places), post_cache, ..recorded })
+}
+
+/// Ends the view behind the page cache: of the disks of the program's files.
+fn behind(
+    follower: io::Result<Follower>,
+    places: Option<&Places>,
+    run: RunInfo,
+    out: &Destination,
+) -> PostCache {
+    let follower = match follower {
+        Ok(follower) => follower,
+        Err(error) => return PostCache::Refused(why_no_events(&error)),
+    };
+    let devices = places.into_iter().flat_map(|places| places.files.keys().map(|key| key.0));
+    let written = follower.finish(&post_cache::disks(devices), run, out);
+    written.unwrap_or_else(|error| {
+        let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
+        PostCache::Refused(format!("{error}{}", cause.unwrap_or_default()))
+    })
+}
+
+fn why_no_events(error: &io::Error) -> String {
+    match error.raw_os_error() {
+        Some(libc::EPERM | libc::EACCES) => {
+            "block events are for root, or for CAP_PERFMON where tracefs is readable".to_owned()
+        }
+        _ => format!("block events do not work here: {}", reason(error)),
+    }
 }
 
 fn words(program: &OsStr, args: &[OsString]) -> Result<Vec<CString>> {
@@ -153,16 +225,21 @@ fn own_names(output: &Path, spool: &Path) -> Vec<Vec<u8>> {
 }
 
 fn circumstances(program: &OsStr, args: &[OsString]) -> RunInfo {
-    let name = rustix::system::uname();
     let text = |word: &OsStr| seekless_trace::escape_path(word.as_bytes());
+    let words = std::iter::once(program).chain(args.iter().map(OsString::as_os_str));
     RunInfo {
-        command: std::iter::once(program)
-            .chain(args.iter().map(OsString::as_os_str))
-            .map(text)
-            .collect(),
+        command: words.map(text).collect(),
         directory: std::env::current_dir()
             .map(|directory| text(directory.as_os_str()))
             .unwrap_or_default(),
+        ..this_machine()
+    }
+}
+
+/// What is the same of every recording that begins now.
+pub(crate) fn this_machine() -> RunInfo {
+    let name = rustix::system::uname();
+    RunInfo {
         host: name.nodename().to_string_lossy().into_owned(),
         kernel: name.release().to_string_lossy().into_owned(),
         clock: "monotonic".into(),
@@ -180,14 +257,16 @@ fn trace(
     program: &OsStr,
     words: &[CString],
     spool: SpoolWriter,
+    limits: Limits,
     settings: Settings,
 ) -> Result<Traced> {
     let own_failure =
         |what: &'static str| move |error: io::Error| Error::new(ErrorKind::Io, what).because(error);
-    let child = tracee::spawn(words, &calls::filter(), attach)
+    let places = settings.places;
+    let child = tracee::spawn(words, &calls::filter(), |pid| attach(pid, places))
         .map_err(|failure| explain(program, failure))?;
     let Waiting { pid, .. } = child;
-    let sink = Sink::new(spool)
+    let sink = Sink::new(spool, limits)
         .map_err(own_failure("the thread that writes the spool cannot be started"))?;
     let settings = Arc::new(settings);
     let watch = Watch::start(pid, sink.rows(), Arc::clone(&settings));
@@ -233,28 +312,29 @@ pub(crate) fn why_no_touches(error: &io::Error) -> String {
     }
 }
 
-fn attach(pid: i32) -> io::Result<()> {
-    let options = Trace::PTRACE_O_TRACESECCOMP
+fn attach(pid: i32, exits: bool) -> io::Result<()> {
+    let options = stops(exits) | Trace::PTRACE_O_TRACESECCOMP | Trace::PTRACE_O_EXITKILL;
+    Ok(ptrace::seize(Pid::from_raw(pid), options)?)
+}
+
+/// What stops every followed process. With `exits` it also stops before its end, while its files
+/// are open.
+pub(crate) fn stops(exits: bool) -> Trace {
+    let exits = if exits { Trace::PTRACE_O_TRACEEXIT } else { Trace::empty() };
+    exits
         | Trace::PTRACE_O_TRACESYSGOOD
         | Trace::PTRACE_O_TRACEFORK
         | Trace::PTRACE_O_TRACEVFORK
         | Trace::PTRACE_O_TRACECLONE
         | Trace::PTRACE_O_TRACEEXEC
-        | Trace::PTRACE_O_EXITKILL;
-    Ok(ptrace::seize(Pid::from_raw(pid), options)?)
 }
 
 fn explain(program: &OsStr, failure: Failure) -> Error {
     let program = program.to_string_lossy();
     match failure {
-        Failure::Start(error) if error.raw_os_error() == Some(libc::EPERM) => Error::new(
-            ErrorKind::Refused,
-            "this process may not trace another. In a container: start it with --cap-add=SYS_PTRACE, or a seccomp \
-             profile that allows ptrace. Otherwise look at /proc/sys/kernel/yama/ptrace_scope: 0 and 1 suffice, 2 \
-             needs root, 3 forbids it. A program that strace, gdb or another recording already traces cannot be \
-             recorded",
-        )
-        .because(error),
+        Failure::Start(error) if error.raw_os_error() == Some(libc::EPERM) => {
+            Error::new(ErrorKind::Refused, MAY_NOT_TRACE).because(error)
+        }
         Failure::Start(error) => Error::new(ErrorKind::Io, "the program cannot be started").because(error),
         Failure::Filter(error) => Error::new(
             ErrorKind::Refused,
@@ -273,7 +353,7 @@ fn explain(program: &OsStr, failure: Failure) -> Error {
 
 /// Waits until the spool is written, completes its metadata, and turns it into the trace.
 fn finish(traced: Traced, output: &Destination, spool_path: &Path) -> Recorded {
-    let Traced { sink, mut summary, status, duration_ns } = traced;
+    let Traced { sink, mut summary, status, duration_ns, .. } = traced;
     let status = status.unwrap_or(Status::Exited(0));
     let placed = match sink.finish() {
         Some(Written { mut spool, lost, error: None }) => {
@@ -299,7 +379,7 @@ fn finish(traced: Traced, output: &Destination, spool_path: &Path) -> Recorded {
             None => error,
         }
     });
-    Recorded { status, summary, duration_ns, unfinished }
+    Recorded { status, summary, duration_ns, unfinished, places: None, post_cache: None }
 }
 
 fn describe(metadata: &mut Metadata, summary: &Summary, status: Status, duration_ns: u64) {
@@ -309,12 +389,13 @@ fn describe(metadata: &mut Metadata, summary: &Summary, status: Status, duration
         run.exit_status = Some(status.code());
         run.left_out = summary.left_out;
         run.blind_spots = summary.blind_spots.clone();
-        run.source = match &summary.mappings {
+        let mapped = match &summary.mappings {
             Mappings::Touches { .. } => {
-                format!("{SOURCE}; mapped files by the first touch, at the grain of page faults")
+                "mapped files by the first touch, at the grain of page faults".to_owned()
             }
-            Mappings::Calls(why) => format!("{SOURCE}; mapped files at the grain of calls ({why})"),
+            Mappings::Calls(why) => format!("mapped files at the grain of calls ({why})"),
         };
+        run.source = format!("{}; {mapped}", run.source);
     }
 }
 

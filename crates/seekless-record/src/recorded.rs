@@ -1,6 +1,8 @@
 //! The result of a recording: how the program ended, and how much of what it did was seen.
 
 use crate::error::Error;
+use crate::places::Places;
+use crate::post_cache::PostCache;
 use seekless_sys::signals;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -85,6 +87,9 @@ pub struct Summary {
     pub processes: u64,
     /// Calls that could not be understood, or whose rows could not be written.
     pub lost: u64,
+    /// Rows that came after the end that [`Limits`](crate::Limits) set, as far as calls were still
+    /// looked at: above 0 if the program did more.
+    pub beyond: u64,
     /// Calls on files that [`Options`](crate::Options) leave out.
     pub left_out: u64,
     /// Programs that ran without the privileges that their files give them, and how often.
@@ -105,4 +110,8 @@ pub struct Recorded {
     pub duration_ns: u64,
     /// Why the trace could not be finished, if so, and where the spool is.
     pub unfinished: Option<Error>,
+    /// Where the files lay, if that was asked for.
+    pub places: Option<Places>,
+    /// The view behind the page cache, if that was asked for.
+    pub post_cache: Option<PostCache>,
 }

@@ -13,8 +13,21 @@ const BATCH_TIME: Duration = Duration::from_millis(250);
 /// lost.
 const QUEUE_ROWS_MAX: usize = 1 << 20;
 
+/// What a recording has at most; nothing beyond is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Nanoseconds from its start.
+    pub time_ns: Option<u64>,
+    /// Rows.
+    pub rows: Option<u64>,
+}
+
 #[derive(Debug, Default)]
 struct Queue {
+    limits: Limits,
+    /// Rows taken so far, and rows beyond the limits.
+    taken: u64,
+    beyond: u64,
     rows: Vec<Access>,
     /// The names of new files, in the order of their numbers.
     names: Vec<String>,
@@ -63,8 +76,9 @@ pub(crate) struct Sink {
 }
 
 impl Sink {
-    pub(crate) fn new(spool: SpoolWriter) -> std::io::Result<Self> {
+    pub(crate) fn new(spool: SpoolWriter, limits: Limits) -> std::io::Result<Self> {
         let shared = Arc::new(Shared::default());
+        shared.lock().limits = limits;
         let theirs = Arc::clone(&shared);
         let writer = std::thread::Builder::new()
             .name("seekless-spool".into())
@@ -86,8 +100,21 @@ impl Sink {
         self.rows.name(file)
     }
 
-    pub(crate) fn push(&self, access: Access) {
-        self.rows.push(access);
+    /// As [`Rows::push`].
+    pub(crate) fn push(&self, access: Access) -> bool {
+        self.rows.push(access)
+    }
+
+    /// Whether nothing more is taken from `now_ns` on.
+    pub(crate) fn is_over(&self, now_ns: u64) -> bool {
+        let queue = self.rows.shared.lock();
+        let Limits { time_ns, rows } = queue.limits;
+        time_ns.is_some_and(|most| now_ns >= most) || rows.is_some_and(|most| queue.taken >= most)
+    }
+
+    /// Rows that were beyond the limits.
+    pub(crate) fn beyond(&self) -> u64 {
+        self.rows.shared.lock().beyond
     }
 
     /// Waits until all rows are written. `None` if the writing thread panicked.
@@ -136,8 +163,17 @@ impl Rows {
         Arc::clone(&self.files().names[file as usize])
     }
 
-    pub(crate) fn push(&self, access: Access) {
+    /// Takes a row. False if it is beyond the limits of the recording.
+    pub(crate) fn push(&self, access: Access) -> bool {
         let mut queue = self.shared.lock();
+        let Limits { time_ns, rows } = queue.limits;
+        if time_ns.is_some_and(|most| access.time_ns >= most)
+            || rows.is_some_and(|most| queue.taken >= most)
+        {
+            queue.beyond += 1;
+            return false;
+        }
+        queue.taken += 1;
         while queue.rows.len() >= QUEUE_ROWS_MAX {
             queue = self.shared.room.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
@@ -145,6 +181,7 @@ impl Rows {
         if queue.rows.len() == BATCH_ROWS {
             self.shared.more.notify_one();
         }
+        true
     }
 
     fn files(&self) -> MutexGuard<'_, Files> {

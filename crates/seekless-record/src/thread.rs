@@ -48,6 +48,18 @@ impl Thread {
             lent: None,
         }
     }
+
+    /// Another thread of the same process.
+    pub(crate) fn sibling(&self) -> Self {
+        Self {
+            pid: self.pid,
+            files: Rc::clone(&self.files),
+            space: Rc::clone(&self.space),
+            directory: Rc::clone(&self.directory),
+            pending: None,
+            lent: None,
+        }
+    }
 }
 
 /// A call between its entry and its exit.

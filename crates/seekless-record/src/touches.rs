@@ -30,8 +30,7 @@ impl Touches {
     /// [`ErrorKind::Refused`]: perf events are refused; the message says how to allow them.
     pub fn follow(pid: i32) -> Result<Self> {
         let rows = Rows::unwritten();
-        let settings =
-            Settings { special: false, selection: Selection::new(&[], &[])?, own: vec![] };
+        let settings = Settings { selection: Selection::new(&[], &[])?, ..Settings::default() };
         let watch = Watch::start(pid, rows.clone(), Arc::new(settings)).map_err(|error| {
             Error::new(ErrorKind::Refused, why_no_touches(&error)).because(error)
         })?;

@@ -1,9 +1,11 @@
 //! The loop around `waitpid`. It interprets and notes each stop of a traced thread, and lets the
 //! thread go on at once.
 
+mod attached;
 mod enter;
 mod leave;
 mod life;
+mod look;
 mod rows;
 mod tables;
 mod transfer;
@@ -11,9 +13,13 @@ mod transfer;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use attached::ENDINGS;
+
 use crate::arch::Registers;
+use crate::call::Call;
 use crate::calls::Calls;
 use crate::descriptions::{Descriptions, Moment};
+use crate::looker::Looker;
 use crate::paths::{self, Paths};
 use crate::recorded::{Status, Summary};
 use crate::selection::Selection;
@@ -40,6 +46,8 @@ pub(crate) struct Settings {
     pub(crate) selection: Selection,
     /// Absolute names of the recorder's own files.
     pub(crate) own: Vec<Vec<u8>>,
+    /// Find out where files lie.
+    pub(crate) places: bool,
 }
 
 impl Settings {
@@ -65,6 +73,9 @@ pub(crate) struct Tracer {
     /// When we let the current call go on, from `started`.
     resumed_ns: u64,
     main: i32,
+    /// The program ran before the recorder came: no filter tells which calls matter, so each stops
+    /// it twice.
+    attached: bool,
     /// The program has been executed. The child's calls before that are the recorder's own.
     live: bool,
     status: Option<Status>,
@@ -84,6 +95,8 @@ pub(crate) struct Tracer {
     /// The last signal of the program: number, whether this process sent it, when.
     last_signal: (i32, bool, u64),
     summary: Summary,
+    /// Finds out where files lie, if that is wanted.
+    looker: Option<Looker>,
     /// Files that were opened, to count each once.
     opened: HashSet<FileId, foldhash::fast::RandomState>,
 }
@@ -92,14 +105,21 @@ pub(crate) struct Tracer {
 pub(crate) struct Traced {
     pub(crate) sink: Sink,
     pub(crate) summary: Summary,
+    pub(crate) looker: Option<Looker>,
     /// `None` if the program was never executed.
     pub(crate) status: Option<Status>,
     pub(crate) duration_ns: u64,
 }
 
 impl Tracer {
-    /// A tracer of the attached child `main`.
+    /// A tracer of the attached child `main`, which gets the signals to this process.
     pub(crate) fn new(main: i32, sink: Sink, settings: Arc<Settings>) -> Self {
+        let forwarding = Forwarding::to(main);
+        Self { forwarding, ..Self::unforwarded(main, sink, settings) }
+    }
+
+    fn unforwarded(main: i32, sink: Sink, settings: Arc<Settings>) -> Self {
+        let looks = settings.places;
         Self {
             settings,
             sink,
@@ -108,6 +128,7 @@ impl Tracer {
             now_ns: 0,
             resumed_ns: 0,
             main,
+            attached: false,
             live: false,
             status: None,
             deprives: false,
@@ -116,10 +137,11 @@ impl Tracer {
             early: HashMap::new(),
             descriptions: Descriptions::default(),
             paths: Paths::default(),
-            forwarding: Forwarding::to(main),
+            forwarding: None,
             last_signal: (0, false, 0),
             summary: Summary { processes: 1, ..Summary::default() },
             opened: HashSet::default(),
+            looker: looks.then(Looker::default),
         }
     }
 
@@ -144,12 +166,18 @@ impl Tracer {
                 }
             }
         }
-        Ok(Traced {
+        Ok(self.traced())
+    }
+
+    fn traced(mut self) -> Traced {
+        self.summary.beyond = self.sink.beyond();
+        Traced {
             duration_ns: self.elapsed_ns(),
             sink: self.sink,
             summary: self.summary,
+            looker: self.looker,
             status: self.status.filter(|_| self.live),
-        })
+        }
     }
 
     fn elapsed_ns(&self) -> u64 {
@@ -170,9 +198,10 @@ impl Tracer {
         }
         let resumed = match stop {
             Stop::Seccomp => self.entered(tid),
+            Stop::Syscall if self.attached => self.entered_or_left(tid),
             Stop::Syscall => {
                 self.left(tid);
-                tracee::resume(tid, Until::Event, 0)
+                self.go_on(tid, 0)
             }
             Stop::Signal(signal) => self.signalled(tid, signal),
             Stop::Group(signal) => {
@@ -184,9 +213,9 @@ impl Tracer {
             }
             Stop::Event(event) => {
                 self.happened(tid, event);
-                tracee::resume(tid, Until::Event, 0)
+                self.go_on(tid, 0)
             }
-            _ => tracee::resume(tid, Until::Event, 0),
+            _ => self.go_on(tid, 0),
         };
         if resumed.is_err() {
             self.summary.lost += 1;
@@ -195,8 +224,8 @@ impl Tracer {
 
     /// Before a call: decides whether its exit matters.
     fn entered(&mut self, tid: i32) -> io::Result<()> {
-        let until =
-            if self.live && self.note_entry(tid) { Until::SyscallExit } else { Until::Event };
+        let matters = self.live && self.note_entry(tid);
+        let until = if matters || self.attached { Until::SyscallExit } else { Until::Event };
         let resumed_ns = self.elapsed_ns();
         if let Some(pending) = self.threads.get_mut(&tid).and_then(|thread| thread.pending.as_mut())
         {
@@ -206,7 +235,11 @@ impl Tracer {
     }
 
     fn note_entry(&mut self, tid: i32) -> bool {
-        let Some(entered) = self.answer(tracee::entered(tid)) else { return false };
+        let entered = match self.attached {
+            true => self.answer(tracee::entered_unfiltered(tid)).flatten(),
+            false => self.answer(tracee::entered(tid)),
+        };
+        let Some(entered) = entered else { return false };
         if entered.mark != MARK {
             // The stop is from a filter of the program's own. Without a recorder there is no
             // tracer, and such a call fails.
@@ -214,6 +247,10 @@ impl Tracer {
             return false;
         }
         let Some(call) = self.calls.get(entered.architecture, entered.number) else { return false };
+        let keeps_children = matches!(call, Call::CloneUntraced | Call::CloneBySize);
+        if !keeps_children && self.sink.is_over(self.now_ns) {
+            return false;
+        }
         let pending = self.enter(tid, call, entered);
         let matters = pending.is_some();
         if let Some(thread) = self.threads.get_mut(&tid) {
@@ -245,7 +282,13 @@ impl Tracer {
 
     fn signalled(&mut self, tid: i32, signal: i32) -> io::Result<()> {
         let passed = if self.is_second_of_a_pair(tid, signal) { 0 } else { signal };
-        tracee::resume(tid, Until::Event, passed)
+        self.go_on(tid, passed)
+    }
+
+    /// Lets a thread run to its next stop that matters, and delivers `signal` unless it is 0.
+    fn go_on(&self, tid: i32, signal: i32) -> io::Result<()> {
+        let until = if self.attached { Until::SyscallExit } else { Until::Event };
+        tracee::resume(tid, until, signal)
     }
 
     /// Whether a signal is the second copy of one. A signal to the whole process group reaches the

@@ -16,8 +16,10 @@
 //! | [`predict`] | says what loading a run from a pack would ask of a device |
 //! | [`synth`] | makes files with the names and sizes of a trace, if the real ones are elsewhere |
 //! | [`probe`] | measures what a device costs, and keeps the figures |
+//! | [`replay`](mod@replay) | plays a trace again, on files, a device or a device model |
 //! | [`sleds`] | sums up what reading a folder costs now |
 //! | [`cut`](mod@cut), [`diff`](mod@diff) | cuts a part out of a trace, compares two |
+//! | [`blocks`](mod@blocks) | maps the accesses of a trace to the blocks of the device |
 //! | [`anonymise`](mod@anonymise) | makes a trace fit to be given away |
 //! | [`export`](mod@export) | lists what runs need, for tools that prefetch themselves |
 //! | [`start`] | starts a program, and brings what it needs into the page cache beside it |
@@ -52,6 +54,7 @@
 //! ```
 
 pub mod anonymise;
+pub mod blocks;
 pub mod compare;
 mod crew;
 pub mod cut;
@@ -65,6 +68,7 @@ pub mod predict;
 pub mod probe;
 pub mod profiles;
 mod ranges;
+pub mod replay;
 mod rewrite;
 pub mod roots;
 pub mod sleds;

@@ -2,6 +2,9 @@
 //! SLEDs.
 
 mod choose;
+mod inside;
+
+pub use inside::{InsideOptions, InsideReport, Subject, inside};
 
 use crate::{Error, ErrorKind, Result};
 use seekless_device::units::{counted, format_bytes, format_duration};

@@ -54,8 +54,8 @@ pub(crate) fn rewrite(
 /// What stays true of a trace that was made from another, but for its runs. It is named here, so
 /// that what metadata may hold later is not passed on unseen.
 pub(crate) fn plain(all: &Metadata) -> Metadata {
-    let Metadata { kind, page_bytes, lost, .. } = *all;
-    Metadata { kind, page_bytes, lost, ..Metadata::default() }
+    let Metadata { kind, view, page_bytes, lost, .. } = *all;
+    Metadata { kind, view, page_bytes, lost, ..Metadata::default() }
 }
 
 pub(crate) fn unread(error: seekless_trace::Error) -> Error {

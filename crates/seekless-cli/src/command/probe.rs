@@ -1,9 +1,13 @@
-//! `seekless probe`: measures what a device costs, once, and keeps the figures.
+//! `seekless probe`: measures what a device costs, once, and keeps the figures; with `--inside` or
+//! `--save`, what it is inside, and as a device model.
+
+mod inside;
 
 use crate::output;
-use seekless::device::Origin;
 use seekless::device::units::{format_bytes, format_duration};
+use seekless::device::{DeviceSpec, Origin};
 use seekless::report::table;
+use seekless::tools::device::named;
 use seekless::tools::probe::{Options, Probe, known, probe, probe_memory};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -21,12 +25,33 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// device. Figures in $XDG_CONFIG_HOME/seekless/sleds.toml take precedence over measured ones.
 ///
 /// Without PATH, shows all measured devices.
+///
+/// --save FILE.toml measures the latency of reads by size (4 KiB to 1 MiB) and by how many run at
+/// once (1 to 32), and the rate of sequential reads, in about ten seconds and at most 3 GB. The
+/// file is a device that --device takes everywhere.
+///
+/// --inside looks for what the timing of single reads shows: of a disk its rotation, tracks, skews,
+/// heads, zones, seek curve and cache (about 20,000 reads of one sector and some tens of MB; two to
+/// ten minutes); of a flash drive its page, chunk, the number of planes that work at once, and its
+/// channels (about 50,000 reads and 2 GB; under a minute). PATH is a block device, or a file that
+/// lies in one piece of at least 32 MiB. Each figure comes with the number of standard errors that
+/// speak for it. What fewer than three speak for is called unidentifiable, as all of it is behind a
+/// host's cache or a cloud volume's limits; then the latencies are measured as with --save.
+///
+/// Nothing is written, unless --destroy-data says so. Then PATH is a regular file with nothing of
+/// value in it, or an unmounted block device, and its data is lost. Writes show how a flash drive
+/// maps pages, and what writes take. Refused are folders, links, files that anything has open, and
+/// devices that are mounted, whose partitions are, or that are part of another device.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   seekless probe /data
   seekless probe /data/film.mkv --refresh
   seekless probe --memory            what reading cached data costs
+  seekless probe /data/film.mkv --save drive.toml
+  seekless sim run.parquet --device drive.toml
+  seekless probe /dev/sdb --inside --save sdb.toml --picture sdb.svg
+  seekless probe --inside --device t7k250 --noise 3   try it on a model
   seekless probe --json | jq '.[] | {device, latency_s, bandwidth}'")]
 pub struct Args {
     /// A large file, or a folder with large files below it
@@ -41,6 +66,32 @@ pub struct Args {
     /// Keep the figures in this device table
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
+    /// Look for what the device is inside
+    #[arg(long, conflicts_with_all = ["memory", "refresh", "table"])]
+    inside: bool,
+    /// Keep the device as a model in this file, .toml
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["memory", "refresh", "table"])]
+    save: Option<PathBuf>,
+    /// Draw each curve into this file, .svg or .png; - is standard output
+    #[arg(long, value_name = "FILE", value_parser = output::picture_file, conflicts_with_all = ["memory", "refresh", "table"])]
+    picture: Option<PathBuf>,
+    #[command(flatten)]
+    force: output::Force,
+    /// Write too: what PATH holds is lost
+    #[arg(long, requires = "path", conflicts_with_all = ["memory", "refresh", "table", "device"])]
+    destroy_data: bool,
+    /// Time that --inside may take on the device
+    #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    seconds: u64,
+    /// Probe this device model in virtual time, instead of PATH
+    #[arg(long, value_name = "SPEC", value_parser = named, conflicts_with_all = ["path", "memory", "refresh", "table"])]
+    device: Option<DeviceSpec>,
+    /// With --device: the error with which times are read, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, requires = "device", value_parser = percent)]
+    noise: f64,
+    /// Choose places by this number, not by the clock
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
     /// Print the figures as JSON
     #[arg(long)]
     json: bool,
@@ -48,6 +99,10 @@ pub struct Args {
 
 /// Measures the device or looks it up, and prints its figures.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let models = args.inside || args.save.is_some() || args.picture.is_some();
+    if models || args.destroy_data || args.device.is_some() {
+        return inside::run(&args);
+    }
     let options =
         Options { refresh: args.refresh, table: args.table.clone(), ..Options::default() };
     let probed = if args.memory {
@@ -66,6 +121,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         output::text(&report(&probed))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Parses a share in percent.
+fn percent(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+        _ => Err("write a number from 0 to 100".to_owned()),
+    }
 }
 
 /// A row of the list of devices.

@@ -1,10 +1,12 @@
 //! `seekless record`: runs a program, records what it and its children read.
 
-use crate::exit;
+use crate::command::trace::blocks::said;
+use crate::{exit, output};
 use clap::builder::{PathBufValueParser, TypedValueParser};
-use seekless::device::units::{counted, format_bytes, format_duration};
-use seekless::record::{self, Mappings, Options, Recorded};
-use seekless::sys::output::Destination;
+use seekless::device::units::{counted, format_bytes, format_duration, parse_duration};
+use seekless::record::{self, Limits, Mappings, Options, PostCache, Recorded};
+use seekless::sys::output::{Content, Destination};
+use seekless::tools::blocks;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -45,9 +47,22 @@ use std::process::ExitCode;
 /// perf events (kernel.perf_event_paranoid at most 2); where they are refused, the trace has the
 /// mappings only, and the summary says so.
 ///
+/// --pid records a program that runs already, and all of its threads, until Ctrl-C, --for, --rows
+/// or its end; then it runs on, also if `seekless record` is killed. Each of its calls stops it
+/// twice, so it is slower than a program that `seekless record` has started. Touches of mapped
+/// files are not seen. The exit status is 0.
+///
 /// The recorder cannot see reads through io_uring and io_submit, nor calls of x32, nor two calls of
 /// very old 32-bit programs (the first mmap and sendfile). Unless you are root, it cannot see
 /// programs that you may execute but not read. All of these are counted and shown.
+///
+/// --block writes the block view beside the trace: what the device would be asked if there were no
+/// page cache, as `seekless trace blocks` makes it. Here places are looked up while the program
+/// runs, at each close and before each process ends, so that files that it deletes have places too.
+/// New files get their places when the kernel writes them back: --sync does that at the end, and
+/// looks again. --post writes what reaches the devices behind the page cache, as the kernel's block
+/// layer tells it to root: of the whole machine, with issue times and latencies, on the devices of
+/// the program's files.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -55,6 +70,9 @@ Examples:
   seekless record -o build.parquet -- make -j2
   seekless record -o start.parquet --quiet -- python3 -c 'import json'
   seekless record --only '*.db' --only /srv/data --exclude '*.tmp' -- ./server
+  seekless record -o build.parquet --block blocks.parquet --sync -- make -j2
+  seekless record --pid 1234 --for 30s -o server.parquet
+  seekless record --block before.parquet --post behind.parquet -- ./server
   seekless trace info start.parquet")]
 pub struct Args {
     /// The trace to write
@@ -69,7 +87,25 @@ pub struct Args {
     /// Leave out files whose name matches, also of those that --only names; may be given again
     #[arg(long, value_name = "GLOB")]
     exclude: Vec<String>,
-    /// Replace OUTPUT if it is there
+    /// Also write the accesses as blocks of the device, as if there were no page cache
+    #[arg(long, value_name = "FILE", value_parser = trace_file())]
+    block: Option<PathBuf>,
+    /// Also write what reaches the devices behind the page cache (root)
+    #[arg(long, value_name = "FILE", value_parser = trace_file())]
+    post: Option<PathBuf>,
+    /// At the end write files back that are not on the device yet, so that they have places
+    #[arg(long)]
+    sync: bool,
+    /// Record this process, which runs already, instead of a command
+    #[arg(long, value_name = "PID", conflicts_with = "command")]
+    pid: Option<i32>,
+    /// Record nothing after this time, such as 30s; the program runs on
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_duration)]
+    time_ns: Option<u64>,
+    /// Record at most so many rows; the program runs on
+    #[arg(long, value_name = "COUNT")]
+    rows: Option<u64>,
+    /// Replace OUTPUT, and the files of --block and --post, if they are there
     #[arg(short, long)]
     force: bool,
     /// Do not print the summary to standard error
@@ -77,7 +113,7 @@ pub struct Args {
     quiet: bool,
     /// The program and its arguments
     #[arg(
-        required = true,
+        required_unless_present = "pid",
         trailing_var_arg = true,
         allow_hyphen_values = true,
         value_name = "CMD"
@@ -98,30 +134,102 @@ fn trace_file() -> impl TypedValueParser<Value = PathBuf> {
 
 /// Records, prints the summary, and ends as the program did.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let Some((program, arguments)) = args.command.split_first() else {
-        anyhow::bail!("no program to record: seekless record -o run.parquet -- PROGRAM");
-    };
     let options = Options {
         special: args.special,
         force: args.force,
         only: args.only,
         exclude: args.exclude,
+        places: args.block.is_some(),
+        sync: args.sync,
+        post_cache: args.post.clone(),
+        limits: Limits { time_ns: args.time_ns, rows: args.rows },
     };
-    match record::record(program, arguments, &args.output, &options) {
+    let block = args.block.map(|path| Destination::new(path).replacing(args.force));
+    if let Some(Err(error)) = block.as_ref().map(|block| block.check(Content::Binary)) {
+        let _ = exit::failure(&error.into()); // prints it, before the program runs
+        return Ok(ExitCode::from(125));
+    }
+    let recorded = match (args.pid, args.command.split_first()) {
+        (Some(pid), _) => {
+            let is_endless = args.time_ns.is_none() && args.rows.is_none();
+            if !args.quiet && is_endless && Path::new("/proc").join(pid.to_string()).exists() {
+                let _ = writeln!(std::io::stderr(), "seekless: recording {pid}; Ctrl-C ends it");
+            }
+            record::record_running(pid, &args.output, &options)
+        }
+        (None, Some((program, arguments))) => {
+            record::record(program, arguments, &args.output, &options)
+        }
+        (None, None) => {
+            anyhow::bail!("no program to record: seekless record -o run.parquet -- PROGRAM")
+        }
+    };
+    match recorded {
         Ok(mut recorded) => {
-            if let Some(error) = recorded.unfinished.take() {
+            let unfinished = recorded.unfinished.take();
+            let finished = unfinished.is_none();
+            if let Some(error) = unfinished {
                 let _ = exit::failure(&error.into()); // prints it; the exit status is the program's
             } else if !args.quiet {
                 // A closed standard error is no reason to change the program's exit status.
-                let _ = std::io::stderr().write_all(summary(&recorded, &args.output).as_bytes());
+                let mut said = summary(&recorded, &args.output);
+                if let (Some(post), Some(path)) = (&recorded.post_cache, &args.post) {
+                    said += &behind(post, path);
+                }
+                let _ = std::io::stderr().write_all(said.as_bytes());
             }
-            Ok(recorded.status.imitate())
+            if let Some(block) = block.filter(|_| finished) {
+                map(&recorded, &args.output, &block, args.quiet);
+            }
+            // A program that was attached is not our child: its end does not set our exit status.
+            let is_ours = args.pid.is_none();
+            Ok(if is_ours { recorded.status.imitate() } else { ExitCode::SUCCESS })
         }
         Err(error) => {
             let code = error.exit_code();
             let _ = exit::failure(&error.into()); // prints it; the code is that of `env` and `timeout`
             Ok(ExitCode::from(code))
         }
+    }
+}
+
+/// Writes the block view. A failure is printed; the exit status stays the program's.
+fn map(recorded: &Recorded, trace: &Path, out: &Destination, quiet: bool) {
+    let options = blocks::Options::default();
+    let mut progress = output::progress("Mapping");
+    let mapped = blocks::blocks(trace, out, recorded.places.as_ref(), &options, &mut progress);
+    drop(progress);
+    match mapped {
+        Ok(_) if quiet => {}
+        Ok(report) => {
+            let said = said(&report, &format!("seekless: {}", out.path().display()));
+            let _ = std::io::stderr().write_all(said.as_bytes());
+        }
+        Err(error) => drop(exit::failure(&error.into())),
+    }
+}
+
+/// The words for the view behind the page cache.
+fn behind(post: &PostCache, path: &Path) -> String {
+    let path = path.display();
+    match post {
+        PostCache::Written { rows, others, lost } => {
+            let mut text = format!(
+                "  behind the page cache: {} of the whole machine on these devices -> {path}",
+                counted(*rows, "request")
+            );
+            if *others > 0 {
+                let _ = write!(text, "; not kept: discards and commands, {others}");
+            }
+            if *lost > 0 {
+                let _ = write!(text, "; lost: {}", counted(*lost, "event"));
+            }
+            text + "\n"
+        }
+        PostCache::Nothing => {
+            format!("  behind the page cache: no request reached these devices; no {path}\n")
+        }
+        PostCache::Refused(why) => format!("  not seen: what is behind the page cache ({why})\n"),
     }
 }
 
@@ -167,6 +275,9 @@ fn summary(recorded: &Recorded, output: &Path) -> String {
     if lost_calls > 0 {
         let _ = writeln!(text, "  lost, since not understood: {}", counted(lost_calls, "call"));
     }
+    if seen.beyond > 0 {
+        let _ = writeln!(text, "  ended by --for or --rows, before the program did");
+    }
     if seen.left_out > 0 {
         let _ =
             writeln!(text, "  left out by --only or --exclude: {}", counted(seen.left_out, "call"));
@@ -204,8 +315,14 @@ mod tests {
             blind_spots,
             ..Summary::default()
         };
-        let recorded =
-            Recorded { summary: seen, status: Status::Exited(0), duration_ns: 5, unfinished: None };
+        let recorded = Recorded {
+            summary: seen,
+            status: Status::Exited(0),
+            duration_ns: 5,
+            unfinished: None,
+            places: None,
+            post_cache: None,
+        };
         let said = summary(&recorded, Path::new("run.parquet"));
         assert_eq!(
             said,

@@ -52,8 +52,9 @@ use std::time::Instant;
 ///
 /// Writes make pages dirty, and read nothing unless --fetch-on-write. Dirty pages are written back
 /// when they are evicted, and as --write-back says. Pages that are dirty at the end are shown
-/// apart. A compulsory miss is the first request for a page, file or object, which no cache can
-/// avoid.
+/// apart; the cost counts them, with the device's reads and writes, so that no policy wins by
+/// writing nothing. A compulsory miss is the first request for a page, file or object, which no
+/// cache can avoid.
 ///
 /// With --pack and --device it predicts what loading a run from a pack asks of a device: requests,
 /// bytes and time, for the store's cache of each policy and capacity. It decides with the store's
@@ -70,7 +71,7 @@ use std::time::Instant;
 /// follows the one before it, with a warm cache. The threads of a process share one open file for
 /// each file that they read.
 #[derive(clap::Args, Debug)]
-#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\nPolicies:\n{}\nReadaheads:\n{}", policies("\n"), timed::readaheads()))]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{WRITE_BACK}\nPolicies:\n{}\nReadaheads:\n{}", policies("\n"), timed::readaheads()))]
 pub struct Args {
     /// Traces: Parquet, or any format that `trace import` reads, compressed or not; - is standard
     /// input
@@ -100,8 +101,8 @@ pub struct Args {
     /// Capacities: 64MB, 10000pages, 10% of the working set, 1MB..64MB*2, 10%..50%+10%
     #[arg(long, value_delimiter = ',', default_value = "64MB", value_name = "SIZE,...")]
     capacity: Vec<Capacities>,
-    /// When dirty pages are written before they are evicted: every=30s, every=REQUESTS, dirty=10%,
-    /// sync
+    /// When dirty pages are written before they are evicted: linux, or every=30s, dirty=10%,
+    /// expire=30s, wake=5s, background=10%, limit=20%, cluster=file, shrink=50%@60s..90s, sync
     #[arg(long, default_value = "evict", value_name = "RULE,...")]
     write_back: WriteBack,
     /// A write that misses the cache reads the page, file or object first
@@ -176,12 +177,34 @@ Examples:
   seekless sim w105.oracleGeneral.zst --policy lru,s3-fifo --capacity 1GB,10GB
   seekless sim blocks.parquet --raw --policy lru,2q --capacity 10000pages
   seekless sim blocks.parquet --policy arc --capacity 10% --write-back every=30s,dirty=20%,sync --post-cache below.parquet
+  seekless sim blocks.parquet --policy lru,cflru --write-back linux,expire=10s --capacity 64MB
   seekless sim ids.parquet --unit-weights --policy lru,sieve --capacity 1%,5%,10% --every 5000
   seekless sim run.parquet --unit page --curve exact --policy lru --plot curve.svg
   seekless sim run.parquet --device iops=500,bandwidth=150MB/s --readahead none,ondemand,linux --readahead-max 1MiB
   seekless sim --pack data.zip --trace run.parquet --device iops=500,bandwidth=150MB/s --policy lru,landlord
   seekless sim blocks.parquet --shards 0.05 --policy lru,arc,s3-fifo --plot curves.png
   zstdcat w105.oracleGeneral.zst | seekless sim - --unit-weights --policy lru,arc --capacity 1000000";
+
+/// The rules of `--write-back`.
+const WRITE_BACK: &str = "\
+Rules of --write-back, separated by commas (PERIOD is a time of the trace such as 30s, or a number
+of requests; SHARE is of the capacity, such as 10%):
+  evict              nothing but eviction writes: Ozen's program, and the default
+  linux              expire=30s,wake=5s,background=10%,limit=20%,cluster=file,sync; rules behind it
+                     replace its own
+  sync               the pages of a file when the trace syncs it
+  every=PERIOD       all dirty pages once in a period
+  dirty=SHARE        all dirty pages when there are more
+  expire=PERIOD      a page that has been dirty for so long, at the flusher's next wake
+  wake=PERIOD        how often the flusher wakes [5s, or a sixth of expire in requests]
+  background=SHARE   at a wake, the oldest pages until no more are dirty
+  limit=SHARE        a write above it is held up until the oldest are written, down to the middle
+                     between background and limit
+  cluster=file|SIZE  with a page that is due go the dirty ones of its file, or of its file within
+                     an aligned group of SIZE (64KiB, 16pages)
+  shrink=SHARE@FROM..UNTIL
+                     the cache has this share of its capacity for a while (50%@60s..90s)
+";
 
 /// The policies that are simulated without `--policy`.
 const DEFAULT_POLICIES: &str = "lru,arc,landlord";

@@ -1,6 +1,7 @@
 //! `seekless trace`: shows traces and converts them between formats.
 
 pub mod anonymise;
+pub mod blocks;
 pub mod cut;
 pub mod diff;
 pub mod export;
@@ -43,6 +44,7 @@ enum Verb {
     Cut(cut::Args),
     Diff(diff::Args),
     Anonymise(anonymise::Args),
+    Blocks(blocks::Args),
     Recover(recover::Args),
 }
 
@@ -56,6 +58,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Verb::Merge(args) => merge::run(args),
         Verb::Cut(args) => cut::run(args),
         Verb::Diff(args) => diff::run(args),
+        Verb::Blocks(args) => blocks::run(args),
         Verb::Anonymise(args) => anonymise::run(args),
         Verb::Recover(args) => recover::run(args),
     }

@@ -1,5 +1,6 @@
 //! Tests of the command as users run it: one binary, with a module for each verb.
 
+mod blocks;
 mod changing;
 mod compare;
 mod curve;
@@ -22,9 +23,11 @@ mod odd_programs;
 mod outputs;
 mod pack;
 mod pipes;
+mod probe;
 mod programs;
 mod random;
 mod record;
+mod replay;
 mod scripts;
 #[path = "../../../../tests/shared_data.rs"]
 mod shared_data;

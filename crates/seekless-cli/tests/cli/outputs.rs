@@ -185,6 +185,7 @@ fn an_error_in_the_middle_leaves_what_was_there() {
         "trace merge run.parquet bad.parquet -o there --force",
         "trace cut bad.parquet -o there --force",
         "trace anonymise bad.parquet -o there --force",
+        "trace blocks bad.parquet -o there --force",
         "order --trace bad.parquet -o there --force",
     ] {
         let said = refused(&run(path, words), words);

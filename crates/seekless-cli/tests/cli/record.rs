@@ -133,3 +133,125 @@ fn programs_that_lose_their_privileges_are_named() {
         other => eprintln!("skipped: nobody may not record here: {other:?}"),
     }
 }
+
+/// Reads a file again and again: 50 bytes at 100, through a descriptor that it had before it said
+/// "ready", and a whole other file by name, from two threads.
+const BUSY: &str = "
+import os, sys, threading, time
+held = os.open(sys.argv[1], os.O_RDONLY)
+os.lseek(held, 100, 0)
+def read():
+    while not os.path.exists(sys.argv[2]):
+        os.lseek(held, 100, 0)
+        os.read(held, 50)
+        with open(sys.argv[3], 'rb') as file: file.read()
+        time.sleep(0.002)
+threads = [threading.Thread(target=read) for _ in range(2)]
+print('ready', flush=True)
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+print('ended well', flush=True)
+";
+
+/// The program, and a line reader of its output.
+fn busy(work: &Path) -> Option<(std::process::Child, impl std::io::BufRead + use<>)> {
+    std::fs::write(work.join("held"), [b'h'; 1000]).unwrap();
+    std::fs::write(work.join("named"), [b'n'; 3000]).unwrap();
+    let mut program = std::process::Command::new("python3");
+    program.args(["-c", BUSY, "held", "stop", "named"]).current_dir(work);
+    let mut program = program.stdout(std::process::Stdio::piped()).spawn().ok()?;
+    let mut said = std::io::BufReader::new(program.stdout.take()?);
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut said, &mut line).unwrap();
+    assert_eq!(line, "ready\n");
+    Some((program, said))
+}
+
+/// Ends the program by its own rule, and checks that it ran to its end.
+fn end(work: &Path, mut program: std::process::Child, mut said: impl std::io::BufRead) {
+    std::fs::write(work.join("stop"), "").unwrap();
+    let mut rest = String::new();
+    said.read_to_string(&mut rest).unwrap();
+    assert!(program.wait().unwrap().success());
+    assert_eq!(rest, "ended well\n");
+}
+
+#[test]
+fn a_program_that_runs_is_recorded_and_runs_on() {
+    let directory = workplace();
+    let work = directory.path().join("work");
+    std::fs::create_dir_all(&work).unwrap();
+    let Some((program, said)) = busy(&work) else {
+        return eprintln!("skipped: there is no python3");
+    };
+    let pid = program.id().to_string();
+    let words = ["record", "--pid", &pid, "--rows", "400", "-o", "run.parquet"];
+    let output = run(directory.path(), &words);
+    end(&work, program, said);
+    if text(&output.stderr).contains("may not trace") {
+        return eprintln!("skipped: {}", text(&output.stderr));
+    }
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let output = run(directory.path(), &["trace", "export", "--format", "csv", "run.parquet"]);
+    let rows = text(&output.stdout);
+    assert_eq!(rows.lines().count(), 401, "{}{}", rows, text(&output.stderr));
+    let row = |op: &str, name: &str, rest: &str| {
+        let is_it = |line: &&str| line.contains(op) && line.contains(name) && line.contains(rest);
+        assert!(rows.lines().any(|line| is_it(&line)), "no {op} of {name} {rest}: {rows}");
+    };
+    row("read", "/held", ",100,50");
+    row("load", "/named", ",3000");
+}
+
+#[test]
+fn an_interrupt_ends_a_recording_and_not_its_program() {
+    let directory = workplace();
+    let work = directory.path().join("work");
+    std::fs::create_dir_all(&work).unwrap();
+    let Some((program, said)) = busy(&work) else {
+        return eprintln!("skipped: there is no python3");
+    };
+    let pid = program.id().to_string();
+    let mut recorder = seekless(&work);
+    recorder.env("XDG_STATE_HOME", directory.path().join("state"));
+    recorder.args(["record", "--pid", &pid, "-o", "run.parquet"]);
+    let recorder = recorder.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(800));
+    rustix::process::kill_process(
+        rustix::process::Pid::from_raw(recorder.id() as i32).unwrap(),
+        rustix::process::Signal::INT,
+    )
+    .unwrap();
+    let output = recorder.wait_with_output().unwrap();
+    end(&work, program, said);
+    if text(&output.stderr).contains("may not trace") {
+        return eprintln!("skipped: {}", text(&output.stderr));
+    }
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(work.join("run.parquet").exists(), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_process_that_is_not_there_is_named() {
+    let directory = workplace();
+    let output = run(directory.path(), &["record", "--pid", "2147483647", "-o", "run.parquet"]);
+    assert_eq!(output.status.code(), Some(127));
+    assert!(text(&output.stderr).contains("there is no process 2147483647"));
+    assert!(!directory.path().join("work/run.parquet").exists());
+    let output = run(directory.path(), &["record", "--for", "soon", "--", "true"]);
+    assert_eq!(output.status.code(), Some(125));
+}
+
+#[test]
+fn a_limit_ends_the_rows_and_not_the_program() {
+    let directory = workplace();
+    let script = "for i in 1 2 3 4 5 6 7 8 9; do cat /etc/passwd >/dev/null; done; exit 7";
+    let words = ["record", "--rows", "20", "-o", "run.parquet", "--", "sh", "-c", script];
+    let output = run(directory.path(), &words);
+    if output.status.code() == Some(125) {
+        return eprintln!("skipped: {}", text(&output.stderr));
+    }
+    assert_eq!(output.status.code(), Some(7));
+    assert!(text(&output.stderr).contains("ended by --for or --rows"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("20 accesses"), "{}", text(&output.stderr));
+}

@@ -201,7 +201,6 @@ fn the_needed_parts_alone_are_brought_in_beside_the_program() {
     if !learned(&place) {
         return;
     }
-    drop_cached(&data);
     // Another argument of the same shape: the program does not touch the file this time.
     let profile = fs::read_dir(place.state.join("seekless/profiles"))
         .unwrap()
@@ -209,11 +208,17 @@ fn the_needed_parts_alone_are_brought_in_beside_the_program() {
         .find(|path| path.extension().is_some_and(|extension| extension == "parquet"))
         .unwrap();
     let words = [&SLOW[..], &["--explain", "--json", "--profile", profile.to_str().unwrap()]];
-    let output = place.run(&words.concat(), &["python3", "sparse.py", "wait"]);
-    assert!(output.status.success(), "{output:?}");
-    let decision: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
-    assert_eq!(decision["warms"], true, "{decision}");
-    assert_eq!(cached_bytes(&data), 16 * 65_536, "each part, and nothing around it");
+    let brought = || {
+        drop_cached(&data);
+        let output = place.run(&words.concat(), &["python3", "sparse.py", "wait"]);
+        assert!(output.status.success(), "{output:?}");
+        let decision: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
+        assert_eq!(decision["warms"], true, "{decision}");
+        cached_bytes(&data)
+    };
+    // Some kernels take idle pages back within moments, but never add any.
+    let brought: Vec<u64> = (0..3).map(|_| brought()).collect();
+    assert_eq!(brought.iter().max(), Some(&(16 * 65_536)), "each part, and nothing around it");
 }
 
 #[test]

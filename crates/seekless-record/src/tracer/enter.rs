@@ -35,7 +35,10 @@ impl Tracer {
             Call::Duplicate => pending.from = Some(self.hold(tid, fd(0))?),
             Call::DuplicateTo => self.prepare_duplicate_to(tid, &mut pending)?,
             Call::Control => self.prepare_control(tid, &mut pending)?,
-            Call::Close => pending.from = Some(self.take_out(tid, fd(0))?),
+            Call::Close => {
+                self.look(tid, fd(0));
+                pending.from = Some(self.take_out(tid, fd(0))?);
+            }
             Call::CloseRange if pending.arguments[2] & CLOSE_RANGE_CLOEXEC != 0 => return None, // seen at exec
             Call::CloseRange | Call::ChangeDirectory | Call::Unshare => {}
             Call::Unmap => {

@@ -173,6 +173,7 @@ impl Tracer {
         let Ok(start) = outcome else { return self.emit(access) };
         let description = self.descriptions.get(id);
         let completes = description.maps(offset, bytes);
+        description.used = true;
         let access = Access { bytes, ..identified(access, description) };
         self.emit(access);
         if pending.arguments[3] & libc::MAP_POPULATE as u64 != 0 {

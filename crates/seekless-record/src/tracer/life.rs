@@ -43,6 +43,7 @@ impl Tracer {
                     .unwrap_or(if event == libc::PTRACE_EVENT_CLONE { THREAD_FLAGS } else { 0 });
                 self.born(tid, message as i32, flags);
             }
+            libc::PTRACE_EVENT_EXIT => self.look_at_all(tid), // its files are still open
             _ => {}
         }
     }

@@ -20,20 +20,23 @@ impl Tracer {
     }
 
     pub(super) fn emit(&mut self, access: Access) {
+        let (op, file, bytes) = (access.op, access.file, access.bytes);
+        let (failed, seen) = (access.error.is_some(), access.latency_ns.is_some());
+        if !self.sink.push(access) {
+            return;
+        }
         self.summary.accesses += 1;
-        let failed = access.error.is_some();
-        match access.op {
+        match op {
             Op::Open if failed => self.summary.failed_opens += 1,
             Op::Open => {
-                self.summary.opens += u64::from(access.latency_ns.is_some());
-                self.summary.files += u64::from(self.opened.insert(access.file));
+                self.summary.opens += u64::from(seen);
+                self.summary.files += u64::from(self.opened.insert(file));
             }
-            Op::Read => self.summary.bytes_read += access.bytes,
-            Op::Write => self.summary.bytes_written += access.bytes,
+            Op::Read => self.summary.bytes_read += bytes,
+            Op::Write => self.summary.bytes_written += bytes,
             Op::Load => self.summary.loads += 1,
             _ => {}
         }
-        self.sink.push(access);
     }
 
     /// Emits the `load` row: every byte of an open file has been read.
@@ -45,9 +48,11 @@ impl Tracer {
 
     /// Removes a holder. If it is the last one of a loaded file, emits the `release` row.
     pub(super) fn release(&mut self, id: DescriptionId, at: Moment) {
-        if let Some(description) = self.descriptions.release(id)
-            && description.loaded
-        {
+        let Some(description) = self.descriptions.release(id) else { return };
+        if description.used {
+            self.left_unseen(&description);
+        }
+        if description.loaded {
             self.emit(row(Op::Release, description.file, at));
         }
     }

@@ -83,6 +83,7 @@ impl Tracer {
             append: false,
             stream,
             written: false,
+            used: false,
             loaded: false,
             coverage: Coverage::default(),
         }))

@@ -1,6 +1,7 @@
 //! Orders of events at a death, which real programs cannot be made to repeat.
 
 use super::*;
+use crate::sink::Limits;
 use seekless_trace::{Metadata, SpoolWriter};
 use std::process::{Child, Command};
 
@@ -8,7 +9,8 @@ use std::process::{Child, Command};
 fn tracer_with_unknown_child(folder: &std::path::Path) -> (Tracer, Child) {
     let spool = SpoolWriter::create(&folder.join("spool"), &Metadata::default()).unwrap();
     let settings = Settings::default();
-    let mut tracer = Tracer::new(me(), Sink::new(spool).unwrap(), settings.into());
+    let mut tracer =
+        Tracer::new(me(), Sink::new(spool, Limits::default()).unwrap(), settings.into());
     let child = Command::new("sleep").arg("30").spawn().unwrap();
     tracer.early.insert(child.id() as i32, (Stop::Trap, 0));
     (tracer, child)

@@ -43,8 +43,10 @@ impl Tracer {
             description.position = offset.saturating_add(bytes);
         }
         let completes = outcome.is_ok() && description.reads(offset, bytes);
+        description.used |= bytes > 0;
         let access =
             Access { offset: signed(offset), bytes, ..self.call_row(Op::Read, file, at, outcome) };
+        let access = self.with_key(access, id);
         self.emit(access);
         if completes {
             self.emit_load(id);
@@ -63,6 +65,7 @@ impl Tracer {
         let bytes = outcome.unwrap_or(0);
         let description = self.descriptions.get(id);
         description.written |= bytes > 0;
+        description.used |= bytes > 0;
         let flagged = matches!(
             pending.call,
             Call::Write(Offset::ArgumentOrPosition | Offset::HalvesOrPosition)
@@ -80,6 +83,7 @@ impl Tracer {
         let file = description.file;
         let access =
             Access { offset: signed(offset), bytes, ..self.call_row(Op::Write, file, at, outcome) };
+        let access = self.with_key(access, id);
         self.emit(access);
     }
 }

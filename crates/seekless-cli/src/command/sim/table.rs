@@ -76,12 +76,23 @@ fn main_table(totals: &Totals, figures: &[&Figures]) -> String {
     table(&header, figures.iter().map(row).collect())
 }
 
-/// The reads and writes of the device, and in how many runs pages are written.
+/// The reads and writes of the device, in how many runs pages are written, and the cost of all: a
+/// policy that leaves pages dirty at the end has not saved their writes.
 fn writes_table(totals: &Totals, figures: &[&Figures]) -> String {
-    let header =
-        ["policy", "capacity", "read", "written back", "in runs", "while kept", "dirty at the end"];
+    let held_up = figures.iter().any(|row| row.held_up > 0);
+    let mut header = vec![
+        "policy",
+        "capacity",
+        "read",
+        "written back",
+        "in runs",
+        "while kept",
+        "dirty at the end",
+        "cost",
+    ];
+    header.extend(held_up.then_some("writes held up"));
     let row = |row: &&Figures| {
-        vec![
+        let mut cells = vec![
             row.name(),
             size(totals, row.capacity),
             format_count(row.device_reads),
@@ -89,7 +100,10 @@ fn writes_table(totals: &Totals, figures: &[&Figures]) -> String {
             row.write_back_runs.map_or("unknown".to_owned(), format_count),
             format_count(row.flushed),
             format_count(row.dirty_at_end),
-        ]
+            format_count(row.cost),
+        ];
+        cells.extend(held_up.then(|| format_count(row.held_up)));
+        cells
     };
     table(&header, figures.iter().map(row).collect())
 }

@@ -4,7 +4,7 @@ use crate::output;
 use seekless::device::units::{counted, format_bytes, format_count, format_duration};
 use seekless::report::table;
 use seekless::trace::summary::{RunSummary, Sizes, TraceSummary, summarise};
-use seekless::trace::{Kind, Origin, RunInfo, Trace, open_any};
+use seekless::trace::{Kind, Origin, RunInfo, Trace, View, open_any};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -59,10 +59,12 @@ pub(super) fn note_origin(asked: &Path, trace: &Trace) {
 fn report(path: &str, all: &TraceSummary) -> String {
     let count = format_count;
     let mut text = String::new();
-    let what = match all.metadata.kind {
-        Kind::Files => "accesses to files",
-        Kind::Blocks => "block trace",
-        Kind::Ids => "ids of weight 1",
+    let what = match (all.metadata.kind, all.metadata.view) {
+        (Kind::Files, _) => "accesses to files",
+        (Kind::Blocks, None) => "block trace",
+        (Kind::Blocks, Some(View::PreCache)) => "block trace, pre-cache",
+        (Kind::Blocks, Some(View::PostCache)) => "block trace, post-cache",
+        (Kind::Ids, _) => "ids of weight 1",
     };
     let runs = counted(all.runs.len() as u64, "run");
     let _ = writeln!(text, "{path}: {what}, {runs}\n");
