@@ -1,0 +1,181 @@
+"""``fsspec.filesystem("seekless", fo="data.zip")``: packs and Zips for pandas, xarray, PIL."""
+
+from __future__ import annotations
+
+import io
+from typing import Any, Union
+
+from fsspec.archive import AbstractArchiveFileSystem
+from fsspec.spec import AbstractBufferedFile
+
+from .errors import NotFoundError, UsageError
+from .packs import Store
+
+#: A larger file is read in parts as they are asked for, if it is stored as it is.
+WHOLE_BYTES_MAX = 64 << 20
+
+
+class SeeklessFileSystem(AbstractArchiveFileSystem):
+    """The files of a pack, or of a Zip that another tool made, read-only, through the cache of a
+    :class:`seekless.Store`.
+
+    ``fo`` is a path of this machine, or a list of them, of which later ones override earlier ones.
+    Other arguments are those of the store: ``cache="256MiB"``, ``policy="lru"``.
+
+    >>> pandas.read_csv("seekless://tables/a.csv", storage_options={"fo": "data.zip"})
+    """
+
+    protocol = "seekless"
+    root_marker = ""
+    cachable = True
+
+    def __init__(
+        self,
+        fo: Union[str, list[str]] = "",
+        mode: str = "r",
+        target_protocol: str | None = None,
+        target_options: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> None:
+        for name in (
+            "use_listings_cache",
+            "listings_expiry_time",
+            "max_paths",
+            "skip_instance_cache",
+            "asynchronous",
+            "loop",
+            "batch_size",
+        ):
+            options.pop(name, None)
+        super().__init__()
+        if mode != "r":
+            raise UsageError(f"mode {mode!r}: packs are read-only here; seekless.pack() makes them")
+        if target_protocol not in (None, "file", "local"):
+            raise UsageError(
+                f"{target_protocol}://: a pack must lie on this machine; copy it first"
+            )
+        paths = [fo] if isinstance(fo, str) else list(fo)
+        if not any(paths):
+            raise UsageError('name the pack: fsspec.filesystem("seekless", fo="data.zip")')
+        self.store = Store(*(str(path).removeprefix("file://") for path in paths), **options)
+        self.dir_cache: dict[str, dict[str, Any]] | None = None
+
+    @classmethod
+    def _strip_protocol(cls, path: Any) -> Any:
+        stripped = super()._strip_protocol(path)
+        return stripped if isinstance(stripped, list) else stripped.lstrip("/")
+
+    def _get_dirs(self) -> None:
+        if self.dir_cache is not None:
+            return
+        sizes = {name: size for name, size in self.store.sizes().items() if not name.endswith("/")}
+        folders = [name.rstrip("/") for name in self.store.names() if name.endswith("/")]
+        found: dict[str, dict[str, Any]] = {}
+        for folder in {*self._all_dirnames([*sizes, *(folder + "/x" for folder in folders)])}:
+            found[folder] = {"name": folder, "size": 0, "type": "directory"}
+        for name, size in sizes.items():
+            found[name] = {"name": name, "size": size, "type": "file"}
+        self.dir_cache = found
+
+    def _file(self, path: str) -> tuple[str, int]:
+        """The name and size of a file."""
+        name = self._strip_protocol(path)
+        try:
+            return name, self.store.size(name)
+        except NotFoundError:
+            if self.isdir(name):
+                raise IsADirectoryError(f"{name}: is a folder") from None
+            raise
+
+    def _open(
+        self,
+        path: str,
+        mode: str = "rb",
+        block_size: int | None = None,
+        autocommit: bool = True,
+        cache_options: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> Any:
+        if mode != "rb":
+            raise OSError(f"{path}: packs are read-only here; seekless.pack() makes them")
+        name, size = self._file(path)
+        if size <= WHOLE_BYTES_MAX:
+            return io.BufferedReader(_Whole(name, self.store.load(name)))
+        parts: Any = _Parts  # whose types fsspec does not tell right
+        return parts(
+            self, name, mode, block_size or 1 << 20, cache_options=cache_options, size=size
+        )
+
+    def cat_file(
+        self, path: str, start: int | None = None, end: int | None = None, **_: Any
+    ) -> bytes:
+        """The bytes of a file, or of a part of it."""
+        name, size = self._file(path)
+        if start is None and end is None:
+            return bytes(self.store.load(name))
+        start, end, _step = slice(start, end).indices(size)
+        return bytes(self.store.read_range(name, start, end))
+
+    def cat(
+        self, path: Any, recursive: bool = False, on_error: str = "raise", **options: Any
+    ) -> Any:
+        """The bytes of files; those of a list are planned together."""
+        paths = self.expand_path(path, recursive=recursive)
+        if isinstance(path, str) and not recursive and paths == [self._strip_protocol(path)]:
+            return self.cat_file(path, **options)
+        if on_error != "raise":
+            return super().cat(path, recursive=recursive, on_error=on_error, **options)
+        names = [name for name in paths if not self.isdir(name)]
+        return {name: bytes(content) for name, content in zip(names, self.store.load_all(names))}
+
+    def ukey(self, path: str) -> str:
+        """What tells whether a file has changed: packs do not."""
+        name, size = self._file(path)
+        return f"{self.store.paths}:{name}:{size}"
+
+    def close(self) -> None:
+        """Ends the store's threads."""
+        self.store.close()
+
+
+class _Whole(io.RawIOBase):
+    """A file whose content is in memory, which is not copied but for what is read."""
+
+    def __init__(self, name: str, content: memoryview) -> None:
+        self.name = name
+        self._content = content
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        part = self._content[self._at : self._at + len(buffer)]
+        buffer[: len(part)] = part
+        self._at += len(part)
+        return len(part)
+
+    def readall(self) -> bytes:
+        part = bytes(self._content[self._at :])
+        self._at = max(self._at, len(self._content))
+        return part
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: len(self._content)}[whence]
+        if base + offset < 0:
+            raise ValueError(f"{self.name}: cannot go to {base + offset}, before its start")
+        self._at = base + offset
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+
+class _Parts(AbstractBufferedFile):
+    """A large file, of which parts are read."""
+
+    def _fetch_range(self, start: int, end: int) -> bytes:
+        return bytes(self.fs.store.read_range(self.path, start, end))
