@@ -47,4 +47,34 @@ setup_test() {
             target/test-python/bin/pip install -q numpy astropy >/dev/null 2>&1 &&
             touch target/test-python/ready || true
     fi
+    setup_python
+}
+
+# The CPythons that the Python package is tested under: the oldest that it supports, and the newest that is here.
+pythons() {
+    local folder newest=
+    for folder in $(printf '%s' "$PATH" | tr : ' ') "${HOME-}"/.pyenv/versions/*/bin; do
+        [ -x "$folder/python3.10" ] && "$folder/python3.10" -c '' 2>/dev/null && { echo "$folder/python3.10"; break; }
+    done
+    for minor in 20 19 18 17 16 15 14 13 12 11; do
+        for folder in $(printf '%s' "$PATH" | tr : ' ') "${HOME-}"/.pyenv/versions/*/bin; do
+            newest=$folder/python3.$minor
+            [ -x "$newest" ] && "$newest" -c '' 2>/dev/null && { echo "$newest"; return; }
+        done
+    done
+}
+
+# An environment for each of them, with the packages that the tests use: target/python/3.10 and so on.
+setup_python() {
+    local python folder wanted
+    wanted=$(sha256sum bindings/python/tests/requirements.txt | cut -c-16)
+    for python in $(pythons); do
+        folder=target/python/$(basename "$python" | sed s/python//)
+        [ -e "$folder/ready-$wanted" ] && continue
+        rm -rf "$folder"
+        if "$python" -m venv "$folder" >/dev/null 2>&1 &&
+            "$folder/bin/pip" install -q -r bindings/python/tests/requirements.txt >/dev/null 2>&1; then
+            touch "$folder/ready-$wanted"
+        fi
+    done
 }

@@ -1,6 +1,7 @@
 //! Benchmarks, one module a question: `./run bench NAME`. `libcachesim.py` asks a rival the same.
 
 mod arcadia;
+mod bandwidth;
 mod clock;
 mod command;
 mod find;
@@ -8,6 +9,7 @@ mod folder;
 mod grep;
 mod lists;
 mod records;
+mod replay;
 mod rounds;
 mod simulate;
 mod speed;
@@ -39,6 +41,9 @@ enum Question {
     /// prediction, and with its list known, beside loose files, squashfs and what is possible
     /// (root).
     Arcadia(arcadia::Args),
+    /// One large file, and a start, where only bandwidth is limited: beside the longer of reading
+    /// and decoding (root).
+    Bandwidth(bandwidth::Args),
     /// `seekless find` beside GNU's, and the cost of `-latency`, over 130,000 cached files.
     Find(find::Args),
     /// `seekless grep` beside GNU's and ripgrep, on cached files of 1 KiB to 2 GiB.
@@ -48,6 +53,9 @@ enum Question {
     /// A root file system as squashfs in the order of `seekless export`, beside that of one run's
     /// first accesses: what a start that was left out asks of the device (root).
     Lists(lists::Args),
+    /// The player of `seekless replay` beside fio's: I/Os a second, processor time for an I/O, and
+    /// a timed trace.
+    Replay(replay::Args),
     /// `seekless sim` beside libCacheSim's `cachesim`, whole processes from a file to figures.
     Simulate(simulate::Args),
     /// Simulated requests per second of each policy and of the LRU curve, on one thread.
@@ -66,10 +74,12 @@ enum Question {
 fn main() -> ExitCode {
     let result = match Cli::parse().question {
         Question::Arcadia(args) => arcadia::run(&args),
+        Question::Bandwidth(args) => bandwidth::run(&args),
         Question::Find(args) => find::run(&args),
         Question::Grep(args) => grep::run(&args),
         Question::Records(args) => records::run(&args),
         Question::Lists(args) => lists::run(&args),
+        Question::Replay(args) => replay::run(&args),
         Question::Simulate(args) => simulate::run(&args),
         Question::Speed(args) => speed::run(&args),
         Question::Start(args) => start::run(&args),

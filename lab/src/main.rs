@@ -6,6 +6,7 @@ mod mccarthy2015;
 mod output;
 mod ozen2018;
 mod picture;
+mod probe;
 mod vanmeter2000;
 mod wassenberg2006;
 mod wu2010;
@@ -29,6 +30,8 @@ enum Experiment {
     /// Eviction of cached blocks: what each policy reads and writes, as published and corrected;
     /// with --sqlite under a database.
     Ozen2018(ozen2018::Args),
+    /// What a probe finds of the inside of disks and flash drives with random parameters.
+    Probe(probe::Args),
     /// SLEDs: wc, grep and two astronomers' tools on files larger than the cache, in the plain
     /// order and the cheapest bytes first.
     Vanmeter2000(vanmeter2000::Args),
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
     let result = match cli.experiment {
         Experiment::Mccarthy2015(args) => mccarthy2015::run(&args),
         Experiment::Ozen2018(args) => ozen2018::run(&args),
+        Experiment::Probe(args) => probe::run(&args),
         Experiment::Wassenberg2006(args) => wassenberg2006::run(&args),
         Experiment::Wu2010(args) => wu2010::run(&args),
         Experiment::Ledger(args) => ozen2018::sqlite::play(&args),

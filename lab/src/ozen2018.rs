@@ -1,15 +1,19 @@
 //! Ozen 2018, on the eviction of cached blocks: the reads and writes of each policy, as he
 //! published it and as its paper has it. Test 3 (copy and grep, 10,000 pages) is reproduced to the
-//! byte. Test 4 (an office desktop, 16 pages) needs its trace. Tests 5 to 16 (SQLite) are run anew.
+//! byte. Test 4 (an office desktop, 16 pages) needs its trace. Tests 1 and 2 (a build) and 5 to 16
+//! (SQLite) are run anew.
 
+mod builds;
 mod figures;
 mod picture;
+mod replay;
 pub(crate) mod sqlite;
 mod tables;
 
 use crate::{data, output, picture as pictures};
 use anyhow::ensure;
 use figures::{Experiment, TEST_3, TEST_4};
+use replay::Played;
 use std::path::PathBuf;
 
 /// Options of the experiment.
@@ -23,7 +27,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     #[command(flatten)]
+    builds: builds::BuildArgs,
+    #[command(flatten)]
     sqlite: sqlite::SqliteArgs,
+    #[command(flatten)]
+    replay: replay::ReplayArgs,
     /// Draws the published policies as bars, as his figures do (.svg or .png); of tests 5 to 16 a
     /// file each, FILE with -5 to -16.
     #[arg(long, value_name = "FILE")]
@@ -35,6 +43,12 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     pictures::check(args.picture.as_deref())?;
+    if args.replay.replay {
+        return replayed(args);
+    }
+    if args.builds.builds {
+        return builds::run(&args.builds, args.json);
+    }
     if args.sqlite.sqlite {
         return sqlite::run(&args.sqlite, args.picture.as_deref(), args.json);
     }
@@ -49,6 +63,28 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         pictures::save(path, &picture::draw(&experiment))?;
     }
     Ok(())
+}
+
+/// Plays the tests that the options name.
+fn replayed(args: &Args) -> anyhow::Result<()> {
+    replay::run(&args.replay, args.json, |replaying| {
+        let folder = replaying.folder().to_path_buf();
+        if args.sqlite.sqlite {
+            return sqlite::each_test(&args.sqlite, &folder, &mut |test| replaying.test(test));
+        }
+        if args.builds.builds {
+            return builds::each_test(&args.builds, &folder, &mut |test| replaying.test(test));
+        }
+        let (test, trace) = test_and_trace(args)?;
+        let requests = figures::read(&trace, &folder.join("trace.parquet"))?;
+        replaying.test(&Played {
+            number: test.number,
+            workload: test.workload.to_owned(),
+            pages: test.pages,
+            published: &requests,
+            corrected: &requests,
+        })
+    })
 }
 
 fn test_and_trace(args: &Args) -> anyhow::Result<(&'static figures::Test, PathBuf)> {

@@ -163,10 +163,15 @@ impl Experiment {
 }
 
 /// Reads the trace with each sector line as a request, as his program does.
-fn read(trace: &Path, imported: &Path) -> anyhow::Result<Requests> {
+pub(super) fn read(trace: &Path, imported: &Path) -> anyhow::Result<Requests> {
     import::ozen(&[trace.to_path_buf()], imported, &import::Options::default(), &mut |_, _| ())?;
+    read_raw(imported)
+}
+
+/// Reads a block trace with each of its rows as a request.
+pub(super) fn read_raw(trace: &Path) -> anyhow::Result<Requests> {
     let reading = Reading { unit: Some(Unit::Page), lines: Lines::Raw, ..Reading::default() };
-    Ok(reading.read(&[imported.to_path_buf()], &mut |_, _| ())?)
+    Ok(reading.read(&[trace.to_path_buf()], &mut |_, _| ())?)
 }
 
 fn simulate(

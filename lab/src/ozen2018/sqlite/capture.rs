@@ -1,11 +1,12 @@
 //! Records the calls on a store's file. This program runs itself again under the recorder, as the
 //! player of the workload, and keeps every read and write call with its offset and size.
 //!
-//! His SystemTap script logged the same calls of the same file, with disk sectors instead of
-//! offsets; our offsets are as if the file lay in one piece. SQLite's cache is turned off as in his
-//! tests, by `cache_size` 0. SQLite then reads every page of the path from the root, and the
-//! recorder costs some ten microseconds a call.
+//! His SystemTap script logged the same calls of the same file, and FIEMAP gave the disk sectors,
+//! as it does here ([`Laid`]). SQLite's cache is turned off as in his tests, by `cache_size` 0.
+//! SQLite then reads every page of the path from the root, and the recorder costs some ten
+//! microseconds a call.
 
+use super::laid::Laid;
 use super::{ApplicationCache, Kind, LedgerArgs, StoreArgs, hash, tree};
 use anyhow::{Context, Result, ensure};
 use seekless::record::{Options, Status, record};
@@ -25,11 +26,12 @@ pub(super) struct Call {
     pub(super) write: bool,
 }
 
-/// The calls, and the size of the file.
+/// The calls, the size of the file, and where it lies.
 #[derive(Debug, Default)]
 pub(super) struct Captured {
     pub(super) calls: Vec<Call>,
     pub(super) file_bytes: u64,
+    pub(super) laid: Laid,
 }
 
 /// Plays the workload in the recorded process.
@@ -91,7 +93,8 @@ fn read(trace: &Path, store: &Path) -> Result<Captured> {
             });
         }
     }
-    Ok(Captured { calls, file_bytes: store.metadata()?.len() })
+    let file_bytes = store.metadata()?.len();
+    Ok(Captured { calls, file_bytes, laid: Laid::of(store, file_bytes)? })
 }
 
 impl LedgerArgs {

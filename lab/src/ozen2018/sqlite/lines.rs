@@ -8,7 +8,6 @@ use seekless::sim::Requests;
 use serde::Serialize;
 
 const SECTOR_BYTES: u64 = 512;
-const PAGE_BYTES: u64 = 4096;
 
 /// The three ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -43,7 +42,7 @@ impl Captured {
             let end = call.offset + u64::from(call.bytes);
             let end = if lines == Lines::Raw { end + 1 } else { end };
             for at in (call.offset..end).step_by(SECTOR_BYTES as usize) {
-                let page = if at < self.file_bytes { (at / PAGE_BYTES) as u32 } else { 0 };
+                let page = if at < self.file_bytes { self.laid.page(at) } else { 0 };
                 if lines == Lines::Merged
                     && last.replace((page, call.write)) == Some((page, call.write))
                 {
@@ -62,6 +61,7 @@ impl Captured {
 #[cfg(test)]
 mod tests {
     use super::super::capture::Call;
+    use super::super::laid::Laid;
     use super::*;
 
     fn captured() -> Captured {
@@ -73,7 +73,7 @@ mod tests {
             call(4096, 4096, true),
             call(4096, 4096, false),
         ];
-        Captured { calls, file_bytes: 8192 }
+        Captured { calls, file_bytes: 8192, laid: Laid::in_one_piece(8192) }
     }
 
     #[test]
@@ -81,8 +81,8 @@ mod tests {
         let requests = captured().requests(Lines::Raw);
         let ids = requests.ids();
         assert_eq!(ids.len(), 1 + 4 * 9);
-        assert_eq!(ids[1..10], [0, 0, 0, 0, 0, 0, 0, 0, 1]);
-        assert_eq!(ids[10..19], [1, 1, 1, 1, 1, 1, 1, 1, 0]);
+        assert_eq!(ids[1..10], [1, 1, 1, 1, 1, 1, 1, 1, 2]);
+        assert_eq!(ids[10..19], [2, 2, 2, 2, 2, 2, 2, 2, 0]);
         assert_eq!(requests.writes(), 2 * 9);
     }
 
@@ -91,7 +91,7 @@ mod tests {
         let captured = captured();
         assert_eq!(captured.requests(Lines::Exact).len(), 1 + 4 * 8);
         let merged = captured.requests(Lines::Merged);
-        assert_eq!(merged.ids(), [0, 1, 1]);
+        assert_eq!(merged.ids(), [1, 2, 2]);
         assert_eq!((merged.is_write(1), merged.is_write(2)), (true, false));
     }
 }

@@ -8,7 +8,7 @@ use super::Test;
 pub(super) const STATEMENTS: u64 = 5_000_000;
 
 /// His name of a policy, his program's version of it, and the one of its own paper.
-pub(super) const POLICIES: [(&str, &str, &str); 10] = [
+pub(in crate::ozen2018) const POLICIES: [(&str, &str, &str); 10] = [
     ("ARC", "arc@ozen", "arc"),
     ("CLOCK", "clock@ozen", "clock"),
     ("CLOCKPRO", "clock-pro@ozen", "clock-pro"),

@@ -2,14 +2,14 @@
 //! Kendall (1938, tau-b), and pairs in the opposite order.
 
 /// Rank of each value, the smallest 1; equal values share the mean of their ranks.
-pub(super) fn ranks(values: &[f64]) -> Vec<f64> {
+pub(in crate::ozen2018) fn ranks(values: &[f64]) -> Vec<f64> {
     let below = |value: f64| values.iter().filter(|&&other| other < value).count();
     let equal = |value: f64| values.iter().filter(|&&other| other == value).count();
     values.iter().map(|&value| below(value) as f64 + (equal(value) as f64 + 1.0) / 2.0).collect()
 }
 
 /// Spearman's rho: the correlation of the ranks. 0 if all values of one side are equal.
-pub(super) fn spearman(left: &[f64], right: &[f64]) -> f64 {
+pub(in crate::ozen2018) fn spearman(left: &[f64], right: &[f64]) -> f64 {
     let (left, right) = (ranks(left), ranks(right));
     let mean = (left.len() as f64 + 1.0) / 2.0;
     let product = |a: &[f64], b: &[f64]| -> f64 {
@@ -20,7 +20,7 @@ pub(super) fn spearman(left: &[f64], right: &[f64]) -> f64 {
 
 /// Kendall's tau-b: pairs in the same order minus pairs in the opposite order, of all pairs without
 /// ties.
-pub(super) fn kendall(left: &[f64], right: &[f64]) -> f64 {
+pub(in crate::ozen2018) fn kendall(left: &[f64], right: &[f64]) -> f64 {
     let sign = |a: f64, b: f64| f64::from(i8::from(a > b) - i8::from(a < b));
     let (mut agree, mut untied_left, mut untied_right) = (0.0, 0.0, 0.0);
     for (one, other) in pairs(left.len()) {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// The order of policies whose reads differ by less than this fraction may be chance.
 pub(super) const NEAR: f64 = 0.01;
-const PAGE_BYTES: u32 = 4096;
+pub(super) const PAGE_BYTES: u32 = 4096;
 
 /// The setting and the results.
 #[derive(Serialize)]
@@ -35,6 +35,9 @@ pub(super) struct TestFigures {
     /// Calls of SQLite on the database file.
     pub(super) calls_read: u64,
     pub(super) calls_written: u64,
+    /// How many pieces the database lies in on its device; unknown where the file system does not
+    /// tell.
+    pub(super) pieces: Option<usize>,
     /// His results, for each statement.
     pub(super) published: Vec<Rates>,
     pub(super) runs: Vec<Run>,
@@ -104,11 +107,11 @@ pub(super) fn measure(setting: &Setting, numbers: &[u32], folder: &Path) -> Resu
     Ok(Figures { setting: *setting, database_bytes, tests })
 }
 
-fn recordings() -> impl Iterator<Item = (u64, bool)> {
+pub(super) fn recordings() -> impl Iterator<Item = (u64, bool)> {
     [90, 66, 10].into_iter().flat_map(|percent| [(percent, false), (percent, true)])
 }
 
-fn recorded(
+pub(super) fn recorded(
     setting: &Setting,
     path: &Path,
     reads_percent: u64,
@@ -167,6 +170,7 @@ impl TestFigures {
             pages: test.pages / setting.scaled_down,
             calls_read: captured.calls.len() as u64 - calls_written,
             calls_written,
+            pieces: captured.laid.pieces(),
             published: rates(&per_statement),
             runs: Vec::new(),
         }

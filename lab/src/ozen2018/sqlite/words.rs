@@ -11,9 +11,10 @@ use seekless::report::table;
 pub(super) fn tests(figures: &Figures) -> String {
     let each: Vec<String> = figures.tests.iter().map(test).collect();
     format!(
-        "{}; database {}\n\n{}\n{NOTE}\n\nRank correlation of the reads with his\n\n{}\n{}",
+        "{}; database {}{}\n\n{}\n{NOTE}\n\nRank correlation of the reads with his\n\n{}\n{}",
         setting(&figures.setting),
         format_bytes(figures.database_bytes),
+        lies(figures),
         each.join("\n"),
         correlations(figures),
         differences(figures)
@@ -31,6 +32,15 @@ fn setting(setting: &Setting) -> String {
         format_count(setting.statements),
         setting.seed
     )
+}
+
+/// How the database lies on its device, from FIEMAP.
+fn lies(figures: &Figures) -> String {
+    match figures.tests.first().and_then(|test| test.pieces) {
+        Some(1) => " in one piece on its device".to_owned(),
+        Some(pieces) => format!(" in {} pieces on its device", format_count(pieces as u64)),
+        None => ", taken to lie in one piece, since the file system does not tell".to_owned(),
+    }
 }
 
 const NOTE: &str = "\

@@ -1,0 +1,295 @@
+//! His Time column: the post-cache trace of each policy, played on a real file or device as his
+//! player does, and on three device models. Time stands beside misses, and beside his times.
+
+mod experiments;
+mod player;
+mod published;
+mod regression;
+mod shape;
+mod words;
+
+use super::sqlite::published::POLICIES;
+use super::sqlite::ranks::{kendall, spearman};
+use crate::output;
+use anyhow::{Context, Result, ensure};
+use experiments::Experiment;
+use player::{Model, Player};
+use regression::Regression;
+use seekless::measure::replay::Io;
+use seekless::sim::post_cache::{self, Format};
+use seekless::sim::{Case, Options, Requests};
+use seekless_terminal::{interrupt, progress};
+use serde::Serialize;
+use shape::Shape;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// Options of the replay.
+#[derive(clap::Args, Clone, Debug)]
+pub(super) struct ReplayArgs {
+    /// Plays the post-cache traces of all policies on a file, as his player, and on device models:
+    /// test 3, test 4 with --trace, tests 1 and 2 with --builds, tests 5 to 16 with --sqlite.
+    #[arg(long, conflicts_with = "picture")]
+    pub(super) replay: bool,
+    /// Plays on this unmounted block device, whose data is destroyed, and not on a file.
+    #[arg(long, value_name = "DEVICE", requires = "replay")]
+    destroy_data: Option<PathBuf>,
+    /// Folder on the disk to measure, for the file, which is removed at the end.
+    #[arg(long, value_name = "DIR", requires = "replay", default_value = "/var/tmp")]
+    on: PathBuf,
+    /// The size of the file, or the part of the device, in MiB. Pages lie in it modulo its size.
+    #[arg(long, value_name = "MIB", requires = "replay", default_value_t = 2048,
+          value_parser = clap::value_parser!(u64).range(16..=1 << 20))]
+    target: u64,
+    /// Rounds; the shortest counts, as his.
+    #[arg(long, value_name = "N", requires = "replay", default_value_t = 3,
+          value_parser = clap::value_parser!(u32).range(1..=100))]
+    rounds: u32,
+    /// Plays only the first N I/Os of each trace, to be faster.
+    #[arg(long, value_name = "N", requires = "replay",
+          value_parser = clap::value_parser!(u64).range(1..))]
+    ios: Option<u64>,
+}
+
+/// A test that is to be played.
+pub(super) struct Played<'a> {
+    pub(super) number: u32,
+    pub(super) workload: String,
+    pub(super) pages: u64,
+    /// As his simulator saw it, for his versions of the policies.
+    pub(super) published: &'a Requests,
+    /// For the policies of the papers: each use of a page once, where the two differ.
+    pub(super) corrected: &'a Requests,
+}
+
+/// All figures.
+#[derive(Serialize)]
+pub(super) struct Figures {
+    target: String,
+    engine: String,
+    rounds: u32,
+    load_average: String,
+    tests: Vec<TestFigures>,
+    regressions: Vec<Regression>,
+    experiments: Vec<Experiment>,
+}
+
+/// One test: his versions of the policies, then those of the papers.
+#[derive(Serialize)]
+struct TestFigures {
+    test: u32,
+    workload: String,
+    pages: u64,
+    published: Vec<Row>,
+    corrected: Vec<Row>,
+    ranks: Ranks,
+    corrected_ranks: Ranks,
+}
+
+/// One policy.
+#[derive(Clone, Debug, Serialize)]
+struct Row {
+    published_as: &'static str,
+    policy: &'static str,
+    reads: u64,
+    writes: u64,
+    dirty_at_end: u64,
+    shape: Shape,
+    /// The shortest round; `None` of no I/Os.
+    seconds: f64,
+    /// His, on a Samsung 850 EVO; of other traces than ours from test 5 on.
+    his_seconds: Option<f64>,
+    models: Vec<ModelTime>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct ModelTime {
+    model: &'static str,
+    seconds: f64,
+    /// By how much it is off, as a share of the device's time.
+    error: f64,
+}
+
+/// Rank correlations (Spearman; Kendall in the second place).
+#[derive(Serialize)]
+struct Ranks {
+    /// Our time with reads plus writes.
+    time_with_ios: [f64; 2],
+    /// Our time with reads, writes and what is dirty at the end.
+    time_with_all: [f64; 2],
+    /// Our time with his.
+    time_with_his: [f64; 2],
+    /// His time with his reads; see the thesis's graphs.
+    his_with_our_reads: [f64; 2],
+}
+
+/// The lab's state while tests come.
+pub(super) struct Replaying<'a> {
+    args: &'a ReplayArgs,
+    player: Player,
+    models: Vec<Model>,
+    folder: PathBuf,
+    tests: Vec<TestFigures>,
+}
+
+/// Plays what `tests` hands to it one by one.
+pub(super) fn run(
+    args: &ReplayArgs,
+    json: bool,
+    tests: impl FnOnce(&mut Replaying<'_>) -> Result<()>,
+) -> Result<()> {
+    ensure!(
+        args.on.is_dir(),
+        "{} is no folder; name one on the disk to measure with --on",
+        args.on.display()
+    );
+    let folder =
+        tempfile::Builder::new().prefix("seekless-ozen2018-replay-").tempdir_in(&args.on)?;
+    let removal = interrupt::remove_when_interrupted(folder.path())?;
+    let figures = removal.unless_begun(measure(args, folder.path(), tests));
+    folder.close().context("cannot remove the temporary folder")?;
+    let figures = figures?;
+    if json { output::json(&figures) } else { output::text(&words::of(&figures)) }
+}
+
+fn measure(
+    args: &ReplayArgs,
+    folder: &Path,
+    tests: impl FnOnce(&mut Replaying<'_>) -> Result<()>,
+) -> Result<Figures> {
+    let mut player = match &args.destroy_data {
+        Some(device) => Player::on_device(device, args.target << 20, args.rounds)?,
+        None => {
+            let mut bar = progress("making the target");
+            Player::on_file(&folder.join("target"), args.target << 20, args.rounds, &mut bar)?
+        }
+    };
+    let models = player.models()?;
+    let experiments = experiments::run(&mut player)?;
+    let mut replaying =
+        Replaying { args, player, models, folder: folder.to_path_buf(), tests: Vec::new() };
+    tests(&mut replaying)?;
+    let Replaying { player, mut tests, .. } = replaying;
+    ensure!(!tests.is_empty(), "no test was played");
+    tests.sort_by_key(|test| test.test);
+    let both = [
+        regression::of("as published", tests.iter().map(|test| &test.published[..])),
+        regression::of("corrected", tests.iter().map(|test| &test.corrected[..])),
+    ];
+    Ok(Figures {
+        target: player.name(),
+        engine: player.engine().to_owned(),
+        rounds: args.rounds,
+        load_average: std::fs::read_to_string("/proc/loadavg").unwrap_or_default(),
+        tests,
+        regressions: both.into_iter().flatten().collect(),
+        experiments,
+    })
+}
+
+impl Replaying<'_> {
+    /// A folder for files of the tests, removed at the end.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Plays the ten policies of a test, in both versions.
+    pub(super) fn test(&mut self, test: &Played<'_>) -> Result<()> {
+        let his = published::seconds(test.number);
+        let mut known: HashMap<&'static str, Row> = HashMap::new();
+        let mut rows = |corrected: bool, known: &mut HashMap<&'static str, Row>| {
+            let mut bar = progress(format!(
+                "test {}, {}",
+                test.number,
+                if corrected { "the papers' policies" } else { "his policies" }
+            ));
+            let mut rows = Vec::new();
+            for (index, &(published_as, published, own)) in POLICIES.iter().enumerate() {
+                bar(index as u64, POLICIES.len() as u64);
+                let policy = if corrected { own } else { published };
+                let same = std::ptr::eq(test.published, test.corrected);
+                let row = match known.get(policy).filter(|_| same) {
+                    Some(row) => row.clone(),
+                    None => self.policy(test, published_as, policy, corrected)?,
+                };
+                known.insert(policy, row.clone());
+                rows.push(Row { published_as, his_seconds: finite(his[index]), ..row });
+            }
+            anyhow::Ok(rows)
+        };
+        let published = rows(false, &mut known)?;
+        let corrected = rows(true, &mut known)?;
+        self.tests.push(TestFigures {
+            test: test.number,
+            workload: test.workload.clone(),
+            pages: test.pages,
+            ranks: Ranks::of(&published),
+            corrected_ranks: Ranks::of(&corrected),
+            published,
+            corrected,
+        });
+        Ok(())
+    }
+
+    fn policy(
+        &mut self,
+        test: &Played<'_>,
+        published_as: &'static str,
+        policy: &'static str,
+        corrected: bool,
+    ) -> Result<Row> {
+        let requests = if corrected { test.corrected } else { test.published };
+        let out = self.folder.join("post-cache.txt");
+        let case = Case { policy: policy.to_owned(), capacity: test.pages * requests.unit_bytes() };
+        let written =
+            post_cache::write(requests, &case, &Options::default(), out.as_path(), Format::Ozen)?;
+        let mut ios = shape::read(&out)?;
+        std::fs::remove_file(&out)?;
+        ios.truncate(self.args.ios.map_or(usize::MAX, |most| most as usize));
+        let shape = Shape::of(&ios);
+        let ios: Vec<Io> = self.player.within(&ios);
+        let seconds = self.player.seconds(&ios)?;
+        let models = self.models.iter().map(|model| {
+            let modelled = model.seconds(&ios, self.player.bytes())?;
+            let error = modelled / seconds.max(1e-9) - 1.0;
+            Ok(ModelTime { model: model.name, seconds: modelled, error })
+        });
+        Ok(Row {
+            published_as,
+            policy,
+            reads: written.device_reads,
+            writes: written.write_backs,
+            dirty_at_end: written.dirty_at_end,
+            shape,
+            seconds,
+            his_seconds: None,
+            models: models.collect::<Result<_>>()?,
+        })
+    }
+}
+
+fn finite(seconds: f64) -> Option<f64> {
+    seconds.is_finite().then_some(seconds)
+}
+
+impl Ranks {
+    fn of(rows: &[Row]) -> Self {
+        let both = |one: &[f64], other: &[f64]| [spearman(one, other), kendall(one, other)];
+        let time: Vec<f64> = rows.iter().map(|row| row.seconds).collect();
+        let ios: Vec<f64> = rows.iter().map(|row| (row.reads + row.writes) as f64).collect();
+        let all: Vec<f64> =
+            rows.iter().map(|row| (row.reads + row.writes + row.dirty_at_end) as f64).collect();
+        let with_his = rows.iter().filter(|row| row.his_seconds.is_some());
+        let pairs: Vec<(f64, f64, f64)> = with_his
+            .map(|row| (row.his_seconds.unwrap_or(0.0), row.seconds, row.reads as f64))
+            .collect();
+        let column = |of: fn(&(f64, f64, f64)) -> f64| pairs.iter().map(of).collect::<Vec<f64>>();
+        let (his, ours, reads) = (column(|it| it.0), column(|it| it.1), column(|it| it.2));
+        Ranks {
+            time_with_ios: both(&time, &ios),
+            time_with_all: both(&time, &all),
+            time_with_his: both(&ours, &his),
+            his_with_our_reads: both(&his, &reads),
+        }
+    }
+}

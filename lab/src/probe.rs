@@ -1,0 +1,83 @@
+//! What `probe --inside` finds of devices whose inside is known: disks and flash drives with random
+//! parameters, permuted channels, and times that are read with an error. Each parameter is exact,
+//! unidentifiable or wrong.
+
+use crate::output;
+use seekless::measure::inside::proof::{self, Proof, Tally};
+use seekless::report::table;
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// Options of the experiment.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// Devices of each kind.
+    #[arg(long, default_value_t = 200, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    devices: u64,
+    /// The first device's number: others than those of the tests.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    seed: u64,
+    /// Standard deviation of a time that is read, in percent of it.
+    #[arg(long, default_value_t = 3.0, value_name = "PERCENT")]
+    noise: f64,
+    /// Prints figures as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Both kinds of devices.
+#[derive(Debug, Serialize)]
+struct Figures {
+    disks: Proof,
+    flash_drives: Proof,
+    /// Of all integers, how many were identified and exact.
+    exact_share: f64,
+    noise_percent: f64,
+}
+
+/// Probes all devices and prints the table.
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let mut show = seekless_terminal::progress("Probing");
+    let (mut done, total) = (0, 2 * args.devices);
+    let mut after_each = |_| {
+        done += 1;
+        show(done, total);
+    };
+    let seeds = || args.seed..args.seed.saturating_add(args.devices);
+    let disks = proof::disks(seeds(), args.noise / 100.0, &mut after_each)?;
+    let flash_drives = proof::flashes(seeds(), args.noise / 100.0, &mut after_each)?;
+    drop(show);
+    let exact_share = proof::exact_share([&disks, &flash_drives]);
+    let figures = Figures { disks, flash_drives, exact_share, noise_percent: args.noise };
+    if args.json { output::json(&figures) } else { output::text(&told(&figures)) }
+}
+
+fn told(figures: &Figures) -> String {
+    let mut text = String::new();
+    for (proof, kind) in [(&figures.disks, "disks"), (&figures.flash_drives, "flash drives")] {
+        let _ = writeln!(
+            text,
+            "{} planted {kind}, times read with {} % error\n",
+            proof.devices, figures.noise_percent
+        );
+        let row = |(name, tally): (&&str, &Tally), kind: &str| {
+            let Tally { right, unidentifiable, wrong } = *tally;
+            let counts = [right, unidentifiable, wrong].map(|count| count.to_string());
+            [vec![(*name).to_owned(), kind.to_owned()], counts.into()].concat()
+        };
+        let integers = proof.integers.iter().map(|entry| row(entry, "exact"));
+        let times = proof.times.iter().map(|entry| row(entry, "within 10 %"));
+        let head = ["parameter", "right is", "right", "unidentifiable", "wrong"];
+        text += &table(&head, integers.chain(times).collect());
+        for mistake in &proof.mistakes {
+            let _ = writeln!(text, "  wrong: {mistake}");
+        }
+        let _ = writeln!(
+            text,
+            "\n  {:.1} % of integers identified and exact\n",
+            100.0 * proof::exact_share([proof])
+        );
+    }
+    let _ = write!(text, "Together {:.1} %; the bar is 90 %.", 100.0 * figures.exact_share);
+    text
+}
