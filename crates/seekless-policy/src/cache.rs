@@ -13,7 +13,7 @@ use crate::eviction::{Eviction, Id, Needs, Outcome, Request, Use};
 use crate::{Error, ErrorKind, Result};
 use command::Ignore;
 pub use command::{Command, Sink};
-use frames::{DIRTY, Frames, IN_FLIGHT, IN_WRITE_BACK, RESIDENT};
+use frames::{DIRTY, Frames, IN_FLIGHT, IN_WRITE_BACK, RESIDENT, WRITE_AGAIN, begin_write_back};
 
 /// The size of a cache, and which files it does not keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,7 +190,7 @@ impl<E: Eviction> Cache<E> {
     /// written to it is lost.
     pub fn discard<S: Sink>(&mut self, id: Id, sink: &mut S) {
         if self.resident(id) {
-            self.frames.states[id as usize] &= !RESIDENT;
+            self.frames.states[id as usize] &= !(RESIDENT | WRITE_AGAIN);
             self.policy.remove(id);
             self.frames.clean(id);
             self.drop_orphan(id, sink);
@@ -199,9 +199,15 @@ impl<E: Eviction> Cache<E> {
     }
 
     /// The write-back of `id` ended. Pushes a `Drop` if it was evicted and has not been requested
-    /// since.
+    /// since; or a `WriteBack`, if it was written to and evicted or flushed in the meantime.
     pub fn written<S: Sink>(&mut self, id: Id, sink: &mut S) {
-        self.frames.states[id as usize] &= !IN_WRITE_BACK;
+        let state = &mut self.frames.states[id as usize];
+        let again = *state & WRITE_AGAIN != 0;
+        *state &= !(IN_WRITE_BACK | WRITE_AGAIN);
+        // What is dirty by now is written later, with all that was written to it.
+        if again && *state & DIRTY == 0 {
+            begin_write_back(state, id, sink);
+        }
         self.drop_orphan(id, sink);
     }
 
@@ -233,8 +239,7 @@ impl<E: Eviction> Cache<E> {
     fn begin_write_back(&mut self, id: Id, out: &mut Vec<Command>) {
         self.frames.clean(id);
         self.policy.cleaned(id);
-        self.frames.states[id as usize] |= IN_WRITE_BACK;
-        out.push(Command::WriteBack(id));
+        begin_write_back(&mut self.frames.states[id as usize], id, out);
     }
 
     /// How many ids are dirty.

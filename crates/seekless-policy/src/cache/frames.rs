@@ -13,6 +13,9 @@ pub(super) const IN_FLIGHT: u8 = 2;
 pub(super) const DIRTY: u8 = 4;
 /// Being written to the device. In write-back and not resident is an orphan too.
 pub(super) const IN_WRITE_BACK: u8 = 8;
+/// Dirty and written back again while its write-back was under way: the next one starts when that
+/// one ends, since a device may carry out two writes of one place in either order.
+pub(super) const WRITE_AGAIN: u8 = 16;
 const BUSY: u8 = IN_FLIGHT | IN_WRITE_BACK;
 
 /// One state byte an id, and the dirty ids.
@@ -88,6 +91,15 @@ fn take_dirty(log: &[Id], states: &mut [u8]) -> Vec<Id> {
     kept
 }
 
+/// Starts the write-back of an id, or has it follow the one that is under way.
+pub(super) fn begin_write_back<S: Sink>(state: &mut u8, id: Id, sink: &mut S) {
+    if *state & IN_WRITE_BACK != 0 {
+        *state |= WRITE_AGAIN;
+    } else if sink.write_back(id) {
+        *state |= IN_WRITE_BACK;
+    }
+}
+
 pub(super) struct FramePool<'a, S> {
     states: &'a mut [u8],
     dirty: &'a mut u64,
@@ -102,9 +114,7 @@ impl<S: Sink> Pool for FramePool<'_, S> {
         *state &= !(RESIDENT | DIRTY);
         if dirty {
             *self.dirty -= 1;
-            if self.sink.write_back(victim) {
-                *state |= IN_WRITE_BACK;
-            }
+            begin_write_back(state, victim, self.sink);
         }
         if *state & BUSY == 0 {
             self.sink.dropped(victim);
