@@ -77,6 +77,13 @@ pub struct Garbage {
     pub stop_blocks: u32,
 }
 
+impl Garbage {
+    /// The spare blocks without which a plane cannot collect.
+    pub(super) fn needed_blocks(self) -> u64 {
+        u64::from(self.stop_blocks) + 2
+    }
+}
+
 /// The numbers of blocks and pages that follow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
@@ -135,7 +142,7 @@ impl FlashParameters {
         }
         let shape = self.shape();
         let spare = shape.blocks - shape.visible_blocks;
-        let needed = u64::from(self.garbage.stop_blocks) + 2;
+        let needed = self.garbage.needed_blocks();
         if spare < needed {
             let what = format!(
                 "over_provisioning_percent leaves a plane {spare} spare blocks; with these \

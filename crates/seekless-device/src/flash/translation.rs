@@ -132,9 +132,12 @@ impl Translation {
         (plane as usize, busy)
     }
 
-    /// The next plane that has room for one more valid page.
+    /// The next plane that has room for one more valid page. On a full drive too a plane takes more
+    /// than its share, so that pages go on in the order of writes; half of the room that it can
+    /// spare stays for collecting garbage.
     fn next_plane(&mut self) -> u64 {
-        let room = self.shape.visible_blocks * self.pages_per_block;
+        let spare = self.shape.blocks - self.shape.visible_blocks - self.garbage.needed_blocks();
+        let room = (self.shape.visible_blocks + spare / 2) * self.pages_per_block;
         loop {
             let plane = self.turn;
             self.turn = (plane + 1) % self.shape.planes;

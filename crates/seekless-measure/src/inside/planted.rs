@@ -90,8 +90,7 @@ pub fn flash(seed: u64) -> FlashParameters {
         overhead_ns: between(dice, 1, 8) * 1000,
         write_buffer_bytes: one_of(dice, &[0, 1 << 20, 32 << 20]),
         over_provisioning_percent: 40,
-        // A full drive has room only where the old page was, so writes keep to their planes.
-        filled_percent: between(dice, 10, 90) as u32,
+        filled_percent: one_of(dice, &[10, 30, 50, 70, 90, 100]) as u32,
         garbage: Garbage { start_blocks: 2, stop_blocks: 3 },
     }
 }
