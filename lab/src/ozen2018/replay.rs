@@ -20,8 +20,7 @@ use seekless::sim::post_cache::{self, Format};
 use seekless::sim::{Case, Options, Requests};
 use seekless_terminal::{interrupt, progress};
 use serde::Serialize;
-use shape::Shape;
-use std::collections::HashMap;
+use shape::{Line, Shape};
 use std::path::{Path, PathBuf};
 
 /// Options of the replay.
@@ -41,7 +40,7 @@ pub(super) struct ReplayArgs {
     #[arg(long, value_name = "MIB", requires = "replay", default_value_t = 2048,
           value_parser = clap::value_parser!(u64).range(16..=1 << 20))]
     target: u64,
-    /// Rounds; the shortest counts, as his.
+    /// Rounds, in which the policies take turns; the shortest counts, as his.
     #[arg(long, value_name = "N", requires = "replay", default_value_t = 3,
           value_parser = clap::value_parser!(u32).range(1..=100))]
     rounds: u32,
@@ -158,10 +157,10 @@ fn measure(
     tests: impl FnOnce(&mut Replaying<'_>) -> Result<()>,
 ) -> Result<Figures> {
     let mut player = match &args.destroy_data {
-        Some(device) => Player::on_device(device, args.target << 20, args.rounds)?,
+        Some(device) => Player::on_device(device, args.target << 20)?,
         None => {
             let mut bar = progress("making the target");
-            Player::on_file(&folder.join("target"), args.target << 20, args.rounds, &mut bar)?
+            Player::on_file(&folder.join("target"), args.target << 20, &mut bar)?
         }
     };
     let models = player.models()?;
@@ -193,32 +192,29 @@ impl Replaying<'_> {
         &self.folder
     }
 
-    /// Plays the ten policies of a test, in both versions.
+    /// Plays the ten policies of a test, in both versions. The policies take turns in each round, so
+    /// that a device whose pace drifts does not choose among them.
     pub(super) fn test(&mut self, test: &Played<'_>) -> Result<()> {
+        let mut traces = self.traces(test)?;
+        let mut bar = progress(format!("test {}, playing", test.number));
+        let turns = u64::from(self.args.rounds) * traces.len() as u64;
+        for turn in 0..turns {
+            bar(turn, turns);
+            let at = turn as usize % traces.len();
+            let ios = self.player.within(&traces[at].lines);
+            traces[at].seconds = traces[at].seconds.min(self.player.seconds(&ios)?);
+        }
+        let rows: Vec<Row> = traces.iter().map(|it| self.row(it)).collect::<Result<_>>()?;
         let his = published::seconds(test.number);
-        let mut known: HashMap<&'static str, Row> = HashMap::new();
-        let mut rows = |corrected: bool, known: &mut HashMap<&'static str, Row>| {
-            let mut bar = progress(format!(
-                "test {}, {}",
-                test.number,
-                if corrected { "the papers' policies" } else { "his policies" }
-            ));
-            let mut rows = Vec::new();
-            for (index, &(published_as, published, own)) in POLICIES.iter().enumerate() {
-                bar(index as u64, POLICIES.len() as u64);
-                let policy = if corrected { own } else { published };
-                let same = std::ptr::eq(test.published, test.corrected);
-                let row = match known.get(policy).filter(|_| same) {
-                    Some(row) => row.clone(),
-                    None => self.policy(test, published_as, policy, corrected)?,
-                };
-                known.insert(policy, row.clone());
-                rows.push(Row { published_as, his_seconds: finite(his[index]), ..row });
-            }
-            anyhow::Ok(rows)
+        let of = |is_corrected: bool| -> Vec<Row> {
+            let his_policies = POLICIES.iter().zip(his).map(|(&(published_as, as_his, own), his)| {
+                let key = Key::of(test, if is_corrected { own } else { as_his }, is_corrected);
+                let at = traces.iter().position(|it| it.key == key).expect("each was played");
+                Row { published_as, his_seconds: finite(his), ..rows[at].clone() }
+            });
+            his_policies.collect()
         };
-        let published = rows(false, &mut known)?;
-        let corrected = rows(true, &mut known)?;
+        let (published, corrected) = (of(false), of(true));
         self.tests.push(TestFigures {
             test: test.number,
             workload: test.workload.clone(),
@@ -231,41 +227,80 @@ impl Replaying<'_> {
         Ok(())
     }
 
-    fn policy(
-        &mut self,
-        test: &Played<'_>,
-        published_as: &'static str,
-        policy: &'static str,
-        corrected: bool,
-    ) -> Result<Row> {
-        let requests = if corrected { test.corrected } else { test.published };
+    /// What each policy lets through: each policy of each version once.
+    fn traces(&self, test: &Played<'_>) -> Result<Vec<PostCache>> {
+        let of = |is_corrected: bool| {
+            POLICIES.iter().map(move |&(_, as_his, own)| {
+                Key::of(test, if is_corrected { own } else { as_his }, is_corrected)
+            })
+        };
+        let mut bar = progress(format!("test {}, simulating", test.number));
+        let mut traces: Vec<PostCache> = Vec::new();
+        for (done, key) in of(false).chain(of(true)).enumerate() {
+            bar(done as u64, 2 * POLICIES.len() as u64);
+            if traces.iter().all(|it| it.key != key) {
+                traces.push(self.trace(test, key)?);
+            }
+        }
+        Ok(traces)
+    }
+
+    fn trace(&self, test: &Played<'_>, key: Key) -> Result<PostCache> {
+        let requests = if key.is_corrected { test.corrected } else { test.published };
         let out = self.folder.join("post-cache.txt");
-        let case = Case { policy: policy.to_owned(), capacity: test.pages * requests.unit_bytes() };
-        let written =
-            post_cache::write(requests, &case, &Options::default(), out.as_path(), Format::Ozen)?;
-        let mut ios = shape::read(&out)?;
+        let capacity = test.pages * requests.unit_bytes();
+        let case = Case { policy: key.policy.to_owned(), capacity };
+        let options = Options::default();
+        let counts = post_cache::write(requests, &case, &options, out.as_path(), Format::Ozen)?;
+        let mut lines = shape::read(&out)?;
         std::fs::remove_file(&out)?;
-        ios.truncate(self.args.ios.map_or(usize::MAX, |most| most as usize));
-        let shape = Shape::of(&ios);
-        let ios: Vec<Io> = self.player.within(&ios);
-        let seconds = self.player.seconds(&ios)?;
+        lines.truncate(self.args.ios.map_or(usize::MAX, |most| most as usize));
+        Ok(PostCache { key, counts, lines, seconds: f64::INFINITY })
+    }
+
+    fn row(&self, trace: &PostCache) -> Result<Row> {
+        let ios: Vec<Io> = self.player.within(&trace.lines);
         let models = self.models.iter().map(|model| {
             let modelled = model.seconds(&ios, self.player.bytes())?;
-            let error = modelled / seconds.max(1e-9) - 1.0;
+            let error = modelled / trace.seconds.max(1e-9) - 1.0;
             Ok(ModelTime { model: model.name, seconds: modelled, error })
         });
         Ok(Row {
-            published_as,
-            policy,
-            reads: written.device_reads,
-            writes: written.write_backs,
-            dirty_at_end: written.dirty_at_end,
-            shape,
-            seconds,
+            published_as: "",
+            policy: trace.key.policy,
+            reads: trace.counts.device_reads,
+            writes: trace.counts.write_backs,
+            dirty_at_end: trace.counts.dirty_at_end,
+            shape: Shape::of(&trace.lines),
+            seconds: trace.seconds,
             his_seconds: None,
             models: models.collect::<Result<_>>()?,
         })
     }
+}
+
+/// A policy and what it sees.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Key {
+    policy: &'static str,
+    /// Each use of a page once, where his simulator sees it several times.
+    is_corrected: bool,
+}
+
+impl Key {
+    fn of(test: &Played<'_>, policy: &'static str, is_corrected: bool) -> Self {
+        let is_same = std::ptr::eq(test.published, test.corrected);
+        Key { policy, is_corrected: is_corrected && !is_same }
+    }
+}
+
+/// What a policy lets through, and how long it took to play.
+struct PostCache {
+    key: Key,
+    counts: seekless::sim::Figures,
+    lines: Vec<Line>,
+    /// The shortest round so far.
+    seconds: f64,
 }
 
 fn finite(seconds: f64) -> Option<f64> {

@@ -21,7 +21,6 @@ pub(super) struct Player {
     target: Target,
     stage: Live,
     bytes: u64,
-    rounds: u32,
 }
 
 /// A device model.
@@ -34,21 +33,20 @@ impl Player {
     pub(super) fn on_file(
         path: &Path,
         bytes: u64,
-        rounds: u32,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Self> {
         create_file(path, bytes, &mut |done, total| {
             progress(done, total);
             true
         })?;
-        Player::on(Target::write_file(path, &Protected::default())?, bytes, rounds)
+        Player::on(Target::write_file(path, &Protected::default())?, bytes)
     }
 
-    pub(super) fn on_device(path: &Path, bytes: u64, rounds: u32) -> Result<Self> {
-        Player::on(Target::destroy_device(path)?, bytes, rounds)
+    pub(super) fn on_device(path: &Path, bytes: u64) -> Result<Self> {
+        Player::on(Target::destroy_device(path)?, bytes)
     }
 
-    fn on(target: Target, bytes: u64, rounds: u32) -> Result<Self> {
+    fn on(target: Target, bytes: u64) -> Result<Self> {
         let has = target.file_bytes()[0];
         ensure!(
             has >= bytes,
@@ -57,7 +55,7 @@ impl Player {
             has >> 20
         );
         let stage = Live::new(&target, DEPTH, PAGE_BYTES, b"@".to_vec(), false)?;
-        Ok(Player { target, stage, bytes, rounds })
+        Ok(Player { target, stage, bytes })
     }
 
     pub(super) fn name(&self) -> String {
@@ -80,9 +78,9 @@ impl Player {
         lines.iter().map(|&(write, page)| io(write, page % pages)).collect()
     }
 
-    /// The shortest round.
+    /// One round.
     pub(super) fn seconds(&mut self, ios: &[Io]) -> Result<f64> {
-        Ok(self.rounds(ios, Pace::Ozen, self.rounds)?.time.min_ns as f64 / 1e9)
+        Ok(self.rounds(ios, Pace::Ozen, 1)?.time.min_ns as f64 / 1e9)
     }
 
     fn rounds(&mut self, ios: &[Io], pace: Pace, rounds: u32) -> Result<Rounds> {

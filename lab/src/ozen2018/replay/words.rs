@@ -8,7 +8,7 @@ use std::fmt::Write;
 pub(super) fn of(figures: &Figures) -> String {
     let mut text = format!(
         "Played on {} by {}, as his player (64 slots, batches of 32 to 64); the shortest of {} \
-         rounds.\nLoad average {}\n",
+         rounds, in which the policies take turns.\nLoad average {}\n",
         figures.target,
         figures.engine,
         figures.rounds,

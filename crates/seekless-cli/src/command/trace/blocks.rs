@@ -118,7 +118,7 @@ fn reason(why: Why) -> &'static str {
         Why::Unwritten => "in reserved space that was never written, which reads as zeros",
         Why::Inline => "within inodes or among other data",
         Why::Encoded => "compressed or encrypted",
-        Why::Delayed => "not on the device yet (--sync writes them)",
+        Why::Delayed => "not written back: deleted before, or --sync was not given",
         Why::Unknown => "whose place the file system does not tell",
         Why::NoDevice => "on no block device (tmpfs, overlay, btrfs, a network)",
         Why::Gone => "in files that are gone",
