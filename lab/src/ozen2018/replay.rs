@@ -207,11 +207,12 @@ impl Replaying<'_> {
         let rows: Vec<Row> = traces.iter().map(|it| self.row(it)).collect::<Result<_>>()?;
         let his = published::seconds(test.number);
         let of = |is_corrected: bool| -> Vec<Row> {
-            let his_policies = POLICIES.iter().zip(his).map(|(&(published_as, as_his, own), his)| {
-                let key = Key::of(test, if is_corrected { own } else { as_his }, is_corrected);
-                let at = traces.iter().position(|it| it.key == key).expect("each was played");
-                Row { published_as, his_seconds: finite(his), ..rows[at].clone() }
-            });
+            let his_policies =
+                POLICIES.iter().zip(his).map(|(&(published_as, as_his, own), his)| {
+                    let key = Key::of(test, if is_corrected { own } else { as_his }, is_corrected);
+                    let at = traces.iter().position(|it| it.key == key).expect("each was played");
+                    Row { published_as, his_seconds: finite(his), ..rows[at].clone() }
+                });
             his_policies.collect()
         };
         let (published, corrected) = (of(false), of(true));

@@ -8,7 +8,7 @@ use super::super::finding::{Curve, Finding};
 use super::super::probing::Probing;
 use super::super::statistics::{mean, standard_error};
 use super::super::timed::Request;
-use super::meet::last;
+use super::meet::mean_end;
 use super::times::Times;
 use crate::Error;
 
@@ -16,6 +16,8 @@ use crate::Error;
 const PAGES: u64 = 8;
 /// Requests at once; beyond that an engine would queue them itself.
 const REQUESTS_MAX: u64 = 512;
+/// By how much a queue's pace is off the slowest part's: the parts do not overlap wholly.
+const QUEUE_ERROR: f64 = 0.01;
 
 /// What was found of channels.
 #[derive(Clone, Debug, Default)]
@@ -123,12 +125,12 @@ fn measure(
                 .collect()
         };
         // Without what the first page of each takes: only the rate counts.
-        let few = last(probing, &batch(pages / 2))?;
-        let many = last(probing, &batch(pages))?;
-        times.push((many - few) / ((pages - pages / 2) * planes) as f64);
+        let few = mean_end(probing, &batch(pages / 2))?;
+        let many = mean_end(probing, &batch(pages))?;
+        times.push(2.0 * (many - few) / ((pages - pages / 2) * planes) as f64);
     }
     let error_ns = standard_error(&times);
-    Ok(Point { stride, page_ns: mean(&times), error_ns: error_ns.max(4e-3 * mean(&times)) })
+    Ok(Point { stride, page_ns: mean(&times), error_ns: error_ns.max(QUEUE_ERROR * mean(&times)) })
 }
 
 /// Time of a page at a stride: the slowest of planes, buses and link.
@@ -201,7 +203,7 @@ fn alike(
             let requests: Vec<Request> = (0..planes * 4)
                 .map(|number| Request::read((first + number % planes * channels) * chunk, page))
                 .collect();
-            times.push(last(probing, &requests)?);
+            times.push(mean_end(probing, &requests)?);
         }
         means.push(mean(&times));
     }

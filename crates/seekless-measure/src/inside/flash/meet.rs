@@ -28,6 +28,13 @@ pub(super) fn last(probing: &mut Probing<'_>, requests: &[Request]) -> Result<f6
     Ok(spans.iter().map(|span| span.ns() as f64).fold(0.0, f64::max))
 }
 
+/// The mean time until some requests end: of a queue that is served at one rate it lies in the
+/// middle. Errors of single readings cancel out in it, where the last end is late by the largest.
+pub(super) fn mean_end(probing: &mut Probing<'_>, requests: &[Request]) -> Result<f64, Error> {
+    let spans = probing.run(requests)?;
+    Ok(spans.iter().map(|span| span.ns() as f64).sum::<f64>() / requests.len() as f64)
+}
+
 fn pair(probing: &mut Probing<'_>, one: u64, other: u64) -> Result<f64, Error> {
     let grain = probing.grain();
     last(probing, &[Request::read(one, grain), Request::read(other, grain)])

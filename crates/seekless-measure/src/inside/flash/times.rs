@@ -4,7 +4,7 @@ use super::super::finding::Finding;
 use super::super::probing::Probing;
 use super::super::statistics::{least_squares, median, spread};
 use super::super::timed::Request;
-use super::meet::last;
+use super::meet::{last, mean_end};
 use crate::Error;
 
 /// Times in nanoseconds.
@@ -85,8 +85,8 @@ fn queue(probing: &mut Probing<'_>, page: u64) -> Result<(f64, f64), Error> {
     for _ in 0..64 {
         let few: Vec<Request> = (0..4).map(|_| Request::read(0, page)).collect();
         let many: Vec<Request> = (0..36).map(|_| Request::read(0, page)).collect();
-        let less = last(probing, &few)?;
-        steps.push((last(probing, &many)? - less) / 32.0);
+        let less = mean_end(probing, &few)?;
+        steps.push(2.0 * (mean_end(probing, &many)? - less) / 32.0);
     }
     Ok((median(&steps), 1.25 * spread(&steps) / 8.0))
 }
