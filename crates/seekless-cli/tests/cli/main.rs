@@ -37,6 +37,7 @@ mod start;
 mod timed;
 mod tour;
 mod trace;
+mod used_devices;
 mod wc;
 
 use std::path::Path;

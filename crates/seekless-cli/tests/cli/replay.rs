@@ -1,6 +1,7 @@
 //! `seekless replay`: plays on files and on a loop device; what it may not overwrite stays as it
 //! is.
 
+use super::used_devices::{Loop, succeeds};
 use super::{printed, run, workplace};
 use serde_json::Value;
 use std::fs;
@@ -157,33 +158,8 @@ fn files_that_something_else_may_want_are_refused_and_unchanged() {
     refused(folder, "blocks.txt --write target.bin", &path, "1 I/Os lie outside the target");
 }
 
-/// A loop device on `folder/disk`, taken away when dropped.
-struct Loop {
-    device: String,
-}
-
-impl Loop {
-    fn new(folder: &Path) -> Option<Self> {
-        let disk = folder.join("disk");
-        fs::File::create(&disk).unwrap().set_len(16 << 20).unwrap();
-        let made = Command::new("losetup").args(["--find", "--show"]).arg(&disk).output().ok()?;
-        let device = String::from_utf8(made.stdout).ok()?.trim().to_owned();
-        made.status.success().then_some(Loop { device })
-    }
-}
-
-impl Drop for Loop {
-    fn drop(&mut self) {
-        let _ = Command::new("losetup").args(["--detach", &self.device]).status();
-    }
-}
-
-fn succeeds(command: &mut Command) -> bool {
-    command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|it| it.success())
-}
-
 #[test]
-fn a_device_in_use_is_refused_and_a_free_one_is_overwritten() {
+fn a_free_device_is_overwritten_and_its_store_is_not() {
     let directory = workplace();
     let folder = directory.path();
     blocks(folder, 100);
@@ -195,32 +171,6 @@ fn a_device_in_use_is_refused_and_a_free_one_is_overwritten() {
     let words = format!("blocks.txt --destroy-data {}", disk.device);
     refused(folder, "blocks.txt --write disk", &store, "the store of the loop device loop");
     refused(folder, &format!("blocks.txt --write {}", disk.device), &store, "not a regular file");
-
-    let mount = folder.join("mount");
-    fs::create_dir(&mount).unwrap();
-    if succeeds(Command::new("mkfs.ext4").args(["-q", &disk.device]))
-        && succeeds(Command::new("mount").arg(&disk.device).arg(&mount))
-    {
-        let output = run(folder, &format!("replay {words}"));
-        let unmounted = succeeds(Command::new("umount").arg(&mount));
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(unmounted && output.status.code() == Some(2), "{said}");
-        assert!(said.contains(&format!("it is mounted at {}", mount.display())), "{said}");
-        let whole = succeeds(Command::new("fsck.ext4").args(["-n", "-f", &disk.device]));
-        assert!(whole, "the file system was written to");
-    } else {
-        eprintln!("skipped: no file system can be made and mounted");
-    }
-
-    let mut other = Command::new("sleep")
-        .arg("60")
-        .stdin(Stdio::from(fs::File::open(&disk.device).unwrap()))
-        .spawn()
-        .unwrap();
-    refused(folder, &words, &store, "it is open in sleep (process");
-    other.kill().unwrap();
-    other.wait().unwrap();
-
     printed(folder, &format!("replay {words} --like ozen"));
     assert!(succeeds(Command::new("sync").args(["-f", &disk.device])));
     let bytes = fs::read(&disk.device).unwrap();

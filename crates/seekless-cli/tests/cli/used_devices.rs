@@ -1,0 +1,110 @@
+//! A device that the system uses is overwritten by no verb: mounted, swapped to, part of another
+//! device, or open.
+
+use super::{run, workplace};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// A loop device on `folder/disk`, taken away when dropped.
+pub(super) struct Loop {
+    pub(super) device: String,
+}
+
+impl Loop {
+    pub(super) fn new(folder: &Path) -> Option<Self> {
+        let disk = folder.join("disk");
+        fs::File::create(&disk).unwrap().set_len(16 << 20).unwrap();
+        let made = Command::new("losetup").args(["--find", "--show"]).arg(&disk).output().ok()?;
+        let device = String::from_utf8(made.stdout).ok()?.trim().to_owned();
+        made.status.success().then_some(Loop { device })
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").args(["--detach", &self.device]).status();
+    }
+}
+
+pub(super) fn succeeds(command: &mut Command) -> bool {
+    command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|it| it.success())
+}
+
+/// Runs each verb that overwrites a device. Each must fail with these words, and the device must
+/// have the same bytes after it.
+fn refused(folder: &Path, device: &str, why: &str) {
+    fs::write(folder.join("blocks.txt"), "w 0\nw 8\n").unwrap();
+    let before = fs::read(device).unwrap();
+    for words in [
+        format!("replay blocks.txt --destroy-data {device}"),
+        format!("probe {device} --destroy-data --inside"),
+        format!("probe {device} --destroy-data --save never.toml"),
+    ] {
+        let output = run(folder, &words);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{words}: {said}");
+        assert!(said.contains(why), "{words}: {said}");
+    }
+    assert!(!folder.join("never.toml").exists());
+    assert!(fs::read(device).unwrap() == before, "the device was written to");
+}
+
+/// Runs `during` between two commands, if the first one works here.
+fn between(begin: &mut Command, end: &mut Command, what: &str, during: impl FnOnce()) {
+    if !succeeds(begin) {
+        eprintln!("skipped: {what} is not possible here");
+        return;
+    }
+    // The end must come though `during` panics.
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(during));
+    assert!(succeeds(end), "{end:?}");
+    outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+}
+
+#[test]
+fn a_device_in_use_is_refused_and_unchanged() {
+    let directory = workplace();
+    let folder = directory.path();
+    let Some(disk) = Loop::new(folder) else {
+        eprintln!("skipped: no loop device can be made (root, losetup)");
+        return;
+    };
+    let device = disk.device.as_str();
+
+    let mount = folder.join("mount");
+    fs::create_dir(&mount).unwrap();
+    if succeeds(Command::new("mkfs.ext4").args(["-q", device])) {
+        // Read-only, so that mounting itself changes no byte.
+        let mut begin = Command::new("mount");
+        begin.args(["-o", "ro", device]).arg(&mount);
+        between(&mut begin, Command::new("umount").arg(&mount), "mounting", || {
+            refused(folder, device, &format!("mounted at {}", mount.display()));
+        });
+    }
+
+    if succeeds(Command::new("mkswap").arg(device)) {
+        let mut begin = Command::new("swapon");
+        between(begin.arg(device), Command::new("swapoff").arg(device), "swapping", || {
+            refused(folder, device, "swapped to by the system");
+        });
+    }
+
+    let name = format!("seekless-test-{}", std::process::id());
+    let table = format!("0 1024 linear {device} 0");
+    let mut begin = Command::new("dmsetup");
+    begin.args(["create", &name, "--table", &table]);
+    let mut end = Command::new("dmsetup");
+    between(&mut begin, end.args(["remove", &name]), "a device on a device", || {
+        refused(folder, device, "part of dm-");
+    });
+
+    let open = Stdio::from(fs::File::open(device).unwrap());
+    let mut other = Command::new("sleep").arg("60").stdin(open).spawn().unwrap();
+    let outcome = std::panic::catch_unwind(|| {
+        refused(folder, device, "open in sleep (process");
+    });
+    other.kill().unwrap();
+    other.wait().unwrap();
+    outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+}
