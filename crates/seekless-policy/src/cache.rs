@@ -204,9 +204,13 @@ impl<E: Eviction> Cache<E> {
         let state = &mut self.frames.states[id as usize];
         let again = *state & WRITE_AGAIN != 0;
         *state &= !(IN_WRITE_BACK | WRITE_AGAIN);
-        // What is dirty by now is written later, with all that was written to it.
-        if again && *state & DIRTY == 0 {
+        if again {
+            let was_dirty = *state & DIRTY != 0;
             begin_write_back(state, id, sink);
+            self.frames.clean(id);
+            if was_dirty {
+                self.policy.cleaned(id);
+            }
         }
         self.drop_orphan(id, sink);
     }
@@ -228,18 +232,18 @@ impl<E: Eviction> Cache<E> {
 
     /// As [`Cache::flush`], for an owner that keeps the dirty ids itself, such as
     /// [`write_back::DirtyPages`]. Ids that are not dirty are left alone.
-    pub fn flush_each(&mut self, ids: &[Id], out: &mut Vec<Command>) {
+    pub fn flush_each<S: Sink>(&mut self, ids: &[Id], sink: &mut S) {
         for &id in ids {
             if self.is_dirty(id) {
-                self.begin_write_back(id, out);
+                self.begin_write_back(id, sink);
             }
         }
     }
 
-    fn begin_write_back(&mut self, id: Id, out: &mut Vec<Command>) {
+    fn begin_write_back<S: Sink>(&mut self, id: Id, sink: &mut S) {
         self.frames.clean(id);
         self.policy.cleaned(id);
-        begin_write_back(&mut self.frames.states[id as usize], id, out);
+        begin_write_back(&mut self.frames.states[id as usize], id, sink);
     }
 
     /// How many ids are dirty.
@@ -252,6 +256,12 @@ impl<E: Eviction> Cache<E> {
     #[must_use]
     pub fn is_dirty(&self, id: Id) -> bool {
         self.frames.states.get(id as usize).is_some_and(|state| state & DIRTY != 0)
+    }
+
+    /// Whether a write-back of `id` has started and not ended.
+    #[must_use]
+    pub fn in_write_back(&self, id: Id) -> bool {
+        self.frames.states.get(id as usize).is_some_and(|state| state & IN_WRITE_BACK != 0)
     }
 
     /// Whether `id` is in the cache, filled or being filled.

@@ -1,11 +1,12 @@
 //! Simulates a cache, a readahead and a device in time: what a program waits for its reads.
 //!
 //! The loop is that of a live engine, with models for hardware. It goes from one instant to the
-//! next, at which a reader goes on or the device has an event. There it does three things:
+//! next, at which a reader goes on, the device has an event or the flusher wakes. There it does:
 //!
 //! 1. The device ends its I/Os up to this instant; their pages fill, and their readers wake.
-//! 2. Each reader whose time has come takes one step.
-//! 3. The I/Os of this instant are handed over together, so that the device may join them.
+//! 2. The flusher, if it is due, starts to write dirty pages.
+//! 3. Each reader whose time has come takes one step.
+//! 4. The I/Os of this instant are handed over together, so that the device may join them.
 //!
 //! The cache is [`PagedCache`](seekless_policy::cache::paged::PagedCache), which the live engine
 //! drives too.
@@ -28,6 +29,7 @@ mod case;
 mod each;
 mod figures;
 mod flight;
+mod flusher;
 pub mod patterns;
 mod run;
 #[cfg(test)]
@@ -39,4 +41,4 @@ pub use case::{HOST_QUEUE, Pacing, Rules, TimedCase, check};
 pub use each::each;
 pub use figures::{SizeCount, TimedFigures};
 pub use run::simulate;
-pub use workload::{FilePlace, Phase, Reader, TimedAccess, Workload};
+pub use workload::{Ask, FilePlace, Phase, Reader, TimedAccess, Workload};

@@ -1,10 +1,12 @@
 //! When dirty pages that stay in the cache are written: periodically, when there are too many, when
 //! they are old, or when the program syncs; and how the cache shrinks meanwhile.
 
+mod alarm;
 mod parse;
 
 use crate::{Error, ErrorKind, Result};
-use seekless_policy::cache::write_back::Cluster;
+pub(crate) use alarm::Alarm;
+use seekless_policy::cache::write_back::{Cluster, FlushRule};
 use std::fmt;
 
 /// When dirty pages are written back. An eviction always writes. By default nothing else does, as
@@ -99,6 +101,16 @@ impl WriteBack {
         self.expire.is_some() || self.background.is_some() || self.limit.is_some()
     }
 
+    /// The part that chooses pages one by one.
+    pub(crate) fn flush_rule(&self) -> FlushRule {
+        FlushRule {
+            expire: self.expire.map(Period::count),
+            background: self.background,
+            limit: self.limit,
+            cluster: self.cluster,
+        }
+    }
+
     /// How often the flusher wakes; `None` if it is awake all the time.
     pub(crate) fn wakes(&self) -> Option<Period> {
         self.wake.or_else(|| match self.expire? {
@@ -107,7 +119,7 @@ impl WriteBack {
         })
     }
 
-    fn periods(&self) -> impl Iterator<Item = Period> {
+    pub(crate) fn periods(&self) -> impl Iterator<Item = Period> {
         let shrink = self.shrink.map(|shrink| [shrink.from, shrink.until]);
         let own = [self.every, self.expire, self.wake].into_iter().flatten();
         own.chain(shrink.into_iter().flatten())

@@ -136,7 +136,7 @@ pub struct Args {
     seed: u64,
     /// Simulate in time on this device, with a readahead: what the program waits, and what the
     /// device does. Pages of reads and writes; each thread reads in its order
-    #[arg(long, value_name = "SPEC", value_parser = named, conflicts_with_all = ["curves", "post_cache", "every", "write_back", "fetch_on_write", "unit", "unit_weights", "merge", "raw", "plot"])]
+    #[arg(long, value_name = "SPEC", value_parser = named, conflicts_with_all = ["curves", "post_cache", "every", "fetch_on_write", "unit", "unit_weights", "merge", "raw", "plot"])]
     device: Option<DeviceSpec>,
     /// Readaheads to simulate
     #[arg(long, value_delimiter = ',', default_value = DEFAULT_READAHEADS, value_name = "NAME,...", value_parser = timed::name, requires = "device")]
@@ -204,6 +204,8 @@ of requests; SHARE is of the capacity, such as 10%):
                      an aligned group of SIZE (64KiB, 16pages)
   shrink=SHARE@FROM..UNTIL
                      the cache has this share of its capacity for a while (50%@60s..90s)
+With --device, periods are times of the simulation, and writers wait for what a limit or a sync has
+written; there is no shrink.
 ";
 
 /// The policies that are simulated without `--policy`.

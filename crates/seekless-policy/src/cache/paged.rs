@@ -47,6 +47,7 @@
 
 mod account;
 mod files;
+mod flush;
 mod pages;
 mod table;
 mod view;
@@ -58,6 +59,7 @@ use crate::readahead::{Ahead, Handle, PageNo, Read, Readahead, Trigger, Window};
 pub use account::{Account, Sizes};
 pub use files::FileNo;
 use files::Opener;
+use flush::Flush;
 use pages::{Exit, Pages};
 use seekless_device::Costs;
 use std::ops::Range;
@@ -153,7 +155,9 @@ impl<E: Eviction> PagedCache<E> {
     pub fn new(policy: E, readahead: Box<dyn Readahead>, limits: Limits) -> Result<Self> {
         let cache = Cache::with_offer(policy, Config::pages(limits.capacity), OFFER)?;
         let pages = Pages::default();
-        let inner = Inner { cache, pages, limits, room: 0, ios_in_flight: 0, pages_in_flight: 0 };
+        let flush = Flush::default();
+        let inner =
+            Inner { cache, pages, flush, limits, room: 0, ios_in_flight: 0, pages_in_flight: 0 };
         Ok(Self { inner, readahead })
     }
 
@@ -208,10 +212,20 @@ impl<E: Eviction> PagedCache<E> {
         self.touch(read, page, Trigger::Fault, out)
     }
 
-    /// A page is written whole.
-    pub fn write(&mut self, file: FileNo, page: PageNo, out: &mut Vec<PageCommand>) -> PageStep {
+    /// A page is written whole, at this time of the owner's clock, which must not go back.
+    pub fn write(
+        &mut self,
+        file: FileNo,
+        page: PageNo,
+        now: u64,
+        out: &mut Vec<PageCommand>,
+    ) -> PageStep {
         let id = self.inner.id(file, page);
+        let was_dirty = self.inner.cache.is_dirty(id);
         let step = self.inner.demand(id, Use::Write, out);
+        if !was_dirty && self.inner.cache.is_dirty(id) {
+            self.inner.soiled(id, now);
+        }
         self.tell_fates();
         step
     }

@@ -9,7 +9,7 @@
 //! - the **hard** limit: a write that exceeds it is held up until the dirty pages are down to the
 //!   middle between the two limits, as in Linux's `balance_dirty_pages`.
 //!
-//! Memory: 4 bytes an id, and about 64 bytes a dirty page. Each page is looked at once each time it
+//! Memory: 16 bytes an id, and about 64 bytes a dirty page. Each page is looked at once each time it
 //! becomes dirty.
 
 use super::Cache;
@@ -48,6 +48,8 @@ pub enum Cluster {
 pub struct DirtyPages {
     /// By id: how often it became dirty or was chosen. An older entry of `order` does not count.
     turns: Vec<u32>,
+    /// By id: the name of the page that had it when it became dirty.
+    keys: Vec<u64>,
     order: VecDeque<Entry>,
     by_key: BTreeMap<u64, Id>,
 }
@@ -64,7 +66,9 @@ impl DirtyPages {
     /// Page `id`, whose stable name is `key`, has become dirty. Times must not fall.
     pub fn soiled<E: Eviction>(&mut self, id: Id, key: u64, now: u64, cache: &Cache<E>) {
         column::grow(&mut self.turns, id + 1, 0);
+        column::grow(&mut self.keys, id + 1, 0);
         self.turns[id as usize] = self.turns[id as usize].wrapping_add(1);
+        self.keys[id as usize] = key;
         self.order.push_back(Entry { id, turn: self.turns[id as usize], key, since: now });
         self.by_key.insert(key, id);
         // There are never many more stale entries than true ones: amortised O(1).
@@ -152,7 +156,7 @@ impl DirtyPages {
         let near: Vec<(u64, Id)> = self.by_key.range(keys).map(|(key, id)| (*key, *id)).collect();
         for (key, id) in near {
             self.by_key.remove(&key);
-            if cache.is_dirty(id) {
+            if cache.is_dirty(id) && self.keys[id as usize] == key {
                 let turn = &mut self.turns[id as usize];
                 *turn = turn.wrapping_add(1);
                 out.push(id);

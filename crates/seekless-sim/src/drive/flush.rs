@@ -4,7 +4,7 @@
 use super::ledger::Ledger;
 use crate::case::Options;
 use crate::requests::Requests;
-use crate::write_back::{Period, WriteBack};
+use crate::write_back::{Alarm, WriteBack};
 use seekless_policy::cache::write_back::{DirtyPages, FlushRule};
 use seekless_policy::cache::{Cache, Command, Config};
 use seekless_policy::eviction::{Eviction, Id};
@@ -31,12 +31,7 @@ pub(super) struct Flusher<'a> {
 impl<'a> Flusher<'a> {
     pub(super) fn new(requests: &'a Requests, options: &Options, full: Config) -> Self {
         let rule = options.write_back;
-        let flush = FlushRule {
-            expire: rule.expire.map(Period::count),
-            background: rule.background,
-            limit: rule.limit,
-            cluster: rule.cluster,
-        };
+        let flush = rule.flush_rule();
         Self {
             requests,
             rule,
@@ -173,25 +168,6 @@ impl<'a> Flusher<'a> {
             cache.written(id, &mut self.commands);
         }
         debug_assert!(self.commands.is_empty(), "what is flushed stays");
-    }
-}
-
-/// Rings once in a period.
-struct Alarm {
-    period: Option<u64>,
-    next: u64,
-}
-
-impl Alarm {
-    fn new(period: Option<Period>) -> Self {
-        let period = period.map(Period::count);
-        Self { period, next: period.unwrap_or(u64::MAX) }
-    }
-
-    fn rings(&mut self, now: u64) -> bool {
-        let Some(period) = self.period.filter(|_| now >= self.next) else { return false };
-        self.next = now - now % period + period;
-        true
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::budget::Budget;
 use super::joined::{REQUESTS_MAX, Row, Rows, read_rows};
-use crate::timed::{FilePlace, Phase, Reader, TimedAccess, Workload};
+use crate::timed::{Ask, FilePlace, Phase, Reader, TimedAccess, Workload};
 use crate::unit::PAGE_BYTES;
 use crate::{Error, ErrorKind, Result};
 use seekless_device::units::counted;
@@ -64,10 +64,18 @@ impl Rows for Accesses {
 
     fn row(&mut self, row: &Row<'_>) -> Result<()> {
         let Row { batch, at, .. } = *row;
-        let (offset, bytes) = (batch.offset()[at], batch.bytes()[at]);
+        let ask = match batch.op()[at] {
+            Op::Sync => Ask::Sync,
+            Op::Write => Ask::Write,
+            _ => Ask::Read,
+        };
+        let (offset, bytes) = match ask {
+            Ask::Sync => (0, 0), // of the whole file
+            Ask::Read | Ask::Write => (batch.offset()[at], batch.bytes()[at]),
+        };
         self.know_size(row.file, batch.file_bytes().get(at).unwrap_or(0));
         let Ok(offset) = u64::try_from(offset) else { return Ok(()) };
-        if !row.is_request || bytes == 0 {
+        if ask != Ask::Sync && (!row.is_request || bytes == 0) {
             return Ok(());
         }
         let end = offset.saturating_add(bytes);
@@ -81,8 +89,7 @@ impl Rows for Accesses {
         }
         let (pid, tid) = (batch.pid()[at], batch.tid()[at]);
         let time_ns = batch.time_ns()[at];
-        let write = batch.op()[at] == Op::Write;
-        self.push((pid, tid), row.file, TimedAccess { handle: 0, write, offset, bytes, time_ns });
+        self.push((pid, tid), row.file, TimedAccess { handle: 0, ask, offset, bytes, time_ns });
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! What to simulate in time: which policy, size and readahead, and how the readers read.
 
+use crate::write_back::{Period, WriteBack};
 use crate::{Error, ErrorKind, Result};
 use seekless_device::{Nanos, PART_BYTES, QueueOptions};
 use seekless_policy::eviction::needs_of;
@@ -42,7 +43,7 @@ pub enum Pacing {
 }
 
 /// Rules for every case of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
     /// When a reader goes on.
     pub pacing: Pacing,
@@ -55,11 +56,32 @@ pub struct Rules {
     pub congested_ios: u32,
     /// The simulation stops at this time, if it has not ended before.
     pub until_ns: Nanos,
+    /// When dirty pages are written before they are evicted. Periods are of the simulated time.
+    pub write_back: WriteBack,
+}
+
+impl Rules {
+    /// Checks that the rules can be followed in time. A caller with much to read checks before.
+    ///
+    /// # Errors
+    /// The write-back counts requests, or shrinks the cache.
+    pub fn check(&self) -> Result<()> {
+        let refused = |why: &str| {
+            Err(Error::new(ErrorKind::Usage, format!("--write-back with --device: {why}")))
+        };
+        if self.write_back.shrink.is_some() {
+            return refused("the cache does not shrink in time; leave out shrink=");
+        }
+        match self.write_back.periods().find(|period| matches!(period, Period::Requests(_))) {
+            Some(_) => refused("give periods in time, such as expire=30s"),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Default for Rules {
-    /// A reader works 24 µs on a page, which is fitted to Wu 2010. No device is congested, and no
-    /// fetch is cut.
+    /// A reader works 24 µs on a page, which is fitted to Wu 2010. No device is congested, no fetch
+    /// is cut, and dirty pages are written when they are evicted.
     fn default() -> Self {
         Self {
             pacing: Pacing::Closed,
@@ -67,6 +89,7 @@ impl Default for Rules {
             io_bytes_max: u64::MAX,
             congested_ios: u32::MAX,
             until_ns: Nanos::MAX,
+            write_back: WriteBack::default(),
         }
     }
 }

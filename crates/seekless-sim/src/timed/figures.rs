@@ -37,6 +37,10 @@ pub struct TimedFigures {
     pub pages_evicted_unused: u64,
     /// Prefetched pages in the cache at the end that no read asked for.
     pub pages_unused_at_end: u64,
+    /// Pages that were dirty at the end.
+    pub pages_dirty_at_end: u64,
+    /// Writes that were held up since too many pages were dirty.
+    pub held_up: u64,
     /// How many windows started how many pages.
     pub windows: Vec<SizeCount>,
     /// How many I/Os had how many pages.
@@ -52,7 +56,7 @@ pub struct TimedFigures {
     /// Time that I/Os spent behind or beside others: the sum of their latencies over the device's
     /// busy time.
     pub queueing_seconds: f64,
-    /// Time that readers waited for pages.
+    /// Time that readers waited: for pages, and for the device to have what was written.
     pub wait_seconds: f64,
     /// From the start to the end of the last reader.
     pub seconds: f64,
@@ -100,6 +104,8 @@ fn list(counts: &[u64]) -> Vec<SizeCount> {
 #[derive(Debug, Default)]
 pub(super) struct Measured {
     pub(super) accesses: u64,
+    pub(super) dirty_at_end: u64,
+    pub(super) held_up: u64,
     pub(super) wait_ns: u64,
     pub(super) elapsed_ns: u64,
     pub(super) busy_ns: u64,
@@ -133,6 +139,8 @@ impl TimedFigures {
             pages_wasted: account.wasted,
             pages_evicted_unused: account.evicted_unused,
             pages_unused_at_end: account.unused,
+            pages_dirty_at_end: measured.dirty_at_end,
+            held_up: measured.held_up,
             windows: list(windows),
             ios: measured.sizes.list(),
             device_reads: measured.reads,

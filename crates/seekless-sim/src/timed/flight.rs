@@ -4,7 +4,6 @@ use super::figures::SizeCounts;
 use crate::unit::PAGE_BYTES;
 use seekless_device::{DeviceModel, Io, Nanos};
 use seekless_policy::cache::paged::FileNo;
-use seekless_policy::eviction::Id;
 use seekless_policy::readahead::PageNo;
 
 /// What an I/O is for.
@@ -12,8 +11,8 @@ use seekless_policy::readahead::PageNo;
 pub(super) enum Purpose {
     /// It fills pages.
     Fill { file: FileNo, first: PageNo, pages: u32 },
-    /// It writes the page of this id back.
-    WriteBack(Id),
+    /// It writes pages back.
+    WriteBack { file: FileNo, first: PageNo, pages: u32 },
     /// A reader reads a page that the cache does not keep.
     Own { reader: u32 },
 }

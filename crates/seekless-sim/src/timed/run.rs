@@ -3,7 +3,8 @@
 use super::case::{Pacing, Rules, TimedCase, check};
 use super::figures::{Measured, TimedFigures};
 use super::flight::{Flight, Planned, Purpose};
-use super::workload::{Phase, TimedAccess, Workload};
+use super::flusher::Flusher;
+use super::workload::{Ask, Phase, TimedAccess, Workload};
 use crate::Result;
 use crate::unit::PAGE_BYTES;
 use seekless_device::{DeviceModel, Nanos};
@@ -27,6 +28,7 @@ pub fn simulate(
     device: &mut dyn DeviceModel,
 ) -> Result<TimedFigures> {
     check(std::slice::from_ref(case))?;
+    rules.check()?;
     let pages = case.capacity.map_or(workload.pages().max(1), |bytes| bytes / PAGE_BYTES);
     let limits =
         Limits { congested_ios: rules.congested_ios, ..Limits::pages(pages, device.costs()) };
@@ -34,10 +36,12 @@ pub fn simulate(
     let mut cache = PagedCache::new(named(&case.policy, pages)?, readahead, limits)?;
     let add = |file: &super::FilePlace| cache.add_file(file.bytes.div_ceil(PAGE_BYTES));
     let files = workload.files.iter().map(add).collect();
+    let flusher = Flusher::new(rules.write_back, &mut cache);
     let mut run = Run {
         workload,
         rules,
         cache,
+        flusher,
         device,
         files,
         flight: Flight::default(),
@@ -59,6 +63,7 @@ struct Run<'a> {
     workload: &'a Workload,
     rules: &'a Rules,
     cache: PagedCache<Named>,
+    flusher: Flusher,
     device: &'a mut dyn DeviceModel,
     /// The cache's number of each file.
     files: Vec<FileNo>,
@@ -110,7 +115,8 @@ impl Run<'_> {
         let mut unfinished = phase.readers.len();
         while unfinished > 0 {
             let reader = readers.due.peek().map(|Reverse((time, _))| *time);
-            let Some(next) = reader.into_iter().chain(self.device.next_event()).min() else {
+            let events = [reader, self.device.next_event(), self.flusher.next(&self.cache)];
+            let Some(next) = events.into_iter().flatten().min() else {
                 debug_assert!(false, "a reader waits for nothing");
                 break;
             };
@@ -119,6 +125,7 @@ impl Run<'_> {
                 break;
             }
             self.complete(&mut readers);
+            self.flusher.run(self.now, &mut self.cache, &mut self.commands);
             while let Some(&Reverse((time, reader))) = readers.due.peek()
                 && time <= self.now
             {
@@ -141,7 +148,11 @@ impl Run<'_> {
                         self.fill(readers, file, page);
                     }
                 }
-                Purpose::WriteBack(id) => self.cache.written(id, &mut self.commands),
+                Purpose::WriteBack { file, first, pages } => {
+                    for page in first..first + u64::from(pages) {
+                        self.written(readers, file, page);
+                    }
+                }
                 Purpose::Own { reader } => self.wake(readers, reader),
             }
         }
@@ -156,7 +167,15 @@ impl Run<'_> {
         }
     }
 
-    /// A reader has the page that it waited for.
+    fn written(&mut self, readers: &mut Readers<'_>, file: FileNo, page: PageNo) {
+        let Some(id) = self.cache.id(file, page) else { return };
+        self.cache.written(id, &mut self.commands);
+        for reader in self.flusher.ended(id, &self.cache) {
+            self.wake(readers, reader);
+        }
+    }
+
+    /// A reader has what it waited for.
     fn wake(&mut self, readers: &mut Readers<'_>, reader: u32) {
         let position = &mut readers.positions[reader as usize];
         self.measured.wait_ns += self.now - position.waits_since;
@@ -180,17 +199,18 @@ impl Run<'_> {
         let read = read_of(readers, access);
         let pages = pages_of(read);
         let (page, end) = position.rest.unwrap_or((pages.start, pages.end));
-        if begins && !access.write {
+        if begins && access.ask == Ask::Read {
             self.cache.begin(read, &mut self.commands);
         }
         readers.positions[reader as usize].rest = Some((page, end));
         let file = self.cache.file(read.file);
-        let step = if access.write {
-            self.cache.write(file, page, &mut self.commands)
-        } else {
-            self.cache.page(read, page, &mut self.commands)
-        };
+        let (step, held) = self.ask(access.ask, read, page);
         self.plan();
+        if !held.is_empty() {
+            readers.positions[reader as usize].waits_since = self.now;
+            self.flusher.hold(reader, held);
+            return true;
+        }
         match step {
             PageStep::Ready(_) => self.page_done(readers, reader),
             PageStep::Wait(id) => {
@@ -201,10 +221,36 @@ impl Run<'_> {
                 readers.positions[reader as usize].waits_since = self.now;
                 let purpose = Purpose::Own { reader };
                 let place = self.place(file, page, 1);
-                self.planned.push(Planned { purpose, write: access.write, ..place });
+                self.planned.push(Planned { purpose, write: access.ask == Ask::Write, ..place });
             }
         }
         true
+    }
+
+    /// Asks the cache for a page. Also returns the pages that the device must have before the reader
+    /// goes on.
+    fn ask(&mut self, ask: Ask, read: Read, page: PageNo) -> (PageStep, Vec<Id>) {
+        let Run { cache, commands, flusher, .. } = self;
+        let file = cache.file(read.file);
+        match ask {
+            Ask::Read => (cache.page(read, page, commands), Vec::new()),
+            Ask::Write => {
+                let step = cache.write(file, page, self.now, commands);
+                let held = match step {
+                    PageStep::Ready(_) => flusher.written(cache, commands),
+                    PageStep::Wait(_) | PageStep::Bypass => Vec::new(),
+                };
+                self.measured.held_up += u64::from(!held.is_empty());
+                (step, held)
+            }
+            Ask::Sync => {
+                let held = match flusher.rule().on_sync {
+                    true => cache.sync(file, commands),
+                    false => Vec::new(),
+                };
+                (PageStep::Ready(0), held)
+            }
+        }
     }
 
     /// A reader has a page: it works on it, then goes on with the next, or with the next access.
@@ -216,7 +262,7 @@ impl Run<'_> {
         if position.rest.is_none() {
             position.access += 1;
             self.measured.accesses += 1;
-            if !access.write {
+            if access.ask == Ask::Read {
                 let read = read_of(readers, access);
                 self.measured.delivered += access.bytes;
                 self.cache.end(read, access.offset + access.bytes);
@@ -232,13 +278,28 @@ impl Run<'_> {
                 PageCommand::Fetch(fetch) => self.plan_fetch(fetch),
                 PageCommand::WriteBack(id) => {
                     let (file, page) = self.cache.place(id);
-                    let place = self.place(file, page, 1);
-                    let purpose = Purpose::WriteBack(id);
-                    self.planned.push(Planned { purpose, write: true, ..place });
+                    self.plan_write(file, page);
                 }
                 PageCommand::Drop(_) => {}
             }
         }
+    }
+
+    /// Writes a page back, in one I/O with the page before it where that has just been planned.
+    fn plan_write(&mut self, file: FileNo, page: PageNo) {
+        let place = self.place(file, page, 1);
+        if let Some(last) = self.planned.last_mut()
+            && let Purpose::WriteBack { file: same, first, pages } = &mut last.purpose
+            && *same == file
+            && *first + u64::from(*pages) == page
+            && last.bytes + PAGE_BYTES <= self.rules.io_bytes_max
+        {
+            *pages += 1;
+            last.bytes += PAGE_BYTES;
+            return;
+        }
+        let purpose = Purpose::WriteBack { file, first: page, pages: 1 };
+        self.planned.push(Planned { purpose, write: true, ..place });
     }
 
     fn plan_fetch(&mut self, fetch: Fetch) {
@@ -272,6 +333,7 @@ impl Run<'_> {
         let flight = self.flight;
         let measured = &mut self.measured;
         measured.elapsed_ns = self.now;
+        measured.dirty_at_end = self.cache.dirty_pages();
         measured.busy_ns = flight.busy_until(self.now);
         (measured.latency_ns, measured.sizes) = (flight.latency_ns, flight.sizes);
         (measured.reads, measured.writes, measured.bytes) =

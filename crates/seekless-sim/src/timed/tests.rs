@@ -113,7 +113,7 @@ fn a_fetch_is_cut_and_each_part_fills_its_pages() {
 
 #[test]
 fn readers_go_on_by_themselves_and_wait_for_one_fetch_together() {
-    let access = TimedAccess { handle: 0, write: false, offset: 0, bytes: 4096, time_ns: 0 };
+    let access = TimedAccess { handle: 0, ask: Ask::Read, offset: 0, bytes: 4096, time_ns: 0 };
     let reader = |offset| Reader { accesses: vec![TimedAccess { offset, ..access }] };
     let readers = vec![reader(0), reader(0), reader(1 << 20)];
     let files = vec![FilePlace { offset: 1 << 30, bytes: 2 << 20 }];
@@ -131,7 +131,7 @@ fn readers_go_on_by_themselves_and_wait_for_one_fetch_together() {
 fn arrivals_wait_for_their_time_and_phases_for_each_other() {
     let access = |time_ns, page: u64| TimedAccess {
         handle: 0,
-        write: false,
+        ask: Ask::Read,
         offset: page * PAGE_BYTES,
         bytes: 4096,
         time_ns,
@@ -161,13 +161,71 @@ fn a_simulation_stops_at_its_time() {
 #[test]
 fn a_dirty_page_that_is_evicted_is_written() {
     let mut workload = pages(0..5);
-    workload.phases[0].readers[0].accesses[0].write = true;
+    workload.phases[0].readers[0].accesses[0].ask = Ask::Write;
     let case = TimedCase { capacity: Some(2 * PAGE_BYTES), ..TimedCase::unbounded("none") };
     let (figures, submitted) = run(&workload, &case, &rules(0));
     assert_eq!((figures.device_reads, figures.device_writes), (4, 1));
     let written: Vec<u64> =
         submitted.iter().filter(|(_, io)| io.write).map(|(_, io)| io.offset).collect();
     assert_eq!(written, [0]);
+}
+
+fn written(workload: &Workload, write_back: &str, capacity_pages: u64) -> (TimedFigures, Vec<Io>) {
+    let capacity = Some(capacity_pages * PAGE_BYTES);
+    let case = TimedCase { capacity, ..TimedCase::unbounded("none") };
+    let rules = Rules { write_back: write_back.parse().unwrap(), ..rules(MS) };
+    let (figures, submitted) = run(workload, &case, &rules);
+    (figures, submitted.into_iter().map(|(_, io)| io).filter(|io| io.write).collect())
+}
+
+fn writes(numbers: impl IntoIterator<Item = u64>) -> Workload {
+    let mut workload = pages(numbers);
+    for access in &mut workload.phases[0].readers[0].accesses {
+        access.ask = Ask::Write;
+    }
+    workload
+}
+
+#[test]
+fn the_flusher_writes_what_is_old_in_one_piece_and_no_writer_waits() {
+    // A page a millisecond; the flusher wakes every 10 ms.
+    let (figures, ios) = written(&writes(0..30), "expire=5ms,wake=10ms", 100);
+    assert_eq!(figures.held_up, 0);
+    assert!(near(figures.wait_seconds, 0.0) && near(figures.seconds, 0.03), "{figures:?}");
+    let ranges: Vec<(u64, u64)> =
+        ios.iter().map(|io| (io.offset / PAGE_BYTES, io.bytes / PAGE_BYTES)).collect();
+    // At 10 ms pages 0 to 5 are 5 ms old, at 20 ms those up to 15, at the end those up to 25.
+    assert_eq!(ranges, [(0, 6), (6, 10), (16, 10)]);
+    assert_eq!(figures.pages_dirty_at_end, 4);
+}
+
+#[test]
+fn a_writer_above_the_limit_waits_for_the_device() {
+    let (figures, ios) = written(&writes(0..30), "expire=10s,background=10%,limit=20%", 100);
+    // Pages 20 and 26 are too many; each time six go, down to 15, which takes 1 ms and 6 µs.
+    assert_eq!((figures.held_up, ios.len(), figures.pages_dirty_at_end), (2, 2, 18));
+    assert!(near(figures.wait_seconds, 2.0 * 0.001_006), "{figures:?}");
+}
+
+#[test]
+fn a_sync_waits_for_its_file_where_the_rule_has_syncs() {
+    let mut workload = writes(0..3);
+    let accesses = &mut workload.phases[0].readers[0].accesses;
+    accesses.push(TimedAccess { ask: Ask::Sync, offset: 0, bytes: 0, ..accesses[0] });
+    let (figures, ios) = written(&workload, "sync", 100);
+    assert_eq!((ios.len(), figures.pages_dirty_at_end, figures.accesses), (1, 0, 4));
+    assert!(near(figures.wait_seconds, 0.001_003), "{figures:?}");
+    let (figures, ios) = written(&workload, "evict", 100);
+    assert_eq!((ios.len(), figures.pages_dirty_at_end), (0, 3));
+}
+
+#[test]
+fn write_back_that_has_no_meaning_in_time_is_refused() {
+    for (rule, why) in [("expire=100", "in time"), ("shrink=50%@1s..2s", "does not shrink")] {
+        let rules = Rules { write_back: rule.parse().unwrap(), ..rules(0) };
+        let error = rules.check().unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
 }
 
 #[test]
@@ -203,9 +261,13 @@ fn workloads() -> impl Strategy<Value = Workload> {
     let reader = prop::collection::vec(access, 0..40).prop_map(|accesses| {
         let access = |(handle, write, page, pages, time)| TimedAccess {
             handle,
-            write: write && time % 3 == 0,
+            ask: match time % 6 {
+                0 | 3 if write => Ask::Write,
+                1 if write && time % 12 == 1 => Ask::Sync,
+                _ => Ask::Read,
+            },
             offset: page * PAGE_BYTES + time % 4096,
-            bytes: pages * PAGE_BYTES,
+            bytes: if write && time % 12 == 1 { 0 } else { pages * PAGE_BYTES },
             time_ns: time * 1000,
         };
         Reader { accesses: accesses.into_iter().map(access).collect() }
@@ -231,6 +293,10 @@ proptest! {
         max_pages in 1u32..40,
         think in 0u64..2000,
         arrivals in any::<bool>(),
+        write_back in prop::sample::select(vec![
+            "evict", "sync", "every=1ms,sync", "expire=2ms,wake=1ms", "dirty=20%",
+            "background=10%,limit=20%,cluster=file", "linux,expire=3ms,wake=1ms",
+        ]),
     ) {
         let case = TimedCase {
             policy: policy.to_owned(),
@@ -239,11 +305,15 @@ proptest! {
             options: Options { max_pages, ..Options::default() },
         };
         let pacing = if arrivals { Pacing::Arrivals } else { Pacing::Closed };
-        let (figures, submitted) = run(&workload, &case, &Rules { pacing, ..rules(think * 1000) });
+        let (figures, submitted) = run(&workload, &case, &Rules {
+            pacing,
+            write_back: write_back.parse().unwrap(),
+            ..rules(think * 1000)
+        });
         prop_assert_eq!(figures.accesses, workload.accesses());
         let accesses = || workload.phases.iter().flat_map(|phase| &phase.readers)
             .flat_map(|reader| &reader.accesses);
-        let read: u64 = accesses().filter(|access| !access.write).map(|access| access.bytes).sum();
+        let read: u64 = accesses().filter(|access| access.ask == Ask::Read).map(|access| access.bytes).sum();
         prop_assert_eq!(figures.bytes_delivered, read);
         prop_assert_eq!(
             figures.pages_prefetched,

@@ -39,16 +39,27 @@ pub struct Reader {
     pub accesses: Vec<TimedAccess>,
 }
 
-/// A read or write of part of a file.
+/// What a reader asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// To read a part of a file.
+    Read,
+    /// To write it.
+    Write,
+    /// To have all that was written to the file on the device. It has no bytes of its own.
+    Sync,
+}
+
+/// A read, write or sync of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimedAccess {
     /// The open file, an index of [`Phase::handles`].
     pub handle: u32,
-    /// Whether it writes.
-    pub write: bool,
+    /// What is asked for.
+    pub ask: Ask,
     /// The first byte.
     pub offset: u64,
-    /// The number of bytes, more than 0.
+    /// The number of bytes, more than 0 but of a sync.
     pub bytes: u64,
     /// When it came, from the start of the phase.
     pub time_ns: Nanos,
@@ -59,7 +70,7 @@ impl Workload {
     #[must_use]
     pub fn of_one_file(bytes: u64, reads: impl IntoIterator<Item = (u64, u64)>) -> Self {
         let access =
-            |(offset, bytes)| TimedAccess { handle: 0, write: false, offset, bytes, time_ns: 0 };
+            |(offset, bytes)| TimedAccess { handle: 0, ask: Ask::Read, offset, bytes, time_ns: 0 };
         let reader = Reader { accesses: reads.into_iter().map(access).collect() };
         let phase = Phase { handles: vec![0], readers: vec![reader] };
         Self { files: vec![FilePlace { offset: 0, bytes }], phases: vec![phase] }

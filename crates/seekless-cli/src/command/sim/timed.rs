@@ -29,14 +29,16 @@ pub(super) fn name(word: &str) -> Result<String, String> {
 
 /// Reads the traces once, simulates every case on all cores, and prints.
 pub(super) fn run(args: &Args, device: &DeviceSpec, outputs: &Outputs) -> anyhow::Result<ExitCode> {
+    let pacing = if args.arrivals { Pacing::Arrivals } else { Pacing::Closed };
+    let rules =
+        Rules { pacing, think_ns: args.think, write_back: args.write_back, ..Rules::default() };
+    rules.check()?;
     let memory = args.memory.or_else(|| seekless::sys::memory::free_bytes().map(|free| free / 2));
     let mut progress = output::counting("Reading", "rows");
     let workload = Workload::read(&args.traces, &args.foreign.options()?, memory, &mut progress)?;
     drop(progress);
     let cases = cases(args, &workload);
     timed::check(&cases)?;
-    let pacing = if args.arrivals { Pacing::Arrivals } else { Pacing::Closed };
-    let rules = Rules { pacing, think_ns: args.think, ..Rules::default() };
     let mut progress = output::progress("Simulating");
     let model =
         || -> Box<dyn DeviceModel> { Box::new(Queue::new(device.model(), timed::HOST_QUEUE)) };
@@ -78,7 +80,11 @@ fn report(workload: &Workload, device: &str, rows: &[TimedFigures]) -> String {
         counted(workload.accesses(), "access"),
         counted(workload.files.len() as u64, "file"),
     );
-    heading + &time_table(rows) + "\n" + &page_table(rows)
+    let mut text = heading + &time_table(rows) + "\n" + &page_table(rows);
+    if rows.iter().any(|row| row.device_writes + row.pages_dirty_at_end > 0) {
+        text += &format!("\n{}", write_table(rows));
+    }
+    text
 }
 
 fn case(row: &TimedFigures) -> Vec<String> {
@@ -150,6 +156,18 @@ fn page_table(rows: &[TimedFigures]) -> String {
             row.pages_evicted_unused,
         ];
         cells.extend(counts.map(format_count));
+        cells
+    };
+    table(&header, rows.iter().map(row).collect())
+}
+
+/// What became of the pages that were written to.
+fn write_table(rows: &[TimedFigures]) -> String {
+    let header =
+        ["policy", "capacity", "readahead", "device writes", "dirty at the end", "writes held up"];
+    let row = |row: &TimedFigures| {
+        let mut cells = case(row);
+        cells.extend([row.device_writes, row.pages_dirty_at_end, row.held_up].map(format_count));
         cells
     };
     table(&header, rows.iter().map(row).collect())

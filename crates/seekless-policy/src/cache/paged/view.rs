@@ -1,6 +1,7 @@
 //! The pages and the policy, and what a readahead sees of them.
 
 use super::files::{FileNo, Opener};
+use super::flush::Flush;
 use super::pages::{AHEAD, About, Exit, MARKER, Pages, UNUSED};
 use super::{Fetch, Limits, PageCommand, PageStep};
 use crate::cache::{Cache, Step};
@@ -12,11 +13,26 @@ use std::ops::Range;
 /// Ids that the policy makes room for at first; later it is told of twice as many each time.
 const IDS_AT_FIRST: u32 = 1024;
 
+/// The bits of a key that are the page's: files of up to 2^40 pages share no key.
+const PAGE_BITS: u32 = 40;
+
+/// The stable name of a page. Neighbouring pages have neighbouring keys.
+pub(super) fn key(file: FileNo, page: PageNo) -> u64 {
+    (u64::from(file.0) << PAGE_BITS).wrapping_add(page)
+}
+
+/// The keys of the file that a key belongs to.
+pub(super) fn file_keys(key: u64) -> Range<u64> {
+    let start = key >> PAGE_BITS << PAGE_BITS;
+    start..start.saturating_add(1 << PAGE_BITS)
+}
+
 /// All but the readahead.
 #[derive(Debug)]
 pub(super) struct Inner<E> {
     pub(super) cache: Cache<E>,
     pub(super) pages: Pages,
+    pub(super) flush: Flush,
     pub(super) limits: Limits,
     /// Ids that the policy has room for.
     pub(super) room: u32,
@@ -58,8 +74,7 @@ impl<E: Eviction> Inner<E> {
     /// Asks the policy. Also says whether this starts a fetch.
     fn step(&mut self, id: Id, kind: Use, out: &mut Vec<PageCommand>) -> (Step, bool) {
         let about = self.pages.about(id);
-        // Neighbouring pages have neighbouring keys. Files of up to 2^40 pages share no key.
-        let key = (u64::from(about.file.0) << 40).wrapping_add(about.page);
+        let key = key(about.file, about.page);
         let request = Request { id, weight: 1, cost: 1, kind, key, next_use: NEVER };
         let mut exit = Exit { pages: &mut self.pages, out, requested: Some(id), evicts: true };
         let (step, fetches) = self.cache.step_with(&request, &mut exit);

@@ -5,7 +5,7 @@ use super::spec::Pattern;
 use seekless_device::{DeviceModel, DeviceSpec};
 use seekless_policy::readahead::Options;
 use seekless_sim::timed::{
-    FilePlace, Phase, Reader, Rules, TimedAccess, TimedCase, Workload, each,
+    Ask, FilePlace, Phase, Reader, Rules, TimedAccess, TimedCase, Workload, each,
 };
 
 const FILE_BYTES: u64 = 1 << 30;
@@ -36,7 +36,7 @@ fn workload(pattern: &str) -> Workload {
         Plan::of_file("file".as_ref(), FILE_BYTES, pattern.parse::<Pattern>().unwrap(), READ_BYTES);
     let access = |step: &super::plan::Step| TimedAccess {
         handle: step.descriptor,
-        write: false,
+        ask: Ask::Read,
         offset: step.offset,
         bytes: step.bytes.into(),
         time_ns: 0,
