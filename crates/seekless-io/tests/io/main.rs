@@ -24,3 +24,4 @@ mod sources;
 mod statistics;
 mod streamed;
 mod support;
+mod together;
