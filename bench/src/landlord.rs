@@ -55,11 +55,14 @@ struct Answer {
     victims: Vec<Id>,
 }
 
+/// Plays the script: what the policy did, and the processor seconds that it took.
+type Rival = fn(&Script) -> anyhow::Result<(Answer, f64)>;
+
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     ensure!(args.rounds > 0 && args.requests > 0, "--rounds, --requests: at least 1");
     let before = load_average();
     let script = Script::new(args)?;
-    let rivals: [(&str, fn(&Script) -> anyhow::Result<(Answer, f64)>); 3] = [
+    let rivals: [(&str, Rival); 3] = [
         ("landlord", |script| Ok(played(Landlord::new(script.capacity), script))),
         ("naive, exact", |script| Ok(played(Naive::new(script.capacity), script))),
         (PUBLISHED, |script| Ok(visit(PUBLISHED, script.capacity, Play(script))?)),

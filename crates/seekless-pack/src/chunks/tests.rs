@@ -134,7 +134,8 @@ fn a_table_that_lies_of_where_chunks_end_gives_no_other_bytes() {
         let length = i64::from(u32::from_le_bytes(field.try_into().unwrap())) + by;
         field.copy_from_slice(&(length as u32).to_le_bytes());
     };
-    (change(0, 1), change(1, -1));
+    change(0, 1);
+    change(1, -1);
     let index = open(&archive);
     let (entry, chunks) = (index.entry(1), index.chunks(1).unwrap());
     let mut out = vec![0; MIB];
