@@ -1,6 +1,7 @@
 //! Loads where only bandwidth is limited. Nothing is faster than the slower of two things: moving
 //! the coded bytes, and decoding them with all cores. A store does both at once.
 
+use crate::clock::{process_seconds, timed};
 use crate::folder::Folder;
 use crate::rounds::{load_average, median};
 use anyhow::{Context, ensure};
@@ -21,6 +22,9 @@ const NO_LIMIT: u64 = 1_000_000;
 
 /// The decoder in pieces is given so much at a time.
 const BLOCK_BYTES: usize = 1 << 20;
+
+/// The kind of the extra field that says where chunks lie, in the archive's order of bytes.
+const CHUNKS: &[u8] = b"SK";
 
 /// Options of the measurement.
 #[derive(clap::Args, Debug)]
@@ -55,10 +59,32 @@ struct Case {
 /// Seconds of each round.
 #[derive(Default)]
 struct Seconds {
-    decode: Vec<f64>,
+    decode: Vec<Took>,
     pieces: Vec<f64>,
-    on_demand: Vec<f64>,
-    listed: Vec<f64>,
+    on_demand: Vec<Took>,
+    listed: Vec<Took>,
+}
+
+/// Seconds that passed, and that processors worked.
+#[derive(Clone, Copy)]
+struct Took {
+    passed: f64,
+    worked: f64,
+}
+
+impl Took {
+    fn of<T>(act: impl FnOnce() -> T) -> (T, Self) {
+        let (started, before) = (Instant::now(), process_seconds());
+        let done = act();
+        (done, Self { passed: started.elapsed().as_secs_f64(), worked: process_seconds() - before })
+    }
+
+    /// The medians of both.
+    fn medians(all: &[Self]) -> Self {
+        let mut passed: Vec<f64> = all.iter().map(|took| took.passed).collect();
+        let mut worked: Vec<f64> = all.iter().map(|took| took.worked).collect();
+        Self { passed: median(&mut passed), worked: median(&mut worked) }
+    }
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
@@ -66,7 +92,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let before = load_average();
     let bandwidth = args.bandwidth_mb * 1_000_000;
     let folder = Folder::in_(&args.folder)?;
-    let cases = [large(args, folder.path())?, start(args, folder.path())?];
+    let cases =
+        [large(args, folder.path())?, one_stream(folder.path())?, start(args, folder.path())?];
     let mut rows = Vec::new();
     for case in &cases {
         let slowed = Slowed::new(&[&case.pack], NO_LIMIT, bandwidth)?;
@@ -93,17 +120,19 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         "coded",
         "read",
         "decode",
+        "worked",
         "in pieces",
         "on demand",
         "times",
+        "worked",
         "list known",
         "times",
     ];
     println!(
         "{}\nAt {} MB/s, from cold; medians of {} rounds, after one discarded. `times` is of the \
          longer of reading\nand decoding with libdeflate, in memory, on all cores where there are \
-         several files; `in pieces` is the\ndecoder that a store uses while later blocks are read. \
-         Load average {before} before and {} after.",
+         several files; `in pieces` is the\ndecoder that a store uses for one stream, such as that of an archive that another tool made; \
+         `worked`:\nprocessor seconds of all threads. Load average {before} before and {} after.",
         table(&header, rows),
         args.bandwidth_mb,
         args.rounds,
@@ -120,6 +149,20 @@ fn large(args: &Args, folder: &Path) -> anyhow::Result<Case> {
     let pack = folder.join("large.zip");
     pack::pack(&loose, pack.as_path(), &[], &pack::Options::default(), &mut |_, _| ())?;
     Case::new("one file", pack, vec!["large.xml".to_owned()])
+}
+
+/// The same archive without what says where its chunks lie, as other tools make them: it is decoded
+/// as one stream.
+fn one_stream(folder: &Path) -> anyhow::Result<Case> {
+    let pack = folder.join("stream.zip");
+    let mut archive = fs::read(folder.join("large.zip"))?;
+    let index = Index::open(&archive[..], archive.len() as u64)?;
+    ensure!(index.chunks(0).is_some(), "the large file is too small to have chunks");
+    let directory = &mut archive[index.data_bytes() as usize..];
+    let field = directory.windows(2).position(|two| two == CHUNKS);
+    directory[field.context("no table of chunks")?] ^= 0x20;
+    fs::write(&pack, &archive)?;
+    Case::new("one stream", pack, vec!["large.xml".to_owned()])
 }
 
 /// The files of a start, in the order of their loads.
@@ -157,13 +200,14 @@ impl Case {
 type Sum = Option<Checksum>;
 
 /// The seconds that it takes to decode all of it in memory, on all cores.
-fn decoded(case: &Case, sum: &mut Sum) -> anyhow::Result<f64> {
+fn decoded(case: &Case, sum: &mut Sum) -> anyhow::Result<Took> {
     let archive = fs::read(&case.pack)?;
     let index = Index::open(&archive[..], archive.len() as u64)?;
     let threads = std::thread::available_parallelism()?.get().min(case.names.len());
     let (next, is_summed) = (AtomicUsize::new(0), sum.is_some());
-    let one = || -> anyhow::Result<(f64, Checksum)> {
-        let (mut sum, mut out, mut took) = (Checksum::default(), Vec::new(), 0.0);
+    let one = || -> anyhow::Result<(Took, Checksum)> {
+        let (mut sum, mut out) = (Checksum::default(), Vec::new());
+        let mut took = Took { passed: 0.0, worked: 0.0 };
         loop {
             let place = next.fetch_add(1, Ordering::Relaxed);
             let Some(name) = case.names.get(place) else { return Ok((took, sum)) };
@@ -171,8 +215,10 @@ fn decoded(case: &Case, sum: &mut Sum) -> anyhow::Result<f64> {
             let entry = index.entry(number);
             let extent = &archive[entry.header_offset as usize..][..entry.extent_bytes as usize];
             let started = Instant::now();
-            decode(&entry, name, extent, &mut out)?;
-            took += started.elapsed().as_secs_f64();
+            let (decoded, worked) = timed(|| decode(&entry, name, extent, &mut out));
+            took.passed += started.elapsed().as_secs_f64();
+            took.worked += worked;
+            decoded?;
             if is_summed {
                 sum.add(place as u64, &out);
             }
@@ -180,10 +226,11 @@ fn decoded(case: &Case, sum: &mut Sum) -> anyhow::Result<f64> {
     };
     std::thread::scope(|scope| {
         let running: Vec<_> = (0..threads).map(|_| scope.spawn(one)).collect();
-        let mut seconds = 0.0;
+        let mut seconds = Took { passed: 0.0, worked: 0.0 };
         for thread in running {
             let (took, part) = thread.join().expect("a decoder does not panic")?;
-            seconds += took / threads as f64;
+            seconds.passed += took.passed / threads as f64;
+            seconds.worked += took.worked;
             sum.iter_mut().for_each(|sum| sum.merge(part));
         }
         Ok(seconds)
@@ -217,15 +264,14 @@ fn loaded(
     slowed: &Slowed,
     load: Load,
     sum: &mut Sum,
-) -> anyhow::Result<f64> {
+) -> anyhow::Result<Took> {
     make_cold([&case.pack], Dropping::Machine)?;
     let spec = DeviceSpec::Volume { iops: NO_LIMIT, bytes_per_second: bandwidth };
     let costs = Costs { depth: 8, ..spec.costs() };
     let (done, _) = slowed.during(|| {
         let store = Store::builder().cache(256u64 << 20).costs(costs).open(&case.pack)?;
-        let started = Instant::now();
-        load(&store, &case.names, sum)?;
-        Ok(started.elapsed().as_secs_f64())
+        let (loaded, took) = Took::of(|| load(&store, &case.names, sum));
+        loaded.map(|()| took)
     })?;
     done
 }
@@ -248,21 +294,23 @@ fn listed(store: &Store, names: &[String], sum: &mut Sum) -> anyhow::Result<()> 
 
 fn row(case: &Case, bandwidth: u64, seconds: &mut Seconds) -> Vec<String> {
     let read = case.coded as f64 / bandwidth as f64;
-    let decode = median(&mut seconds.decode);
-    let least = read.max(decode);
+    let decode = Took::medians(&seconds.decode);
+    let least = read.max(decode.passed);
     let mut row = vec![
         format!("{}, {}", case.what, format_bytes(case.bytes)),
         format_bytes(case.coded),
         format!("{read:.3} s"),
-        format!("{decode:.3} s"),
+        format!("{:.3} s", decode.passed),
+        format!("{:.3} s", decode.worked),
         match case.names.len() {
             1 => format!("{:.3} s", median(&mut seconds.pieces)),
             _ => String::new(),
         },
     ];
-    for took in [&mut seconds.on_demand, &mut seconds.listed] {
-        let took = median(took);
-        row.extend([format!("{took:.3} s"), format!("{:.2}", took / least)]);
-    }
+    let times = |took: f64| [format!("{took:.3} s"), format!("{:.2}", took / least)];
+    let on_demand = Took::medians(&seconds.on_demand);
+    row.extend(times(on_demand.passed));
+    row.push(format!("{:.3} s", on_demand.worked));
+    row.extend(times(Took::medians(&seconds.listed).passed));
     row
 }

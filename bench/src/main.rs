@@ -7,6 +7,7 @@ mod command;
 mod find;
 mod folder;
 mod grep;
+mod landlord;
 mod lists;
 mod records;
 mod replay;
@@ -48,6 +49,8 @@ enum Question {
     Find(find::Args),
     /// `seekless grep` beside GNU's and ripgrep, on cached files of 1 KiB to 2 GiB.
     Grep(grep::Args),
+    /// What Landlord costs for each request among 10,000 files, beside the naive algorithm.
+    Landlord(landlord::Args),
     /// Records of a trace that are read in a second, and with their objects numbered.
     Records(records::Args),
     /// A root file system as squashfs in the order of `seekless export`, beside that of one run's
@@ -77,6 +80,7 @@ fn main() -> ExitCode {
         Question::Bandwidth(args) => bandwidth::run(&args),
         Question::Find(args) => find::run(&args),
         Question::Grep(args) => grep::run(&args),
+        Question::Landlord(args) => landlord::run(&args),
         Question::Records(args) => records::run(&args),
         Question::Lists(args) => lists::run(&args),
         Question::Replay(args) => replay::run(&args),

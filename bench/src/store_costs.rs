@@ -300,7 +300,8 @@ fn settings(args: &Args, spec: &DeviceSpec, told: bool, work: Work) -> Settings 
     };
     let memory =
         Memory { cache_bytes: args.cache << 20, read_ahead_bytes: None, window_bytes: None };
-    Settings { policy: "landlord".to_owned(), memory, costs, source, work, prediction: None }
+    let (policy, together_bytes, prediction) = ("landlord".to_owned(), None, None);
+    Settings { policy, memory, together_bytes, costs, source, work, prediction }
 }
 
 fn costs_words(trial: &Trial) -> String {

@@ -110,6 +110,7 @@ impl Start {
         };
         let settings = |prediction: Option<Model>| Settings {
             policy: "landlord".to_owned(),
+            together_bytes: None,
             memory: Memory {
                 cache_bytes: args.cache << 20,
                 read_ahead_bytes: None,

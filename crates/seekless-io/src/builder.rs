@@ -11,8 +11,9 @@ use crate::worker::Workers;
 use crate::{Error, Result, Store};
 use seekless_device::{Costs, CostsSource, Knowledge};
 use seekless_engine::{Engine, EngineKind};
-use seekless_policy::cache::{Cache, Config};
+use seekless_policy::cache::{Cache, Config, Together};
 use seekless_policy::eviction::named;
+use seekless_policy::extents::Extent;
 use seekless_policy::planner::{self, Planner};
 use seekless_policy::prediction::{Model, Prediction};
 use std::path::{Path, PathBuf};
@@ -33,6 +34,7 @@ pub struct StoreBuilder {
     places: Vec<Place>,
     cache_bytes: u64,
     policy: String,
+    together_bytes: Option<u64>,
     engine: EngineKind,
     shared_engine: Option<Arc<dyn Engine>>,
     direct: bool,
@@ -56,6 +58,7 @@ impl Default for StoreBuilder {
             places: Vec::new(),
             cache_bytes: 64 << 20,
             policy: "landlord".to_owned(),
+            together_bytes: None,
             engine: EngineKind::Auto,
             shared_engine: None,
             direct: true,
@@ -104,6 +107,15 @@ impl StoreBuilder {
     /// `landlord`.
     pub fn policy(mut self, name: impl Into<String>) -> Self {
         self.policy = name.into();
+        self
+    }
+
+    /// Whether small files that lie in one unit of so many bytes of the archive leave the cache
+    /// together (Wassenberg 2006, section 5.3): with each file that the policy evicts, the others
+    /// of its unit. By default none does: on the recorded starts it costs more hits than it saves
+    /// reads. [`Store::decisions`] tells the policy's own victims alone.
+    pub fn leave_together(mut self, unit_bytes: u64) -> Self {
+        self.together_bytes = Some(unit_bytes);
         self
     }
 
@@ -300,8 +312,10 @@ impl StoreBuilder {
         let files_bytes = kept.files_bytes(&costs);
         let entries = sources.extents.clone();
         let mut planner = Planner::new(entries.clone(), sources.alignment, kept, costs);
-        planner.set_prediction(known.model.and_then(|model| Prediction::new(model, entries)));
-        let state = self.state(files_bytes, planner, Knowledge::new(costs, source))?;
+        let model = known.model;
+        planner.set_prediction(model.and_then(|model| Prediction::new(model, entries.clone())));
+        let knowledge = Knowledge::new(costs, source);
+        let state = self.state(files_bytes, &entries, planner, knowledge)?;
         let shared = Arc::new(Shared::new(sources, engine, state, memory, self.max_entry_bytes));
         let workers = Workers::start(shared.clone(), self.worker_count())
             .map_err(|error| Error::setting("a worker thread cannot start", error))?;
@@ -309,12 +323,21 @@ impl StoreBuilder {
     }
 
     /// `files_bytes` of the cache are for content.
-    fn state(&self, files_bytes: u64, planner: Planner, knowledge: Knowledge) -> Result<State> {
+    fn state(
+        &self,
+        files_bytes: u64,
+        entries: &[Extent],
+        planner: Planner,
+        knowledge: Knowledge,
+    ) -> Result<State> {
         let setting = |error| Error::setting("the cache cannot be made", error);
         let (policy, recorder) =
             Watched::new(named(&self.policy, files_bytes).map_err(setting)?, self.record);
         let mut cache = Cache::new(policy, Config::files(files_bytes)).map_err(setting)?;
         cache.grow(planner.entries());
+        if let Some(unit_bytes) = self.together_bytes {
+            cache.leave_together(Together::new(entries, unit_bytes));
+        }
         Ok(State::new(cache, recorder, planner, knowledge))
     }
 

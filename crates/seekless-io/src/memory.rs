@@ -37,6 +37,7 @@ pub(crate) struct Memory {
     /// Regions for what finds no place in the main one. Each goes with its last buffer.
     others: Mutex<Vec<WeakRegion>>,
     budget: Arc<Budget>,
+    kept_bytes: u64,
     waste_max: u64,
     protect: bool,
     copied: AtomicU64,
@@ -71,6 +72,7 @@ impl Memory {
                         region_bytes,
                         others,
                         budget,
+                        kept_bytes,
                         waste_max,
                         protect,
                         copied,
@@ -80,6 +82,11 @@ impl Memory {
             }
         }
         Err(refused)
+    }
+
+    /// What the store keeps at rest, as it was told.
+    pub(crate) fn kept_bytes(&self) -> u64 {
+        self.kept_bytes
     }
 
     /// Memory for the content of a file.

@@ -7,9 +7,10 @@ use crate::read_cache::ReadData;
 use crate::shared::Shared;
 use crate::sources::Item;
 use crate::{Buffer, Result, Store};
-use seekless_pack::data_offset;
+use seekless_pack::{Chunks, data_offset};
 use seekless_policy::eviction::Id;
 use seekless_policy::extents::Extent;
+use seekless_policy::planner::READ_BYTES_MAX;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -30,13 +31,16 @@ impl Store {
     /// - A stored entry, or a loose file: one request for the blocks that hold the range. Before
     ///   the first range of an entry, one for its local header, which says where the content
     ///   begins. Nothing is cached, and the CRC, which is of the whole content, is not checked.
-    /// - A compressed entry: a [`Store::load`] of all of it, of which the range is a part, since
-    ///   decoding begins at the start. It is cached like any load; a file over half of the cache is
-    ///   not, and so is decoded again for each range.
+    /// - A deflated entry of over 4 MiB in a pack that Seekless made: the chunks of 1 MiB that hold
+    ///   the range are read and decoded ([`Chunks`]), and their CRCs checked. The last of them is
+    ///   kept, so that small ranges that follow one another read and decode each chunk once.
+    /// - Any other compressed entry: a [`Store::load`] of all of it, of which the range is a part,
+    ///   since decoding begins at the start. It is cached like any load; a file over half of the
+    ///   cache is not, and so is decoded again for each range.
     ///
     /// # Errors
     /// As [`Store::load`]; the limit of [`max_entry_bytes`](crate::StoreBuilder::max_entry_bytes)
-    /// holds for the range of a stored entry, and for all of a compressed one.
+    /// holds for the range, and for all of an entry that is decoded from its start.
     pub fn read_range(&self, name: &str, range: Range<u64>) -> Result<Buffer> {
         let id = self.find(name)?;
         let shared = self.shared();
@@ -45,14 +49,16 @@ impl Store {
         if let Some(whole) = shared.hit(id) {
             return Ok(whole.part(range));
         }
-        if !shared.sources.is_stored(id) {
+        let chunks = shared.sources.chunks(id);
+        if chunks.is_none() && !shared.sources.is_stored(id) {
             return Ok(self.load(name)?.part(range));
         }
         let (bytes, limit) = (range.end - range.start, shared.max_entry_bytes);
-        match bytes {
-            0 => shared.copied(id, &[]),
+        match (bytes, chunks) {
+            (0, _) => shared.copied(id, &[]),
             _ if bytes > limit => Err(Error::too_large(&shared.sources.at(id), bytes, limit)),
-            _ => shared.read_range(id, range),
+            (_, None) => shared.read_range(id, range),
+            (_, Some(chunks)) => shared.read_chunks(id, &chunks, range),
         }
     }
 }
@@ -67,18 +73,83 @@ impl Shared {
             let before = extent.offset - self.sources.extents[id as usize].offset;
             Error::truncated(&self.sources.at(id), before + found)
         })?;
-        let mut state = self.drained();
-        state.statistics.ranges += 1;
-        state.statistics.delivered_bytes += extent.bytes;
-        state.statistics.unused_bytes -= extent.bytes;
-        drop(state);
+        self.count_range(extent.bytes, extent.bytes);
         match read.part(within.clone()) {
             Some(part) => Ok(Buffer::new(part)),
             None => self.copied(id, &read.bytes()[within]),
         }
     }
 
-    /// Where the content of a stored entry begins in the archive.
+    /// Counts a range for which so many bytes of what was read were used.
+    fn count_range(&self, bytes: u64, used_bytes: u64) {
+        let mut state = self.drained();
+        state.statistics.ranges += 1;
+        state.statistics.delivered_bytes += bytes;
+        state.statistics.unused_bytes = state.statistics.unused_bytes.saturating_sub(used_bytes);
+    }
+
+    /// Reads the chunks that hold a part of an entry, which is not empty.
+    fn read_chunks(&self, id: Id, chunks: &Chunks, range: Range<u64>) -> Result<Buffer> {
+        let wanted = chunks.holding(range.clone());
+        let begin = chunks.content(wanted.start).start;
+        let part = range.start - begin..range.end - begin;
+        if wanted.len() == 1
+            && let Some(content) = self.last_chunk.get(id, wanted.start)
+        {
+            self.count_range(range.end - range.start, 0);
+            return Ok(content.part(part));
+        }
+        let data = self.content_offset(id)?;
+        let bytes = chunks.content(wanted.end - 1).end - begin;
+        let no_memory = |error| Error::no_memory(&self.sources.at(id), &error);
+        let mut content = self.memory.content(bytes as usize, false).map_err(no_memory)?;
+        let (mut next, mut used_bytes) = (wanted.start, 0);
+        while next < wanted.end {
+            // As many as one request brings.
+            let first = chunks.data(next).start;
+            let fits = |&number: &usize| chunks.data(number).end - first <= READ_BYTES_MAX;
+            let end = next + (next..wanted.end).take_while(fits).count().max(1);
+            let extent = Extent { offset: data + first, bytes: chunks.data(end - 1).end - first };
+            let read = self.fetched(id, extent)?;
+            for number in next..end {
+                let of = chunks.data(number);
+                let of = Extent { offset: data + of.start, bytes: of.end - of.start };
+                let place = chunks.content(number);
+                let out = (place.start - begin) as usize..(place.end - begin) as usize;
+                self.inflate(id, chunks, number, &read, of, &mut content[out])?;
+            }
+            (next, used_bytes) = (end, used_bytes + extent.bytes);
+        }
+        self.count_range(range.end - range.start, used_bytes);
+        let content = Buffer::new(content.freeze(self.memory.protects()));
+        if wanted.len() == 1 {
+            self.last_chunk.set(id, wanted.start, &content);
+        }
+        Ok(content.part(part))
+    }
+
+    /// Decodes a chunk, whose data lies at `data` and has been read.
+    fn inflate(
+        &self,
+        id: Id,
+        chunks: &Chunks,
+        number: usize,
+        read: &ReadData,
+        data: Extent,
+        out: &mut [u8],
+    ) -> Result<()> {
+        let range = read.range(data).map_err(|found| {
+            let before = data.offset - self.sources.extents[id as usize].offset;
+            Error::truncated(&self.sources.at(id), before + found)
+        })?;
+        let Item::Packed { archive, entry, name } = self.sources.item(id) else {
+            return Err(Error::abandoned(&self.sources.at(id)));
+        };
+        let inflated = chunks.inflate(&entry, name, number, [&read.bytes()[range]], out);
+        inflated.map_err(|error| Error::corrupt(&archive.path, error))
+    }
+
+    /// Where the data of an entry begins in the archive, or the content of a loose file.
     fn content_offset(&self, id: Id) -> Result<u64> {
         if let Some(offset) = self.content_offsets.get(id) {
             return Ok(offset);
@@ -134,7 +205,7 @@ impl Shared {
     }
 }
 
-/// Where the content of stored entries begins, as far as it has been looked up.
+/// Where the data of entries begins, as far as it has been looked up.
 #[derive(Default)]
 pub(crate) struct ContentOffsets(Mutex<HashMap<Id, u64>>);
 
@@ -145,5 +216,30 @@ impl ContentOffsets {
 
     fn set(&self, id: Id, offset: u64) {
         lock(&self.0).insert(id, offset);
+    }
+}
+
+/// The chunk that was decoded last for a range, if the store has the room to keep it.
+pub(crate) struct LastChunk {
+    chunk: Mutex<Option<(Id, usize, Buffer)>>,
+    room_bytes: u64,
+}
+
+impl LastChunk {
+    /// Of a store that keeps so many bytes: a chunk is kept if it is a small part of them.
+    pub(crate) fn of(kept_bytes: u64) -> Self {
+        Self { chunk: Mutex::default(), room_bytes: kept_bytes / 16 }
+    }
+
+    fn get(&self, id: Id, number: usize) -> Option<Buffer> {
+        let chunk = lock(&self.chunk);
+        let (of, at, content) = chunk.as_ref()?;
+        ((*of, *at) == (id, number)).then(|| content.clone())
+    }
+
+    fn set(&self, id: Id, number: usize, content: &Buffer) {
+        let kept = (content.len() as u64 <= self.room_bytes).then(|| (id, number, content.share()));
+        let before = std::mem::replace(&mut *lock(&self.chunk), kept);
+        drop(before);
     }
 }

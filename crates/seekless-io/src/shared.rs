@@ -8,13 +8,13 @@ use crate::hints::Hints;
 use crate::load_async::Reply;
 use crate::lock;
 use crate::memory::{Memory, MemoryBytes};
-use crate::ranges::ContentOffsets;
+use crate::ranges::{ContentOffsets, LastChunk};
 use crate::read_cache::ReadData;
 use crate::recording::Recorder;
 use crate::sources::Sources;
 use crate::state::{Asked, Released, State, Waiter};
 use crate::statistics::Statistics;
-use crate::stream::{Block, Stream, Streamed, block_of};
+use crate::stream::{Block, Means, Progress, Stream, Streamed, Task, chunk_tag, task_of};
 use seekless_device::{Brought, Nanos};
 use seekless_engine::{AlignedBuf, Completion, Engine, Read};
 use seekless_policy::eviction::landlord::Hint;
@@ -46,6 +46,7 @@ pub(crate) struct Shared {
     hints: Hints,
     pub(crate) recorder: Recorder,
     pub(crate) content_offsets: ContentOffsets,
+    pub(crate) last_chunk: LastChunk,
     state: Mutex<State>,
     /// Large reads under way, by tag.
     large: Mutex<HashMap<u64, Large>>,
@@ -82,6 +83,7 @@ impl Shared {
         let slots = Slots::new(sources.extents.len());
         let hints = Hints::new(sources.extents.len());
         let window_bytes = AtomicU64::new(state.planner.window_bytes());
+        let last_chunk = LastChunk::of(memory.kept_bytes());
         Self {
             sources,
             engine,
@@ -93,6 +95,7 @@ impl Shared {
             hints,
             recorder: Recorder::new(),
             content_offsets: ContentOffsets::default(),
+            last_chunk,
             state: Mutex::new(state),
             large: Mutex::default(),
             jobs,
@@ -278,9 +281,7 @@ impl Shared {
         let (long_lived, mut blocks) = (self.hints.get(id) == Hint::LongLived, Vec::new());
         let found = self.sources.file(start.extent.offset);
         let begun = found.and_then(|found| {
-            let stream =
-                Stream::begin(&self.sources, &self.memory, start, id, long_lived, &mut blocks)?;
-            Ok((stream, found))
+            Ok((Stream::begin(self.means(), start, id, long_lived, &mut blocks)?, found))
         });
         match begun {
             Ok((stream, (file, offset))) => {
@@ -346,8 +347,8 @@ impl Shared {
     /// Entries that a read of several did not bring are read again alone: one bad page fails only
     /// what lies on it.
     pub(crate) fn completed(&self, completion: Completion, when: Nanos) {
-        if let Some((tag, block)) = block_of(completion.tag) {
-            return self.block_ended(tag, block, completion, when);
+        if let Some((tag, task)) = task_of(completion.tag) {
+            return self.advance(tag, task, completion, when);
         }
         let Completion { tag, buffer, result } = completion;
         let bytes = buffer.len() as u64;
@@ -402,17 +403,28 @@ impl Shared {
         (ended, acted)
     }
 
-    /// A block of a large read has ended. How long such a read takes says nothing of the device, as
-    /// it waits for the decoder too; what passed does.
-    fn block_ended(&self, tag: u64, block: usize, completion: Completion, when: Nanos) {
+    /// A block of a large read has ended, or a chunk of it is to be decoded. How long such a read
+    /// takes says nothing of the device, as it waits for the decoder too; what passed does.
+    fn advance(&self, tag: u64, task: Task, completion: Completion, when: Nanos) {
         let Some(large) = lock(&self.large).get(&tag).cloned() else { return };
-        let submit = |block| self.engine.submit(vec![self.block(&large, block)]);
-        let ended = large.stream.ended(&self.sources, &self.memory, block, completion, submit);
-        if let Some(Streamed { id, bytes, result }) = ended {
+        let mut submit = |block| self.engine.submit(vec![self.block(&large, block)]);
+        let Progress { chunks, streamed } = match task {
+            Task::Block(number) => {
+                large.stream.ended(self.means(), number, completion, &mut submit)
+            }
+            Task::Chunk => large.stream.decode_chunk(self.means(), &mut submit),
+        };
+        // Behind what has ended meanwhile, so that a large entry does not hold up small ones.
+        (0..chunks).for_each(|_| self.tell(chunk_tag(tag)));
+        if let Some(Streamed { id, bytes, result }) = streamed {
             lock(&self.large).remove(&tag);
             self.ended(tag, bytes, Brought::Pieces(bytes), when, |_, _, _| ());
             self.finish(id, result);
         }
+    }
+
+    fn means(&self) -> Means<'_> {
+        Means { sources: &self.sources, memory: &self.memory }
     }
 
     /// Decodes one entry of `read` and answers all who wait for it. If decoding panics, the answer

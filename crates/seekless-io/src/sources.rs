@@ -10,12 +10,13 @@ mod names;
 
 use crate::archive::Archive;
 use crate::error::{At, Error};
+use crate::lock;
 use crate::statistics::SourceStatistics;
 use folder::Folder;
 use foldhash::fast::RandomState;
 use names::plain;
 use seekless_engine::Engine;
-use seekless_pack::{Entry, Method, PREDICTION};
+use seekless_pack::{Chunks, Entry, Method, PREDICTION};
 use seekless_policy::eviction::Id;
 use seekless_policy::extents::Extent;
 use std::borrow::Cow;
@@ -23,8 +24,8 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Between two sources, or two loose files, lies at least so much: more than one read may cover of
 /// several entries. A power of two.
@@ -51,6 +52,8 @@ pub(crate) struct Sources {
     names: Option<HashMap<Box<str>, Id, RandomState>>,
     /// The entry of a single pack that holds a prediction: it cannot be loaded.
     hidden: Option<Id>,
+    /// The chunks of entries that were looked up and have some.
+    chunks: Mutex<HashMap<Id, Arc<Chunks>>>,
     /// Where each entry lies in the common space, in the order of their numbers.
     pub(crate) extents: Arc<[Extent]>,
     /// Of the offset and length of a read, in bytes.
@@ -148,7 +151,8 @@ impl Sources {
             }
             parts => (Some(merged(parts)), None),
         };
-        Ok(Self { parts, names, hidden, extents: extents.into(), alignment })
+        let chunks = Mutex::default();
+        Ok(Self { parts, names, hidden, chunks, extents: extents.into(), alignment })
     }
 
     /// The entry called `name`: the last source's that has it.
@@ -292,6 +296,18 @@ impl Sources {
             Item::Packed { entry, .. } => entry.coded_bytes,
             Item::Loose { bytes } => bytes,
         }
+    }
+
+    /// The chunks of an entry that can be inflated one by one.
+    pub(crate) fn chunks(&self, id: Id) -> Option<Arc<Chunks>> {
+        let (part, number) = self.part(id);
+        let Source::Archive(archive) = &part.source else { return None };
+        if let Some(chunks) = lock(&self.chunks).get(&id) {
+            return Some(chunks.clone());
+        }
+        let chunks = Arc::new(archive.index.chunks(number)?);
+        lock(&self.chunks).insert(id, chunks.clone());
+        Some(chunks)
     }
 
     /// Whether the content lies as it is in the source, so that a part of it can be read.

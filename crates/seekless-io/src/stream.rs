@@ -1,33 +1,54 @@
 //! A large entry is read in blocks and decoded as they come: so it takes as long as reading it or
 //! decoding it, whichever takes longer, and not as long as both.
 //!
-//! A few blocks are in flight, or in memory and not yet decoded. The worker that gets the next
-//! block in order decodes it and all that have come after it; others go on with other reads. A
-//! stored entry's blocks are read into one buffer, which is handed out; of a coded entry each block
-//! has a buffer for itself until it is decoded.
+//! A few blocks are in flight, or in memory and not yet decoded. An entry with chunks that can be
+//! inflated alone is decoded by all workers at once ([`chunked`]); any other by one worker at a
+//! time, block after block ([`in_order`]).
+
+mod chunked;
+mod in_order;
 
 use crate::buffer::Buffer;
 use crate::error::Error;
-use crate::lock;
 use crate::memory::Memory;
-use crate::sources::{Item, Sources};
-use seekless_engine::{AlignedBuf, Completion, Piece};
-use seekless_pack::{Method, Pieces};
+use crate::sources::Sources;
+use chunked::Chunked;
+use in_order::InOrder;
+use seekless_engine::{AlignedBuf, Completion};
 use seekless_policy::eviction::Id;
 use seekless_policy::extents::Extent;
-use seekless_policy::planner::{BLOCKS_IN_FLIGHT, Start, blocks};
-use std::collections::{BTreeMap, VecDeque};
+use seekless_policy::planner::{BLOCKS_IN_FLIGHT, READ_BYTES_MAX, Start, blocks};
+use std::collections::VecDeque;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// Tags of blocks have their number, from 1 on, above these bits.
 const TAG_BITS: u32 = 32;
 
-/// The read and the block that a tag names; `None` if it names a whole read.
-pub(crate) fn block_of(tag: u64) -> Option<(u64, usize)> {
-    let block = (tag >> TAG_BITS).checked_sub(1)?;
-    Some((tag & ((1 << TAG_BITS) - 1), block as usize))
+/// The block's number in tags that ask for a chunk to be decoded; no read has so many blocks.
+const CHUNK: u64 = (1 << TAG_BITS) - 2;
+
+/// What a worker is to do for a large read.
+pub(crate) enum Task {
+    /// Use the block of this number, which has ended.
+    Block(usize),
+    /// Decode a chunk.
+    Chunk,
+}
+
+/// The read that a tag names, and what is to be done; `None` if it names a whole read.
+pub(crate) fn task_of(tag: u64) -> Option<(u64, Task)> {
+    let read = tag & ((1 << TAG_BITS) - 1);
+    match tag >> TAG_BITS {
+        0 => None,
+        CHUNK => Some((read, Task::Chunk)),
+        block => Some((read, Task::Block(block as usize - 1))),
+    }
+}
+
+/// The tag that has a worker decode a chunk of a read.
+pub(crate) fn chunk_tag(read: u64) -> u64 {
+    read | CHUNK << TAG_BITS
 }
 
 /// A block to be read.
@@ -46,42 +67,26 @@ pub(crate) struct Streamed {
     pub(crate) result: Result<Buffer, Error>,
 }
 
+/// What a worker's step came to.
+#[derive(Default)]
+pub(crate) struct Progress {
+    /// Chunks that may be decoded from now on, each by a [`Task::Chunk`].
+    pub(crate) chunks: usize,
+    /// What the read came to, once all has ended.
+    pub(crate) streamed: Option<Streamed>,
+}
+
 /// One large read.
-pub(crate) struct Stream(Mutex<Inbox>);
-
-struct Inbox {
-    /// Blocks that have ended and were not used yet.
-    came: BTreeMap<usize, Completion>,
-    /// Absent while a worker uses blocks.
-    flow: Option<Flow>,
+pub(crate) enum Stream {
+    InOrder(InOrder),
+    Chunked(Chunked),
 }
 
-/// How far a large read has got.
-struct Flow {
-    tag: u64,
-    id: Id,
-    extent: Extent,
-    /// Blocks that were not submitted yet.
-    rest: VecDeque<Extent>,
-    submitted: usize,
-    used: usize,
-    /// Absent for a loose file, which is content and nothing else.
-    pieces: Option<Pieces>,
-    content: Content,
-    /// Bytes used from the beginning of the read on.
-    bytes: u64,
-    /// Whether nothing more is to be read.
-    stopped: bool,
-    error: Option<Error>,
-}
-
-enum Content {
-    Coded(Piece),
-    /// The blocks that were not submitted yet, and those that were read.
-    Stored {
-        rest: Option<Piece>,
-        read: Option<Piece>,
-    },
+/// What a store has for its large reads.
+#[derive(Clone, Copy)]
+pub(crate) struct Means<'a> {
+    pub(crate) sources: &'a Sources,
+    pub(crate) memory: &'a Memory,
 }
 
 impl Stream {
@@ -90,193 +95,90 @@ impl Stream {
     /// # Errors
     /// There is no memory for it.
     pub(crate) fn begin(
-        sources: &Sources,
-        memory: &Memory,
+        means: Means<'_>,
         start: &Start,
         id: Id,
         long_lived: bool,
         out: &mut Vec<Block>,
     ) -> io::Result<Arc<Self>> {
-        let extent = start.extent;
-        let stored = || -> io::Result<Content> {
-            Ok(Content::Stored { rest: Some(memory.read_piece(extent.bytes)?), read: None })
-        };
-        let (pieces, content) = match sources.item(id) {
-            Item::Loose { .. } => (None, stored()?),
-            Item::Packed { entry, name, .. } => {
-                let content = match entry.method {
-                    Method::Deflate | Method::Zstd => {
-                        let bytes = usize::try_from(entry.bytes).unwrap_or(usize::MAX);
-                        Content::Coded(memory.content(bytes, long_lived)?)
-                    }
-                    _ => stored()?,
-                };
-                (Some(Pieces::new(&entry, name).map_err(io::Error::other)?), content)
+        let line = Line::new(start);
+        Ok(Arc::new(match means.sources.chunks(id) {
+            Some(chunks) => {
+                Self::Chunked(Chunked::begin(means, line, id, chunks, long_lived, out)?)
             }
-        };
-        let mut flow = Flow {
-            tag: start.tag,
-            id,
-            extent,
-            rest: blocks(extent).collect(),
-            submitted: 0,
-            used: 0,
-            pieces,
-            content,
-            bytes: 0,
-            stopped: false,
-            error: None,
-        };
-        while flow.submitted < BLOCKS_IN_FLIGHT
-            && let Some(block) = flow.next_block(memory)?
-        {
-            out.push(block);
-        }
-        Ok(Arc::new(Self(Mutex::new(Inbox { came: BTreeMap::new(), flow: Some(flow) }))))
+            None => Self::InOrder(InOrder::begin(means, line, id, long_lived, out)?),
+        }))
     }
 
-    /// A block has ended. Uses all blocks whose turn has come, unless another worker does, and
-    /// calls `submit` with each further one to be read. Returns what the read came to once all have
-    /// ended.
+    /// A block has ended. Calls `submit` with each further one to be read.
     pub(crate) fn ended(
         &self,
-        sources: &Sources,
-        memory: &Memory,
+        means: Means<'_>,
         block: usize,
         completion: Completion,
-        mut submit: impl FnMut(Block),
-    ) -> Option<Streamed> {
-        let mut flow = {
-            let mut inbox = lock(&self.0);
-            inbox.came.insert(block, completion);
-            inbox.flow.take()?
-        };
-        loop {
-            let completion = {
-                let mut inbox = lock(&self.0);
-                match inbox.came.remove(&flow.used) {
-                    Some(completion) => completion,
-                    None if flow.used == flow.submitted => break,
-                    None => {
-                        inbox.flow = Some(flow);
-                        return None;
-                    }
-                }
-            };
-            flow.used += 1;
-            let used = catch_unwind(AssertUnwindSafe(|| flow.use_block(sources, completion)));
-            let used = used.unwrap_or_else(|_| Err(Error::abandoned(&sources.at(flow.id))));
-            match used.and_then(|()| {
-                flow.next_block(memory).map_err(|error| flow.failed(sources, &error))
-            }) {
-                Ok(next) => next.into_iter().for_each(&mut submit),
-                Err(error) => {
-                    flow.stopped = true;
-                    flow.error.get_or_insert(error);
-                }
+        submit: &mut dyn FnMut(Block),
+    ) -> Progress {
+        match self {
+            Self::InOrder(stream) => {
+                let streamed = stream.ended(means, block, completion, submit);
+                Progress { chunks: 0, streamed }
             }
+            Self::Chunked(stream) => stream.ended(means, block, completion, submit),
         }
-        Some(flow.finish(sources, memory))
+    }
+
+    /// Decodes a chunk, if one is left to be decoded, and then submits as [`Stream::ended`] does.
+    pub(crate) fn decode_chunk(&self, means: Means<'_>, submit: &mut dyn FnMut(Block)) -> Progress {
+        match self {
+            Self::InOrder(_) => Progress::default(),
+            Self::Chunked(stream) => stream.decode(means, submit),
+        }
     }
 }
 
-impl Flow {
-    /// The next block to be submitted, if there is one.
-    fn next_block(&mut self, memory: &Memory) -> io::Result<Option<Block>> {
-        let Some(extent) = self.rest.front().copied().filter(|_| !self.stopped) else {
-            return Ok(None);
-        };
-        let buffer = match &mut self.content {
-            Content::Coded(_) => memory.read_buffer(extent.bytes)?,
-            Content::Stored { rest, .. } => {
-                let mut block = rest.take().ok_or(io::ErrorKind::InvalidData)?;
-                *rest = block.split_off(extent.bytes as usize);
-                AlignedBuf::from(block)
-            }
-        };
-        self.rest.pop_front();
+/// The blocks of a read, as far as they were not submitted.
+struct Line {
+    tag: u64,
+    extent: Extent,
+    rest: VecDeque<Extent>,
+    submitted: usize,
+}
+
+impl Line {
+    fn new(start: &Start) -> Self {
+        let extent = start.extent;
+        Self { tag: start.tag, extent, rest: blocks(extent).collect(), submitted: 0 }
+    }
+
+    /// The bytes of the next block, if there is one.
+    fn next_bytes(&self) -> Option<u64> {
+        self.rest.front().map(|extent| extent.bytes)
+    }
+
+    /// The next block, to be read into `buffer`, which has room for it.
+    fn submit(&mut self, buffer: AlignedBuf) -> Option<Block> {
+        let extent = self.rest.pop_front()?;
         self.submitted += 1;
         let tag = self.tag | (self.submitted as u64) << TAG_BITS;
-        Ok(Some(Block { tag, offset: extent.offset - self.extent.offset, buffer }))
+        Some(Block { tag, offset: extent.offset - self.extent.offset, buffer })
     }
 
-    fn failed(&self, sources: &Sources, error: &io::Error) -> Error {
-        Error::no_memory(&sources.at(self.id), error)
+    /// Whether another block may be submitted, when all data before `used` bytes of the read is no
+    /// longer needed.
+    fn has_room(&self, used: u64) -> bool {
+        self.submitted < (used / READ_BYTES_MAX) as usize + BLOCKS_IN_FLIGHT
     }
+}
 
-    /// Decodes the next block in order.
-    fn use_block(&mut self, sources: &Sources, completion: Completion) -> Result<(), Error> {
-        if self.stopped {
-            return Ok(());
-        }
-        let Completion { buffer, result, .. } = completion;
-        result.map_err(|error| Error::read(&sources.at(self.id), error))?;
-        let asked = buffer.capacity();
-        let whole = sources.extents[self.id as usize];
-        // What rounding put before the entry is in the first block.
-        let skip = whole.offset.saturating_sub(self.extent.offset + self.bytes) as usize;
-        self.bytes += buffer.len() as u64;
-        // The file ends here; whether the entry does too is seen at the end.
-        self.stopped = buffer.len() < asked;
-        let piece = buffer.get(skip..).unwrap_or_default();
-        if let (Some(pieces), Item::Packed { archive, entry, name }) =
-            (&mut self.pieces, sources.item(self.id))
-        {
-            let out = match &mut self.content {
-                Content::Coded(content) => &mut content[..],
-                Content::Stored { .. } => &mut [],
-            };
-            let added = pieces.add(&entry, name, piece, out);
-            added.map_err(|error| Error::corrupt(&archive.path, error))?;
-        }
-        match &mut self.content {
-            Content::Coded(_) => Ok(()),
-            Content::Stored { read, .. } => {
-                if let Ok(block) = buffer.into_piece() {
-                    match read {
-                        Some(read) => read.append(block),
-                        None => *read = Some(block),
-                    }
-                }
-                Ok(())
-            }
-        }
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    fn finish(self, sources: &Sources, memory: &Memory) -> Streamed {
-        let Self { id, bytes, extent, .. } = self;
-        Streamed { id, bytes, result: self.decoded(sources, memory, Extent { bytes, ..extent }) }
-    }
-
-    /// The whole content, of which `read` has been read.
-    fn decoded(self, sources: &Sources, memory: &Memory, read: Extent) -> Result<Buffer, Error> {
-        if let Some(error) = self.error {
-            return Err(error);
-        }
-        let (whole, item) = (sources.extents[self.id as usize], sources.item(self.id));
-        let needed = match item {
-            Item::Loose { bytes } => Extent { bytes, ..whole },
-            Item::Packed { .. } => whole,
-        };
-        if !read.covers(needed) {
-            let found = read.end().saturating_sub(whole.offset);
-            return Err(Error::truncated(&sources.at(self.id), found));
-        }
-        let data = match (self.pieces, item) {
-            (Some(pieces), Item::Packed { archive, entry, name }) => {
-                pieces.finish(&entry, name).map_err(|error| Error::corrupt(&archive.path, error))?
-            }
-            _ => 0..needed.bytes,
-        };
-        let start = (whole.offset - read.offset) as usize;
-        match self.content {
-            Content::Coded(content) => Ok(Buffer::new(content.freeze(memory.protects()))),
-            Content::Stored { read: Some(read), .. } => {
-                let data = start + data.start as usize..start + data.end as usize;
-                Ok(Buffer::new(read.freeze(false).part(data)))
-            }
-            // An engine gave back buffers that are not ours.
-            Content::Stored { read: None, .. } => Err(Error::abandoned(&sources.at(self.id))),
-        }
+    #[test]
+    fn a_tag_names_a_read_and_what_is_to_be_done() {
+        assert!(task_of(7).is_none());
+        assert!(matches!(task_of(7 | 1 << TAG_BITS), Some((7, Task::Block(0)))));
+        assert!(matches!(task_of(7 | 600 << TAG_BITS), Some((7, Task::Block(599)))));
+        assert!(matches!(task_of(chunk_tag(7)), Some((7, Task::Chunk))));
     }
 }

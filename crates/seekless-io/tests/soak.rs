@@ -63,18 +63,24 @@ fn name(file: u64) -> String {
     format!("dir{}/{file:04}.bin", file % 7)
 }
 
-/// Mostly small files, some empty, a few over a read's size or half of the cache.
+/// Mostly small files, some empty, a few over a read's size or half of the cache, some so large
+/// that they are deflated in chunks.
 fn content(file: u64) -> Vec<u8> {
     let mut draws = Draws(file * 2_654_435_761 + 1);
     let bytes = match file % 100 {
         0 => 0,
+        25 => 4_500_000,
         50 => 1_500_000,
         75 => 200_000,
         _ => 200 + draws.below(12_000),
     };
     let noise = file.is_multiple_of(2);
     (0..bytes)
-        .map(|at| if noise { draws.below(256) as u8 } else { (at / 64 + file) as u8 })
+        .map(|at| match file % 100 {
+            25 => draws.below(16) as u8,
+            _ if noise => draws.below(256) as u8,
+            _ => (at / 64 + file) as u8,
+        })
         .collect()
 }
 

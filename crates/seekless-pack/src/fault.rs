@@ -40,12 +40,12 @@ pub(crate) fn ends_early(entry: &Entry, name: &str, found: u64) -> Error {
 }
 
 pub(crate) fn check_crc(entry: &Entry, name: &str, crc: u32) -> Result<()> {
-    if crc == entry.crc {
-        return Ok(());
-    }
+    if crc == entry.crc { Ok(()) } else { Err(other_crc(entry, name, crc, entry.crc)) }
+}
+
+pub(crate) fn other_crc(entry: &Entry, name: &str, crc: u32, recorded: u32) -> Error {
     let why = format!(
-        "its content has CRC {crc:08x}, not {:08x} as recorded; the archive is damaged, copy it again",
-        entry.crc
+        "its content has CRC {crc:08x}, not {recorded:08x} as recorded; the archive is damaged, copy it again"
     );
-    Err(Error::of(entry, name, ErrorKind::Crc, why))
+    Error::of(entry, name, ErrorKind::Crc, why)
 }

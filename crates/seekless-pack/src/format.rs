@@ -30,6 +30,9 @@ pub(crate) const EXTRA_ZIP64: u16 = 0x0001;
 /// Info-ZIP's extended timestamp: UTC, where the DOS fields are the local time where the archive
 /// was made.
 pub(crate) const EXTRA_TIME: u16 = 0x5455;
+/// "SK", which APPNOTE lists for nothing: where the chunks of a deflated entry lie
+/// ([`chunks`](crate::chunks)). It stands in the directory alone.
+pub(crate) const EXTRA_CHUNKS: u16 = 0x4b53;
 
 /// In a 16- or 32-bit field: "look in the Zip64 record".
 pub(crate) const SEE_ZIP64_16: u16 = u16::MAX;

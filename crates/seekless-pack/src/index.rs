@@ -5,6 +5,7 @@ mod feed;
 mod header;
 mod row;
 
+use crate::chunks::Chunks;
 use crate::entry::Entry;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{
@@ -32,7 +33,7 @@ const SLACK_BYTES: u64 = 2 * u16::MAX as u64 + DESCRIPTOR_BYTES;
 /// claims more bytes than its data can hold. What only the local header and the data can show is
 /// checked by [`decode`](crate::decode).
 ///
-/// It takes 43 bytes and the name for each entry.
+/// It takes 43 bytes and the name for each entry, and 8 bytes for each chunk of a large deflated one.
 #[derive(Debug, Clone, Default)]
 pub struct Index {
     rows: Rows,
@@ -149,6 +150,26 @@ impl Index {
     pub fn find(&self, name: &str) -> Option<u32> {
         let hash = self.hasher.hash_one(name.as_bytes());
         self.table.find(hash, |&number| self.names.is(number, name)).copied()
+    }
+
+    /// The chunks of entry `number`, which can be inflated one by one; `None` if it has none, or the
+    /// directory's table of them is not that of its content.
+    ///
+    /// Takes a few microseconds a chunk: to be kept while chunks are inflated.
+    ///
+    /// # Panics
+    /// If there is no such entry.
+    #[must_use]
+    pub fn chunks(&self, number: u32) -> Option<Chunks> {
+        match self.chunk_table(number) {
+            [] => None,
+            table => Chunks::of(&self.rows.entry(number as usize), table),
+        }
+    }
+
+    /// The table of the chunks of entry `number`; empty if it has none.
+    pub(crate) fn chunk_table(&self, number: u32) -> &[u8] {
+        self.rows.table(number as usize)
     }
 
     /// Whether the extent of entry `number` can stand in another archive as it is

@@ -20,6 +20,7 @@
 //! * [`Index`] reads the directory. It takes two reads, and holds the entries in the archive's
 //!   order and their names.
 //! * [`decode`] turns an extent into the file's content, and checks it against the directory.
+//! * [`Chunks`] says which parts of a large deflated entry can be inflated on their own.
 //! * [`verify`] checks a whole archive from front to end.
 //!
 //! # Archives that lie
@@ -60,6 +61,7 @@
 
 #![forbid(unsafe_code)]
 
+mod chunks;
 mod civil;
 mod decode;
 mod entry;
@@ -77,6 +79,7 @@ mod verify;
 mod writer;
 mod zstandard;
 
+pub use chunks::Chunks;
 pub use decode::{coded_data, data_offset, data_range, decode, decode_to};
 pub use entry::{Entry, Method};
 pub use error::{Error, ErrorKind, Result};

@@ -1,6 +1,7 @@
 //! One file made ready for the archive: compressed if that is worth it, with its CRC. Needs no
 //! writer, so it runs on as many threads as there are.
 
+use crate::chunks;
 use crate::entry::Method;
 use crate::error::{Error, ErrorKind, Result};
 use crate::name;
@@ -114,6 +115,8 @@ pub struct Prepared {
     pub(crate) crc: u32,
     pub(crate) bytes: u64,
     pub(crate) data: Vec<u8>,
+    /// The table of its chunks, if it has any.
+    pub(crate) chunks: Vec<u8>,
 }
 
 impl Prepared {
@@ -142,7 +145,9 @@ impl Prepared {
     }
 }
 
-/// Codes one file. Same input, same bytes.
+/// Codes one file. Same input, same bytes. Deflated content of more than 4 MiB is coded in chunks of
+/// 1 MiB that readers of ours decode one by one ([`Chunks`](crate::Chunks)); to others it is one
+/// stream.
 ///
 /// # Errors
 /// [`ErrorKind::Name`] if the name may not stand in an archive.
@@ -150,11 +155,11 @@ pub fn prepare(about: About, bytes: Vec<u8>, codec: Codec) -> Result<Prepared> {
     about.check_file()?;
     let crc = crc32fast::hash(&bytes);
     let length = bytes.len() as u64;
-    let (method, data) = match coded(&bytes, codec) {
-        Some(data) => (codec.method(), data),
-        None => (Method::Stored, bytes),
+    let (method, (data, chunks)) = match coded(&bytes, codec) {
+        Some(coded) => (codec.method(), coded),
+        None => (Method::Stored, (bytes, Vec::new())),
     };
-    Ok(Prepared { about, method, crc, bytes: length, data })
+    Ok(Prepared { about, method, crc, bytes: length, data, chunks })
 }
 
 /// An entry for a directory, for those that would otherwise be lost: the empty ones. A missing `/`
@@ -167,17 +172,19 @@ pub fn prepare_directory(mut about: About) -> Result<Prepared> {
         about.name.push('/');
     }
     name::check_new(&about.name)?;
-    Ok(Prepared { about, method: Method::Stored, crc: 0, bytes: 0, data: Vec::new() })
+    let (data, chunks) = Default::default();
+    Ok(Prepared { about, method: Method::Stored, crc: 0, bytes: 0, data, chunks })
 }
 
-/// The content as `codec` codes it; `None` if it is to be stored.
-fn coded(bytes: &[u8], codec: Codec) -> Option<Vec<u8>> {
+/// The content as `codec` codes it, and the table of its chunks, which only large deflated content
+/// has; `None` if it is to be stored.
+fn coded(bytes: &[u8], codec: Codec) -> Option<(Vec<u8>, Vec<u8>)> {
     let worth = worth_bytes(bytes.len() as u64);
     match codec {
         Codec::Stored => None,
         Codec::Auto => deflate_below(bytes, worth),
         Codec::Deflate => deflate_below(bytes, u64::MAX),
-        Codec::Zstd(level) => zstandard::code_below(bytes, level, worth),
+        Codec::Zstd(level) => Some((zstandard::code_below(bytes, level, worth)?, Vec::new())),
     }
 }
 
@@ -187,11 +194,16 @@ fn worth_bytes(length: u64) -> u64 {
 }
 
 /// Deflates, unless the result is larger than `limit`.
-fn deflate_below(bytes: &[u8], limit: u64) -> Option<Vec<u8>> {
+fn deflate_below(bytes: &[u8], limit: u64) -> Option<(Vec<u8>, Vec<u8>)> {
     if bytes.is_empty() {
         return None;
     }
-    DEFLATER.with_borrow_mut(|deflater| deflater.run(bytes, limit))
+    match chunks::log_bytes(bytes.len() as u64) {
+        Some(log_bytes) => chunks::code_below(bytes, log_bytes, limit),
+        None => {
+            Some((DEFLATER.with_borrow_mut(|deflater| deflater.run(bytes, limit))?, Vec::new()))
+        }
+    }
 }
 
 /// A compressor (its tables are 700 KB) and a scratch buffer, kept by each thread.

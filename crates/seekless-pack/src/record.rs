@@ -4,8 +4,8 @@
 use crate::civil;
 use crate::entry::Method;
 use crate::format::{
-    CENTRAL, END, END64, END64_BYTES, EXTRA_TIME, EXTRA_ZIP64, FLAG_UTF8, LOCAL, LOCATOR64,
-    SEE_ZIP64_16, SEE_ZIP64_32,
+    CENTRAL, END, END64, END64_BYTES, EXTRA_CHUNKS, EXTRA_TIME, EXTRA_ZIP64, FLAG_UTF8, LOCAL,
+    LOCATOR64, SEE_ZIP64_16, SEE_ZIP64_32,
 };
 
 /// "Version made by": Unix, so that readers take the mode from the attributes; 4.5 for Zip64.
@@ -45,6 +45,8 @@ pub(crate) struct Record<'a> {
     /// Whether the sizes stand in the Zip64 field; both or neither, as the format wants for local
     /// headers.
     pub(crate) wide_sizes: bool,
+    /// The table of its chunks; empty if it has none.
+    pub(crate) chunks: &'a [u8],
 }
 
 impl Record<'_> {
@@ -77,6 +79,11 @@ impl Record<'_> {
             zip64_extra(&mut extra, &wide);
         }
         self.time_extra(&mut extra);
+        if !self.chunks.is_empty() {
+            put16(&mut extra, EXTRA_CHUNKS);
+            put16(&mut extra, self.chunks.len() as u16); // the number of chunks is limited
+            extra.extend_from_slice(self.chunks);
+        }
         put32(out, CENTRAL);
         put16(out, MADE_BY);
         put16(out, self.version(!wide.is_empty()));
@@ -101,7 +108,7 @@ impl Record<'_> {
         put32(out, if self.wide_sizes { SEE_ZIP64_32 } else { self.coded_bytes as u32 });
         put32(out, if self.wide_sizes { SEE_ZIP64_32 } else { self.bytes as u32 });
         put16(out, self.name.len() as u16); // names are checked to fit
-        put16(out, extra.len() as u16); // at most 37
+        put16(out, extra.len() as u16); // at most 41, and the chunks
     }
 
     fn version(&self, wide: bool) -> u16 {

@@ -1,6 +1,8 @@
 //! Reads a whole archive from the front and checks every entry.
 
+use crate::chunks::Chunks;
 use crate::decode::{data_offset, decode};
+use crate::entry::Entry;
 use crate::error::{Error, Result};
 use crate::index::Index;
 use crate::read_at::ReadAt;
@@ -23,7 +25,8 @@ pub struct Verified {
 }
 
 /// Reads the archive `source` (`file_bytes` long) from the front, decodes every entry and checks
-/// header, size and CRC, in constant memory. Calls `progress` with the bytes of the archive that
+/// header, size and CRC, in constant memory. An entry in chunks is decoded twice: as others do, and
+/// chunk by chunk. Calls `progress` with the bytes of the archive that
 /// are done, and all of them.
 ///
 /// # Errors
@@ -107,8 +110,8 @@ impl<R: ReadAt + ?Sized> Check<'_, R> {
         let (entry, name) = (self.index.entry(number), self.index.name(number));
         self.fill(entry.header_offset, entry.extent_bytes.min(HEADER_BYTES_MAX))?;
         let start = data_offset(&entry, name, &self.read)?;
-        let mut at = entry.header_offset + start;
-        let mut left = entry.coded_bytes;
+        let data = entry.header_offset + start;
+        let (mut at, mut left) = (data, entry.coded_bytes);
         let mut sum = Sum::new(&entry, name)?;
         while left > 0 {
             let length = left.min(READ_BYTES);
@@ -117,7 +120,19 @@ impl<R: ReadAt + ?Sized> Check<'_, R> {
             at += length;
             left -= length;
         }
-        sum.finish()
+        sum.finish()?;
+        self.index.chunks(number).map_or(Ok(()), |chunks| self.chunks(&entry, name, data, &chunks))
+    }
+
+    /// Checks each chunk of an entry whose data begins at offset `data`.
+    fn chunks(&mut self, entry: &Entry, name: &str, data: u64, chunks: &Chunks) -> Result<()> {
+        for number in 0..chunks.len() {
+            let (of, content) = (chunks.data(number), chunks.content(number));
+            self.fill(data + of.start, of.end - of.start)?;
+            self.content.resize((content.end - content.start) as usize, 0);
+            chunks.inflate(entry, name, number, [&self.read[..]], &mut self.content)?;
+        }
+        Ok(())
     }
 }
 

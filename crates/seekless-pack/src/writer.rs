@@ -88,6 +88,7 @@ impl<W: Write> PackWriter<W> {
             coded_bytes: entry.coded_bytes(),
             header_offset: self.at,
             wide_sizes: entry.bytes.max(entry.coded_bytes()) >= self.limits.bytes,
+            chunks: &entry.chunks,
         };
         self.put_header(&record)?;
         self.put(&entry.data)?;

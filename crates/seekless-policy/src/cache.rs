@@ -6,14 +6,17 @@ mod command;
 mod frames;
 pub mod paged;
 pub mod placed;
+mod together;
 pub mod write_back;
 
 use crate::column;
-use crate::eviction::{Eviction, Id, Needs, Outcome, Request, Use};
+use crate::eviction::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
 use crate::{Error, ErrorKind, Result};
 use command::Ignore;
 pub use command::{Command, Sink};
 use frames::{DIRTY, Frames, IN_FLIGHT, IN_WRITE_BACK, RESIDENT, WRITE_AGAIN, begin_write_back};
+pub use together::Together;
+use together::{Leaving, Noting};
 
 /// The size of a cache, and which files it does not keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +71,7 @@ pub struct Cache<E> {
     config: Config,
     frames: Frames,
     fetch_on_write: bool,
+    leaving: Option<Box<Leaving>>,
 }
 
 impl<E: Eviction> Cache<E> {
@@ -87,7 +91,8 @@ impl<E: Eviction> Cache<E> {
     pub fn with_offer(mut policy: E, config: Config, offer: Needs) -> Result<Self> {
         check_needs(policy.needs(), offer)?;
         policy.set_capacity(config.capacity, &mut Frames::default().pool(&mut Ignore));
-        Ok(Self { policy, config, frames: Frames::default(), fetch_on_write: false })
+        let (frames, leaving) = Default::default();
+        Ok(Self { policy, config, frames, fetch_on_write: false, leaving })
     }
 
     /// Whether a write to an id that is not resident reads it first. By default it does not: a page
@@ -103,6 +108,12 @@ impl<E: Eviction> Cache<E> {
     pub fn list_dirty(mut self) -> Self {
         self.frames.log = Some(Vec::new());
         self
+    }
+
+    /// From now on the entries of a unit leave together: with each victim of the policy all others
+    /// of its unit, but for the id that is requested.
+    pub fn leave_together(&mut self, together: Together) {
+        self.leaving = Some(Box::new(Leaving { together, victims: Vec::new() }));
     }
 
     /// Makes room for ids below `ids`; never shrinks.
@@ -154,7 +165,8 @@ impl<E: Eviction> Cache<E> {
     /// the bypass rule and the frame table, which such an owner leaves out of date.
     #[inline]
     pub fn policy_alone(&mut self) -> Option<&mut E> {
-        let alone = self.config.bypass_above.is_none() && !self.policy.needs().state;
+        let is_plain = self.config.bypass_above.is_none() && self.leaving.is_none();
+        let alone = is_plain && !self.policy.needs().state;
         alone.then_some(&mut self.policy)
     }
 
@@ -292,7 +304,13 @@ impl<E: Eviction> Cache<E> {
     /// file above the new bypass limit stays until it is evicted.
     pub fn set_config<S: Sink>(&mut self, config: Config, sink: &mut S) {
         self.config = config;
-        self.policy.set_capacity(config.capacity, &mut self.frames.pool(sink));
+        let Some(mut leaving) = self.leaving.take() else {
+            return self.policy.set_capacity(config.capacity, &mut self.frames.pool(sink));
+        };
+        let victims = &mut leaving.victims;
+        let mut pool = Noting { pool: self.frames.pool(sink), victims };
+        self.policy.set_capacity(config.capacity, &mut pool);
+        self.neighbours_leave(leaving, None, sink);
     }
 
     /// Changes the capacity; a bypass limit stays the same share of it.
@@ -306,7 +324,42 @@ impl<E: Eviction> Cache<E> {
     /// Evicts one victim that the policy picks, for memory pressure or fragmentation; false if
     /// nothing is resident.
     pub fn evict_one(&mut self, out: &mut Vec<Command>) -> bool {
-        self.policy.evict_one(&mut self.frames.pool(out))
+        let Some(mut leaving) = self.leaving.take() else {
+            return self.policy.evict_one(&mut self.frames.pool(out));
+        };
+        let victims = &mut leaving.victims;
+        let evicted = self.policy.evict_one(&mut Noting { pool: self.frames.pool(out), victims });
+        self.neighbours_leave(leaving, None, out);
+        evicted
+    }
+
+    /// The others of the victims' units leave too, but for what is `requested`.
+    fn neighbours_leave<S: Sink>(
+        &mut self,
+        mut leaving: Box<Leaving>,
+        requested: Option<Id>,
+        sink: &mut S,
+    ) {
+        for victim in leaving.victims.drain(..) {
+            for id in leaving.together.unit(victim) {
+                if Some(id) != requested && self.resident(id) {
+                    self.policy.remove(id);
+                    self.frames.pool(sink).evict(id);
+                    sink.forgotten(id);
+                }
+            }
+        }
+        self.leaving = Some(leaving);
+    }
+
+    #[cold]
+    fn decide_together<S: Sink>(&mut self, request: &Request, sink: &mut S) -> Outcome {
+        let Some(mut leaving) = self.leaving.take() else { return Outcome::Bypassed };
+        let victims = &mut leaving.victims;
+        let mut pool = Noting { pool: self.frames.pool(sink), victims };
+        let outcome = self.policy.request(request, &mut pool);
+        self.neighbours_leave(leaving, Some(request.id), sink);
+        outcome
     }
 
     /// Applies the bypass rule, then asks the policy. A resident id never bypasses.
@@ -317,7 +370,10 @@ impl<E: Eviction> Cache<E> {
         {
             return Outcome::Bypassed;
         }
-        let outcome = self.policy.request(request, &mut self.frames.pool(sink));
+        let outcome = match self.leaving {
+            None => self.policy.request(request, &mut self.frames.pool(sink)),
+            Some(_) => self.decide_together(request, sink),
+        };
         if outcome == Outcome::Admitted {
             self.frames.states[request.id as usize] |= RESIDENT;
         }

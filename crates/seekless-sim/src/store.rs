@@ -22,7 +22,7 @@ pub use listed::listed;
 use crate::error::Result;
 use large::{Block, Large};
 use seekless_device::{Brought, Costs, CostsSource, DeviceModel, Io, Knowledge, Nanos, parts};
-use seekless_policy::cache::{Cache, Command, Config, Filled, Step};
+use seekless_policy::cache::{Cache, Command, Config, Filled, Step, Together};
 use seekless_policy::eviction::{Id, Named, Request, named};
 use seekless_policy::extents::Extent;
 use seekless_policy::planner::{Answer, Ended, Memory, Planner, Start};
@@ -55,6 +55,9 @@ pub struct Settings {
     pub policy: String,
     /// Its caches.
     pub memory: Memory,
+    /// Bytes of the units of the archive whose files leave the cache together ([`Together`]).
+    /// `None`: each leaves by itself.
+    pub together_bytes: Option<u64>,
     /// What it knows of the device at first. Unless it was told, its reads revise this.
     pub costs: Costs,
     /// How it knows.
@@ -178,6 +181,9 @@ impl<'a> Reader<'a> {
         let config = Config::files(memory.files_bytes(&costs));
         let mut cache = Cache::new(named(policy, config.capacity)?, config)?;
         cache.grow(archive.extents.len() as u32);
+        if let Some(unit_bytes) = settings.together_bytes {
+            cache.leave_together(Together::new(&archive.extents, unit_bytes));
+        }
         let mut reader = Self {
             archive,
             cache,

@@ -121,7 +121,8 @@ fn settings(case: &Case, options: &Options, prediction: Option<Model>) -> Settin
         true => (options.device.costs(), CostsSource::Told),
         false => (Costs::ASSUMED, CostsSource::Assumed),
     };
-    Settings { policy: case.policy.clone(), memory, costs, source, work: options.work, prediction }
+    let (policy, work, together_bytes) = (case.policy.clone(), options.work, None);
+    Settings { policy, memory, together_bytes, costs, source, work, prediction }
 }
 
 /// Opens the pack at `path` as a store does, and describes it: its entries, and what opening it

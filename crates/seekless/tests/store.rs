@@ -130,6 +130,7 @@ impl Trial<'_> {
         };
         let settings = Settings {
             policy: self.policy.to_owned(),
+            together_bytes: None,
             memory: Memory {
                 cache_bytes: self.cache_bytes,
                 read_ahead_bytes: None,

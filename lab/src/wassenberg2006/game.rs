@@ -11,7 +11,7 @@ use seekless::device::{ColdFiles, CostsSource, DeviceSpec, Geometry, Layout};
 use seekless::policy::eviction::Id;
 use seekless::policy::extents::Extent;
 use seekless::policy::planner::Memory;
-use seekless::sim::store::{Archive, Settings, Work, listed, on_demand};
+use seekless::sim::store::{Archive, Settings, StoreFigures, Work, listed, on_demand};
 use seekless::tools::order::{Options, order};
 use seekless::trace::{FileList, Loads};
 use std::collections::HashMap;
@@ -38,6 +38,8 @@ pub(super) struct Game {
 pub(super) struct Start {
     /// First loads, as the paper's cache leaves them.
     pub(super) loads: Vec<Id>,
+    /// All loads, those of a file that was loaded before among them.
+    all: Vec<Id>,
     /// One for each of [`ORDERS`].
     orders: Vec<Vec<Id>>,
 }
@@ -68,7 +70,8 @@ impl Game {
             let names: Vec<String> =
                 run.iter().map(|load| loads.names[load.file as usize].clone()).collect();
             let mut seen = vec![false; list.paths.len()];
-            let mut own = number(&names);
+            let all = number(&names);
+            let mut own = all.clone();
             own.retain(|&id| !std::mem::replace(&mut seen[id as usize], true));
             let others: Vec<_> =
                 zero_ad.runs.iter().filter(|run| *run != held_out).cloned().collect();
@@ -84,7 +87,7 @@ impl Game {
             }
             let rest = (0..list.paths.len() as Id).filter(|&id| !seen[id as usize]);
             orders.push(own.iter().copied().chain(rest).collect());
-            starts.push(Start { loads: own, orders });
+            starts.push(Start { loads: own, all, orders });
         }
         Ok(Game { bytes, starts, names: list.paths })
     }
@@ -150,14 +153,7 @@ impl Game {
     /// order.
     pub(super) fn store(&self, how: How, device: &DeviceSpec) -> anyhow::Result<Vec<f64>> {
         let How { list_known, cache_bytes, percent } = how;
-        let settings = Settings {
-            policy: "landlord".to_owned(),
-            memory: Memory { cache_bytes, read_ahead_bytes: None, window_bytes: None },
-            costs: device.costs(),
-            source: CostsSource::Told,
-            work: Work::default(),
-            prediction: None,
-        };
+        let settings = settings(cache_bytes, device);
         let load = if list_known { listed } else { on_demand };
         let from = |number: usize| {
             let mut seconds = 0.0;
@@ -169,6 +165,26 @@ impl Game {
             Ok(seconds)
         };
         (0..ORDERS.len()).map(from).collect()
+    }
+
+    /// What all loads of all starts ask of a store that loads on demand, from the order `best`, if
+    /// the files of each unit of `together_bytes` leave its cache together.
+    pub(super) fn all_loads(
+        &self,
+        cache_bytes: u64,
+        together_bytes: Option<u64>,
+        device: &DeviceSpec,
+    ) -> anyhow::Result<Vec<StoreFigures>> {
+        let settings = Settings { together_bytes, ..settings(cache_bytes, device) };
+        let best = ORDERS.iter().position(|order| *order == "best").context("it is one of them")?;
+        let figures = |start: &Start| {
+            let (archive, _) = self.archive(start, best, CODED_PERCENT);
+            let mut places = vec![0; self.bytes.len()];
+            (0..).zip(&start.orders[best]).for_each(|(place, &id)| places[id as usize] = place);
+            let loads: Vec<Id> = start.all.iter().map(|&id| places[id as usize]).collect();
+            Ok(on_demand(&archive, &loads, &settings, &mut device.model())?)
+        };
+        self.starts.iter().map(figures).collect()
     }
 
     fn archive(&self, start: &Start, number: usize, percent: u64) -> (Archive, Vec<Id>) {
@@ -185,5 +201,18 @@ impl Game {
             opening: Vec::new(),
         };
         (archive, start.loads.iter().map(|&id| places[id as usize]).collect())
+    }
+}
+
+/// A store that was told its device.
+fn settings(cache_bytes: u64, device: &DeviceSpec) -> Settings {
+    Settings {
+        policy: "landlord".to_owned(),
+        memory: Memory { cache_bytes, read_ahead_bytes: None, window_bytes: None },
+        together_bytes: None,
+        costs: device.costs(),
+        source: CostsSource::Told,
+        work: Work::default(),
+        prediction: None,
     }
 }

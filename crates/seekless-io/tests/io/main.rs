@@ -2,6 +2,7 @@
 
 mod asynchronous;
 mod broken;
+mod chunked;
 mod concurrent;
 mod costs;
 mod decisions;
@@ -14,10 +15,13 @@ mod hinted;
 mod loose;
 mod many;
 mod model;
+mod once;
 mod predicted;
+mod protected;
 mod ranged;
 mod recorded;
 mod sources;
 mod statistics;
 mod streamed;
 mod support;
+mod together;

@@ -3,12 +3,13 @@
 use super::Names;
 use super::end::{End, starts_with};
 use super::row::{Header, Rows, Time};
+use crate::chunks;
 use crate::entry::Method;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{
-    CENTRAL, CENTRAL_BYTES, DEFLATE_RATIO_MAX, EXTRA_TIME, EXTRA_ZIP64, FLAG_ENCRYPTED,
-    FLAG_STRONG, FLAG_UTF8, SEE_ZIP64_16, SEE_ZIP64_32, ZSTD_RATIO_MAX, extra, take_u64, u16_at,
-    u32_at,
+    CENTRAL, CENTRAL_BYTES, DEFLATE_RATIO_MAX, EXTRA_CHUNKS, EXTRA_TIME, EXTRA_ZIP64,
+    FLAG_ENCRYPTED, FLAG_STRONG, FLAG_UTF8, SEE_ZIP64_16, SEE_ZIP64_32, ZSTD_RATIO_MAX, extra,
+    take_u64, u16_at, u32_at,
 };
 use crate::name;
 use std::borrow::Cow;
@@ -32,7 +33,7 @@ pub(super) fn parse(
     let name = raw.name(number)?;
     let header = raw.header(number, end, &name)?;
     check_sizes(&header, &name)?;
-    rows.push(&header);
+    rows.push(&header, raw.chunks(&header)).map_err(super::no_memory)?;
     names.push(&name);
     Ok(bytes.len() - after.len())
 }
@@ -147,6 +148,20 @@ impl Raw<'_> {
 
     fn has_zip64(&self) -> bool {
         extra(self.extra, EXTRA_ZIP64).is_some()
+    }
+
+    /// The table of the entry's chunks, if it has one that can be right.
+    fn chunks(&self, header: &Header) -> &[u8] {
+        match extra(self.extra, EXTRA_CHUNKS) {
+            Some(table)
+                if header.method == Method::Deflate
+                    && header.flags & FLAG_ENCRYPTED == 0
+                    && chunks::is_possible(table, header.bytes, header.coded_bytes) =>
+            {
+                table
+            }
+            _ => &[],
+        }
     }
 
     fn mode(&self) -> u16 {

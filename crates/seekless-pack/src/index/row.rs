@@ -3,6 +3,7 @@
 use crate::civil;
 use crate::entry::{Entry, Method};
 use std::collections::TryReserveError;
+use std::ops::Range;
 
 /// The bit of [`Row::marks`] of an entry whose name ends in `/`.
 const DIRECTORY: u8 = 1;
@@ -10,6 +11,8 @@ const DIRECTORY: u8 = 1;
 const EXACT_TIME: u8 = 2;
 /// Of one whose sizes are in [`Rows::wide`], at `coded_bytes`.
 const WIDE: u8 = 4;
+/// Of one that has chunks.
+const CHUNKED: u8 = 8;
 
 /// All entries.
 #[derive(Debug, Clone, Default)]
@@ -17,6 +20,10 @@ pub(super) struct Rows {
     rows: Vec<Row>,
     /// Sizes of content and data of entries of 4 GiB and more.
     wide: Vec<(u64, u64)>,
+    /// The tables of chunks, one behind the other.
+    tables: Vec<u8>,
+    /// Where each table lies there, by the offset of its entry's header.
+    chunked: Vec<(u64, Range<usize>)>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -68,13 +75,21 @@ impl Rows {
         self.rows.len()
     }
 
-    pub(super) fn push(&mut self, header: &Header) {
+    /// Adds an entry, and the table of its chunks, which is empty if it has none.
+    pub(super) fn push(&mut self, header: &Header, table: &[u8]) -> Result<(), TryReserveError> {
         let narrow = |bytes: u64| u32::try_from(bytes).ok();
         let sizes = narrow(header.bytes).zip(narrow(header.coded_bytes));
         let (exact, time) = match header.time {
             Time::Exact(seconds) => (EXACT_TIME, seconds.cast_unsigned()),
             Time::Dos { time, date } => (0, u32::from(date) << 16 | u32::from(time)),
         };
+        let chunked = if table.is_empty() { 0 } else { CHUNKED };
+        if !table.is_empty() {
+            self.tables.try_reserve(table.len())?;
+            self.tables.extend_from_slice(table);
+            let place = self.tables.len() - table.len()..self.tables.len();
+            self.chunked.push((header.header_offset, place));
+        }
         let directory = if header.directory { DIRECTORY } else { 0 };
         let wide = if sizes.is_none() { WIDE } else { 0 };
         let (bytes, coded_bytes) = sizes.unwrap_or((0, self.wide.len() as u32));
@@ -90,8 +105,9 @@ impl Rows {
             mode: header.mode,
             method: header.method.number(),
             flags: header.flags,
-            marks: directory | exact | wide,
+            marks: directory | exact | wide | chunked,
         });
+        Ok(())
     }
 
     pub(super) fn offset(&self, number: usize) -> u64 {
@@ -105,6 +121,17 @@ impl Rows {
             0 => (u64::from(row.bytes), u64::from(row.coded_bytes)),
             _ => self.wide[row.coded_bytes as usize],
         }
+    }
+
+    /// The table of an entry's chunks; empty if it has none. To be called once the entries are in
+    /// archive order.
+    pub(super) fn table(&self, number: usize) -> &[u8] {
+        let row = &self.rows[number];
+        if row.marks & CHUNKED == 0 {
+            return &[];
+        }
+        let found = self.chunked.binary_search_by_key(&row.header_offset, |(offset, _)| *offset);
+        found.map_or(&[], |place| &self.tables[self.chunked[place].1.clone()])
     }
 
     /// The entry, but for its extent.
@@ -129,7 +156,8 @@ impl Rows {
     }
 
     /// The numbers in the order of their places, if that is another one.
-    pub(super) fn archive_order(&self) -> Option<Vec<u32>> {
+    pub(super) fn archive_order(&mut self) -> Option<Vec<u32>> {
+        self.chunked.sort_by_key(|(offset, _)| *offset);
         if self.rows.is_sorted_by_key(|row| row.header_offset) {
             return None;
         }

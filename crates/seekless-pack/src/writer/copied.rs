@@ -55,6 +55,7 @@ impl<W: Write> PackWriter<W> {
                 coded_bytes: entry.coded_bytes,
                 header_offset: self.at + (entry.header_offset - begin),
                 wide_sizes: entry.bytes.max(entry.coded_bytes) >= self.limits.bytes,
+                chunks: from.chunk_table(number),
             });
         }
         self.at += end - begin;

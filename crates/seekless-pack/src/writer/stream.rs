@@ -1,6 +1,7 @@
 //! Files too large for memory: written as they are read, their header filled in afterwards.
 
 use super::PackWriter;
+use crate::chunks::{self, ChunkCoder, Table};
 use crate::entry::Method;
 use crate::error::{Error, ErrorKind, Result};
 use crate::prepare::{About, Codec};
@@ -11,6 +12,8 @@ use flate2::write::DeflateEncoder;
 use std::io::{Read, Seek, SeekFrom, Write};
 
 const CHUNK_BYTES: usize = 1 << 20;
+/// Threads that code the chunks of one file.
+const THREADS_MAX: usize = 16;
 /// As the small files' level; another implementation, so not the same bytes.
 const LEVEL: u32 = 6;
 /// Deflate's worst case is 5 bytes for each stored block of 16 KiB or more, zstd's 3 for each of
@@ -38,14 +41,19 @@ impl<W: Write + Seek> PackWriter<W> {
         self.failed = true; // until the header is whole again
         let mut record = self.blank(about, bytes, codec.method());
         self.put_header(&record)?;
-        let start = self.at;
-        let (crc, read) = match codec {
-            Codec::Stored => self.copy_from(source, &about.name)?,
-            Codec::Auto | Codec::Deflate => {
+        let (start, mut table) = (self.at, Vec::new());
+        let (crc, read) = match (codec, chunks::log_bytes(bytes)) {
+            (Codec::Stored, _) => self.copy_from(source, &about.name)?,
+            (Codec::Auto | Codec::Deflate, Some(log_bytes)) => {
+                let (crc, read, made) = self.code_chunks(source, &about.name, bytes, log_bytes)?;
+                table = made;
+                (crc, read)
+            }
+            (Codec::Auto | Codec::Deflate, None) => {
                 let coder = DeflateEncoder::new(Vec::new(), Compression::new(LEVEL));
                 self.code_from(source, &about.name, coder)?
             }
-            Codec::Zstd(level) => {
+            (Codec::Zstd(level), _) => {
                 let coder = zstandard::encoder(Vec::new(), level);
                 let coder = coder.map_err(|error| Error::io("cannot start zstd", error))?;
                 self.code_from(source, &about.name, coder)?
@@ -60,6 +68,7 @@ impl<W: Write + Seek> PackWriter<W> {
         }
         record.crc = crc;
         record.coded_bytes = self.at - start;
+        record.chunks = &table;
         self.rewrite_header(&record)?;
         self.note(&record);
         self.failed = false;
@@ -81,6 +90,7 @@ impl<W: Write + Seek> PackWriter<W> {
             coded_bytes: 0,
             header_offset: self.at,
             wide_sizes: most.saturating_add(64) >= self.limits.bytes,
+            chunks: &[],
         }
     }
 
@@ -116,6 +126,52 @@ impl<W: Write + Seek> PackWriter<W> {
         let rest = coder.end().map_err(|error| unreadable(name, error))?;
         self.put(&rest)?;
         Ok((reader.crc.finalize(), reader.bytes))
+    }
+
+    /// Codes `source` in chunks, several at once on threads of their own. Returns the CRC and the
+    /// length of what it gave, and the table of the chunks.
+    fn code_chunks(
+        &mut self,
+        source: &mut dyn Read,
+        name: &str,
+        bytes: u64,
+        log_bytes: u8,
+    ) -> Result<(u32, u64, Vec<u8>)> {
+        let mut reader = Checked::new(source);
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+        let mut coders: Vec<_> = (0..threads).map(|_| ChunkCoder::new()).collect();
+        let mut contents = vec![Vec::new(); threads];
+        let mut table = Table::new(log_bytes);
+        loop {
+            for content in &mut contents {
+                let chunk = (&mut reader).take(1 << log_bytes);
+                fill(chunk, content).map_err(|error| unreadable(name, error))?;
+            }
+            let whole = reader.bytes >= bytes;
+            let last = contents.iter().rposition(|content| !content.is_empty());
+            let Some(last) = last else { break };
+            let coded = std::thread::scope(|scope| {
+                let each = coders.iter_mut().zip(&contents[..=last]).enumerate();
+                let code = each.map(|(at, (coder, content))| {
+                    scope.spawn(move || coder.code(content, whole && at == last))
+                });
+                let running: Vec<_> = code.collect();
+                running.into_iter().map(|thread| thread.join()).collect::<Vec<_>>()
+            });
+            for chunk in coded {
+                let chunk = chunk.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                let chunk = chunk.map_err(|error| unreadable(name, error.into()))?;
+                table.push(&chunk);
+                self.put(&chunk.data)?;
+            }
+            if whole {
+                break;
+            }
+        }
+        // What comes after that is too much, which the caller sees.
+        let mut more = [0];
+        reader.read(&mut more).map_err(|error| unreadable(name, error))?;
+        Ok((reader.crc.finalize(), reader.bytes, table.into_bytes()))
     }
 
     /// Writes the header once more where it stands, now that CRC and size are known; its length is
@@ -165,6 +221,12 @@ impl Coder for zstd::stream::write::Encoder<'static, Vec<u8>> {
     fn end(self) -> std::io::Result<Vec<u8>> {
         self.finish()
     }
+}
+
+/// Replaces `content` by all of `source`.
+fn fill(mut source: impl Read, content: &mut Vec<u8>) -> std::io::Result<()> {
+    content.clear();
+    source.read_to_end(content).map(drop)
 }
 
 fn unreadable(name: &str, error: std::io::Error) -> Error {

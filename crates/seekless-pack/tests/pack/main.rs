@@ -1,5 +1,6 @@
 //! The archive as others see it: what is written opens elsewhere, what is broken is refused.
 
+mod chunked;
 mod foreign;
 mod fuzzed;
 mod harness;

@@ -21,6 +21,7 @@ fn settings() -> Settings {
     Settings {
         policy: "lru".to_owned(),
         memory,
+        together_bytes: None,
         costs: VOLUME,
         source: CostsSource::Told,
         work: Work::default(),
@@ -315,4 +316,16 @@ fn a_list_joins_what_is_near_and_asks_for_nothing_twice() {
         list(&all, &settings()).time_ns
             <= on_demand(&archive, &all, &settings(), &mut model()).unwrap().time_ns
     );
+}
+
+#[test]
+fn files_of_a_unit_leave_the_cache_together() {
+    let archive = archive([3_000; 40]);
+    let memory = Memory { cache_bytes: 30_000, read_ahead_bytes: Some(0), window_bytes: None };
+    let loads: Vec<Id> = (0..10).chain([30, 9, 8, 7, 6, 5, 4, 3, 2, 1]).collect();
+    let hits = |together_bytes| {
+        simulate(&archive, &loads, &Settings { memory, together_bytes, ..settings() }).hits
+    };
+    // Ten files fit. The eleventh evicts the first, whose unit has five.
+    assert_eq!((hits(None), hits(Some(16 << 10)), hits(Some(1))), (9, 5, 9));
 }

@@ -129,3 +129,21 @@ fn an_archive_of_another_tool_is_updated_too() {
     updated_by(&dir, Evidence::Content);
     assert_eq!(names(contents(&out)), ["b/c", "b/d", "a"]);
 }
+
+#[test]
+fn a_large_entry_that_stays_keeps_its_chunks() {
+    let text: String = (0..700_000).map(|number: u32| format!("{} ", number % 9_973)).collect();
+    assert!(text.len() > 3 << 20);
+    let text = text.repeat(2);
+    let (_room, dir) = folder(&[("a", "1"), ("large.txt", &text), ("z", "2")]);
+    let out = dir.with_file_name("data.zip");
+    pack_to(&dir, &out, &["z", "large.txt", "a"], &Options::default()).expect("packed");
+    let open = || {
+        let bytes = fs::read(&out).expect("it is there");
+        Index::open(bytes.as_slice(), bytes.len() as u64).expect("our own")
+    };
+    let before = open().chunks(1).expect("it is large");
+    fs::write(dir.join("z"), "longer than before").expect("room");
+    assert_eq!(counts(&updated_by(&dir, Evidence::SizeAndTime))[0], (2, text.len() as u64 + 1));
+    assert_eq!(open().chunks(1), Some(before));
+}
