@@ -2,6 +2,7 @@
 
 use crate::buffer;
 use crate::failure::Failure;
+use crate::following::Following;
 use crate::fork::OfProcess;
 use crate::job::{self, lock};
 use crate::many::LoadMany;
@@ -27,6 +28,8 @@ pub(crate) struct Store {
 }
 
 /// How it was opened.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
 struct Settings {
     paths: Vec<PathBuf>,
     cache: u64,
@@ -35,6 +38,7 @@ struct Settings {
     predict: bool,
     workers: Option<usize>,
     read_ahead_cache: Option<u64>,
+    window: Option<u64>,
     max_entry_bytes: Option<u64>,
     beyond_cache: Option<u64>,
     device: Option<String>,
@@ -52,6 +56,9 @@ impl Settings {
         }
         if let Some(bytes) = self.read_ahead_cache {
             builder = builder.read_ahead_cache(bytes);
+        }
+        if let Some(bytes) = self.window {
+            builder = builder.window(bytes);
         }
         if let Some(bytes) = self.max_entry_bytes {
             builder = builder.max_entry_bytes(bytes);
@@ -99,36 +106,7 @@ impl Store {
 #[pymethods]
 impl Store {
     #[new]
-    #[pyo3(signature = (paths, cache, policy, direct, predict, workers, read_ahead_cache, max_entry_bytes, beyond_cache, device))]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the settings, which the package names and explains"
-    )]
-    fn new(
-        py: Python<'_>,
-        paths: Vec<PathBuf>,
-        cache: u64,
-        policy: String,
-        direct: bool,
-        predict: bool,
-        workers: Option<usize>,
-        read_ahead_cache: Option<u64>,
-        max_entry_bytes: Option<u64>,
-        beyond_cache: Option<u64>,
-        device: Option<String>,
-    ) -> PyResult<Self> {
-        let settings = Settings {
-            paths,
-            cache,
-            policy,
-            direct,
-            predict,
-            workers,
-            read_ahead_cache,
-            max_entry_bytes,
-            beyond_cache,
-            device,
-        };
+    fn new(py: Python<'_>, settings: Settings) -> PyResult<Self> {
         let store = job::short(py, || settings.open())?;
         Ok(Self { settings, opened: Mutex::new(Some(OfProcess::new(store))) })
     }
@@ -175,6 +153,19 @@ impl Store {
     /// Begins to load files; iterate over it.
     fn load_many(&self, names: Vec<String>) -> PyResult<LoadMany> {
         Ok(LoadMany::new(self.current()?, names))
+    }
+
+    /// Says in which order files will be loaded, in place of what was said before.
+    fn will_load(&self, py: Python<'_>, names: Vec<String>) -> PyResult<()> {
+        let store = self.current()?;
+        job::short(py, || store.will_load(&names).map_err(|error| self.settings.failure(error)))
+    }
+
+    /// Loads files in this order, ahead of a program that takes them in about the same.
+    fn follow(&self, py: Python<'_>, names: Vec<String>) -> PyResult<Following> {
+        let store = self.current()?;
+        let follow = || store.follow(names).map_err(|error| self.settings.failure(error));
+        Ok(Following::new(job::short(py, follow)?))
     }
 
     /// The bytes of a file.
