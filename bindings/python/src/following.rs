@@ -1,9 +1,9 @@
 //! `Following`: the files of a list, read ahead of the program.
 
 use crate::buffer;
-use crate::failure::Failure;
 use crate::fork::OfProcess;
 use crate::job;
+use crate::store::Only;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -11,11 +11,14 @@ use seekless::io;
 
 /// Gives the contents of files that `Store.follow` reads ahead. Any thread may take them.
 #[pyclass(frozen, module = "seekless._seekless")]
-pub(crate) struct Following(OfProcess<io::Following>);
+pub(crate) struct Following {
+    following: OfProcess<io::Following>,
+    source: Only,
+}
 
 impl Following {
-    pub(crate) fn new(following: io::Following) -> Self {
-        Self(OfProcess::new(following))
+    pub(crate) fn new(following: io::Following, source: Only) -> Self {
+        Self { following: OfProcess::new(following), source }
     }
 }
 
@@ -23,13 +26,13 @@ impl Following {
 impl Following {
     /// The contents of files, in the order of the names.
     fn take<'py>(&self, py: Python<'py>, names: Vec<String>) -> PyResult<Bound<'py, PyList>> {
-        let Some(following) = self.0.get() else {
+        let Some(following) = self.following.get() else {
             let message = "this list was begun before a fork: begin it in the child";
             return Err(PyRuntimeError::new_err(message));
         };
         py.check_signals()?;
         let take = || following.take(&names).into_iter().collect::<Result<Vec<_>, _>>();
-        let contents = job::short(py, || take().map_err(Failure::from))?;
+        let contents = job::short(py, || take().map_err(|error| self.source.failure(error)))?;
         let views = contents.into_iter().map(|content| buffer::view(py, content));
         PyList::new(py, views.collect::<PyResult<Vec<_>>>()?)
     }

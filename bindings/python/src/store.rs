@@ -27,6 +27,20 @@ pub(crate) struct Store {
     opened: Mutex<Option<OfProcess<io::Store>>>,
 }
 
+/// The only source of a store, which its errors name.
+pub(crate) struct Only(Option<PathBuf>);
+
+impl Only {
+    /// An error of a load.
+    pub(crate) fn failure(&self, error: io::Error) -> Failure {
+        let failure = Failure::from(error);
+        match &self.0 {
+            Some(path) => failure.at(path),
+            None => failure,
+        }
+    }
+}
+
 /// How it was opened.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
@@ -80,10 +94,11 @@ impl Settings {
 
     /// An error, and the path of the only source.
     fn failure(&self, error: io::Error) -> Failure {
-        match &self.paths[..] {
-            [path] => Failure::from(error).at(path),
-            _ => Failure::from(error),
-        }
+        self.only().failure(error)
+    }
+
+    fn only(&self) -> Only {
+        Only(if let [path] = &self.paths[..] { Some(path.clone()) } else { None })
     }
 }
 
@@ -141,7 +156,7 @@ impl Store {
         let loads = Mutex::new((loads, &mut contents));
         while job::short(py, || {
             let (loads, contents) = &mut *lock(&loads);
-            gather(loads, contents)
+            gather(loads, contents).map_err(|error| self.settings.failure(error))
         })? {
             py.check_signals()?;
         }
@@ -152,7 +167,7 @@ impl Store {
 
     /// Begins to load files; iterate over it.
     fn load_many(&self, names: Vec<String>) -> PyResult<LoadMany> {
-        Ok(LoadMany::new(self.current()?, names))
+        Ok(LoadMany::new(self.current()?, self.settings.only(), names))
     }
 
     /// Says in which order files will be loaded, in place of what was said before.
@@ -165,7 +180,7 @@ impl Store {
     fn follow(&self, py: Python<'_>, names: Vec<String>) -> PyResult<Following> {
         let store = self.current()?;
         let follow = || store.follow(names).map_err(|error| self.settings.failure(error));
-        Ok(Following::new(job::short(py, follow)?))
+        Ok(Following::new(job::short(py, follow)?, self.settings.only()))
     }
 
     /// The bytes of a file.
@@ -239,7 +254,7 @@ impl Store {
 }
 
 /// Takes what arrives for a while. False at the end.
-fn gather(loads: &mut io::LoadMany, contents: &mut [Option<Buffer>]) -> Result<bool, Failure> {
+fn gather(loads: &mut io::LoadMany, contents: &mut [Option<Buffer>]) -> Result<bool, io::Error> {
     let began = Instant::now();
     for (position, content) in loads {
         contents[position] = Some(content?);
