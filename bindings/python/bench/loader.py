@@ -132,11 +132,11 @@ def by_pytorch(dataset: Any, workers: int, **options: Any) -> Any:
     )
 
 
-def loose(data: Path, files: int, workers: int, cache: int) -> Epoch:
+def loose(data: Path, args: argparse.Namespace) -> Epoch:
     def read(number: int) -> bytes:
         return (data / f"{number // 1000:03}" / f"{number:06}.bin").read_bytes()
 
-    return lambda epoch: batched(by_pytorch(Mapped(files, read), workers, shuffle=True))
+    return lambda epoch: batched(by_pytorch(Mapped(args.files, read), args.workers, shuffle=True))
 
 
 class Zipped:
@@ -155,12 +155,12 @@ class Zipped:
         return bytes(self.opened.read(f"{number:06}.bin"))
 
 
-def zipped(data: Path, files: int, workers: int, cache: int) -> Epoch:
-    dataset = Mapped(files, Zipped(data / "data.zip").read)
-    return lambda epoch: batched(by_pytorch(dataset, workers, shuffle=True))
+def zipped(data: Path, args: argparse.Namespace) -> Epoch:
+    dataset = Mapped(args.files, Zipped(data / "data.zip").read)
+    return lambda epoch: batched(by_pytorch(dataset, args.workers, shuffle=True))
 
 
-def webdataset(data: Path, files: int, workers: int, cache: int) -> Epoch:
+def webdataset(data: Path, args: argparse.Namespace) -> Epoch:
     import webdataset
 
     shards = sorted(map(str, data.glob("*.tar")))
@@ -170,12 +170,12 @@ def webdataset(data: Path, files: int, workers: int, cache: int) -> Epoch:
 
     def epoch(number: int) -> Iterator[tuple[int, int, int]]:
         stream = webdataset.WebDataset(shards, shardshuffle=len(shards), seed=number)
-        return batched(by_pytorch(stream.shuffle(1000).map(made), workers))
+        return batched(by_pytorch(stream.shuffle(1000).map(made), args.workers))
 
     return epoch
 
 
-def mosaicml(data: Path, files: int, workers: int, cache: int) -> Epoch:
+def mosaicml(data: Path, args: argparse.Namespace) -> Epoch:
     import streaming
 
     streaming.base.util.clean_stale_shared_memory()
@@ -186,10 +186,10 @@ def mosaicml(data: Path, files: int, workers: int, cache: int) -> Epoch:
             return sample(found["number"], found["data"])
 
     dataset = Samples(local=str(data), shuffle=True, batch_size=BATCH, shuffle_seed=1)
-    return lambda epoch: batched(by_pytorch(dataset, workers))
+    return lambda epoch: batched(by_pytorch(dataset, args.workers))
 
 
-def litdata(data: Path, files: int, workers: int, cache: int) -> Epoch:
+def litdata(data: Path, args: argparse.Namespace) -> Epoch:
     import litdata
 
     class Samples(litdata.StreamingDataset):  # type: ignore[misc]
@@ -199,7 +199,7 @@ def litdata(data: Path, files: int, workers: int, cache: int) -> Epoch:
 
     dataset = Samples(str(data), shuffle=True, seed=1)
     loader = litdata.StreamingDataLoader(
-        dataset, batch_size=BATCH, num_workers=workers, collate_fn=list
+        dataset, batch_size=BATCH, num_workers=args.workers, collate_fn=list
     )
     return lambda epoch: batched(loader)
 
@@ -208,28 +208,33 @@ def decoded(name: str, content: memoryview) -> tuple[int, int, int]:
     return sample(int(name[:6]), content)
 
 
-def seekless(
-    data: Path, files: int, workers: int, cache: int, groups: str | None = None
-) -> Epoch:
+def seekless(data: Path, args: argparse.Namespace, is_told: bool = True, **order: Any) -> Epoch:
     from seekless.training import Dataset, SeededSampler
 
-    dataset = Dataset(data / "data.zip", cache=cache, transform=decoded)
-    sampler = SeededSampler(dataset, seed=1, groups=groups)
-    loader = by_pytorch(dataset, workers, sampler=sampler)
+    device = f"iops={args.iops},bandwidth={args.bandwidth}B/s" if is_told else None
+    dataset = Dataset(data / "data.zip", cache=args.cache, transform=decoded, device=device)
+    sampler = SeededSampler(dataset, seed=1, epochs=args.epochs, **order)
+    loader = by_pytorch(dataset, args.workers, sampler=sampler)
     return lambda epoch: batched(loader)
 
 
-def seekless_groups(data: Path, files: int, workers: int, cache: int) -> Epoch:
-    return seekless(data, files, workers, cache, groups="4MiB")
+def seekless_untold(data: Path, args: argparse.Namespace) -> Epoch:
+    return seekless(data, args, is_told=False)
 
 
-LOADERS: dict[str, tuple[str, Callable[[Path, int, int, int], Epoch]]] = {
+def seekless_groups(data: Path, args: argparse.Namespace) -> Epoch:
+    return seekless(data, args, groups="4MiB")
+
+
+LOADERS: dict[str, tuple[str, Callable[[Path, argparse.Namespace], Epoch]]] = {
     "loose files": ("loose", loose),
     "zipfile": ("zip", zipped),
     "webdataset": ("webdataset", webdataset),
     "mosaicml": ("mosaicml", mosaicml),
     "litdata": ("litdata", litdata),
     "seekless": ("zip", seekless),
+    # It finds out itself what the volume charges.
+    "seekless, untold": ("zip", seekless_untold),
     "seekless, groups": ("zip", seekless_groups),
 }
 
@@ -318,7 +323,7 @@ def drop(folder: Path) -> None:
 def child(args: argparse.Namespace) -> None:
     form, make = LOADERS[args.child]
     data = Path(args.folder) / form
-    epochs = make(data, args.files, args.workers, args.cache)
+    epochs = make(data, args)
     __import__("torch")
     print("ready", flush=True)
     for epoch in range(args.epochs):
@@ -340,6 +345,7 @@ def run(name: str, workers: int, args: argparse.Namespace, cache: int) -> list[d
     words = [sys.executable, __file__, "--child", name, "--workers", str(workers)]
     words += ["--cache", str(cache), "--folder", str(folder), "--files", str(args.files)]
     words += ["--epochs", str(args.epochs)]
+    words += ["--iops", str(args.iops), "--bandwidth", str(args.bandwidth)]
     quiet = subprocess.DEVNULL if not args.loud else None
     process = subprocess.Popen(
         words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=quiet, text=True

@@ -245,6 +245,9 @@ impl Store {
             wait_p99_ns,
             wait_max_ns
         );
+        said.set_item("request_ns", statistics.costs.request_ns)?;
+        said.set_item("bytes_per_second", statistics.costs.bytes_per_second)?;
+        said.set_item("costs_source", format!("{:?}", statistics.costs_source).to_lowercase())?;
         said.set_item("device_requests", counters.requests)?;
         said.set_item("device_bytes", counters.bytes)?;
         said.set_item("engine", store.engine_name())?;

@@ -217,7 +217,9 @@ class Store:
 
     def statistics(self) -> dict[str, Any]:
         """How the loads were served since the store was opened: ``hits``, ``misses``,
-        ``read_bytes``, ``device_requests``, ... Bytes and nanoseconds."""
+        ``read_bytes``, ``device_requests``, ... Bytes and nanoseconds. ``request_ns`` and
+        ``bytes_per_second`` are what the store takes its device to charge, and ``costs_source``
+        says how it knows: ``"told"``, ``"probed"``, ``"estimated"`` or ``"assumed"``."""
         return self._store.statistics()
 
     def close(self) -> None:

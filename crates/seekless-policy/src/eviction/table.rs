@@ -5,7 +5,8 @@ use super::Eviction;
 use super::landlord::{Charging, Division, Lazy, Reciprocal};
 use super::{Arc, Car, Cflru, Clock, ClockOzen, ClockPro, ClockProOzen, Fab, Fifo, Fwf, Gds, Gdsf};
 use super::{
-    Belady, BeladySize, Hyperbolic, Landlord, Lfu, LfuDa, Lru, Lru2, LruWsr, Mq, Opt, Random, Random2,
+    Belady, BeladySize, Hyperbolic, Landlord, Lfu, LfuDa, Lru, Lru2, LruWsr, Mq, Opt, Random,
+    Random2,
 };
 use super::{
     Clock2QPlus, Clock2QPlusShort, Lirs, Qdlp, S3Fifo, S3Fifo2024, Sieve, TwoLists, WTinyLfu,
