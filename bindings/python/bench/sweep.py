@@ -51,7 +51,7 @@ def made(path: Path, requests: int, objects: int, skew: float, seed: int) -> Non
             rows["id"] = (objects * choice.random(count) ** skew).astype("u8")
             rows["size"] = 1
             rows["next"] = -1
-            rows.tofile(out)
+            out.write(rows.tobytes())
 
 
 def without_times(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ const WINDOW_REQUESTS: usize = 1 << 20;
 /// the traces are read once: they may be pipes. Calls `progress` with the rows read and those of
 /// all traces, estimated.
 ///
-/// Memory: some 30 bytes an id of the trace, for its name and size, and 4 a request of the sample.
+/// Memory: some 35 bytes an id of the trace, for its name and size, and 4 a request of the sample.
 /// `None` if the traces are not of records, or the sample is of a number of ids: then
 /// [`shards`](super::shards()) is for them.
 ///
@@ -34,8 +34,8 @@ pub fn shards_while_read(
     let Some((unit, mut reader)) = reading.reader(traces)? else { return Ok(None) };
     let (hash, limit) = (Hash::new(sample.seed), threshold(sample.rate));
     let (mut window, mut kept) = (Window::default(), Vec::new());
-    // What each id weighs, and how often it is requested.
-    let (mut weights, mut uses) = (Vec::new(), Vec::new());
+    // What each id weighs, and how often it is requested: at most 2^32 times, the reader's bound.
+    let (mut weights, mut uses) = (Vec::<u64>::new(), Vec::<u32>::new());
     let mut count = 0;
     loop {
         window.clear();
@@ -45,8 +45,11 @@ pub fn shards_while_read(
         kept.extend(window.ids.iter().filter(|&&id| hash.of(id) < limit));
         if !reading.unit_weights {
             window.weigh(&mut weights);
-            uses.resize(weights.len(), 0_u64);
-            window.ids.iter().for_each(|&id| uses[id as usize] += 1);
+            uses.resize(weights.len(), 0);
+            for &id in &window.ids {
+                let uses = &mut uses[id as usize];
+                *uses = uses.saturating_add(1);
+            }
         }
         if !more {
             break;
@@ -54,10 +57,12 @@ pub fn shards_while_read(
     }
     let weight = match weights.iter().all(|&weight| weight == 1) {
         true => count,
-        false => weights.iter().zip(&uses).map(|(weight, uses)| weight * uses).sum(),
+        false => weights.iter().zip(&uses).map(|(weight, &uses)| weight * u64::from(uses)).sum(),
     };
-    drop(uses);
-    let requests = Requests::part(unit, kept, weights, reader.objects.len());
+    let distinct = reader.objects.len();
+    // The names of the objects, which are the most of all.
+    drop((reader, uses));
+    let requests = Requests::part(unit, kept, weights, distinct);
     let totals = Totals::new(&requests, count, weight);
     let sizes = spread(&requests, points);
     Ok(Some(curve_of(&requests, &sizes, sample, totals)))
