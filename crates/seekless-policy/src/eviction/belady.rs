@@ -15,7 +15,8 @@ type Key = (Reverse<u64>, u64);
 ///   farthest first. If these do not make enough room, all of them stay, and the newcomer does not
 ///   enter.
 /// - **Cost per request:** O(log n), and for each file that a newcomer pushes out or looks at.
-/// - **Memory:** 4 bytes an id and at most 56 a resident file. No ghosts.
+/// - **Memory:** 4 bytes an id, 8 more where weights differ, and at most 36 a resident file. No
+///   ghosts.
 /// - **Shines** where the order of the loads is known, such as the shuffled epochs of a training
 ///   job. For bytes it is near the optimum as long as a file is small beside the cache. **Fails**
 ///   to count files: [`BeladySize`](super::BeladySize) keeps many small ones in place of a large

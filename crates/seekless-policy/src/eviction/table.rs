@@ -122,7 +122,7 @@ policies! {
         "Belady 1966; Mattson and others 1970";
     "opt@bypass" => Opt::with_bypass, (21, 21),
         "the same, and may leave the newcomer out", "Belady 1966; Mattson and others 1970";
-    "belady" => Belady::new, (61, 69),
+    "belady" => Belady::new, (42, 50),
         "what is used again last leaves first or stays out, whatever its size", "Belady 1966";
     "belady-size" => BeladySize::new, (57, 57),
         "the future for files: weight times distance; no bound", "libCacheSim";
