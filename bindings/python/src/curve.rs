@@ -8,7 +8,7 @@ use crate::table::Table;
 use pyo3::prelude::*;
 use seekless::sim::Requests;
 use seekless::sim::curve::{
-    Curve, Method, Point, Sampling, Shards, exact, sampled, shards, spread,
+    Curve, Method, Point, Sampling, Shards, exact, sampled, shards, shards_while_read, spread,
 };
 use std::path::PathBuf;
 
@@ -39,6 +39,15 @@ pub(crate) fn curve(
     let reading = reading.reading()?;
     check(sample, stack, &policies)?;
     job::wait(py, progress, move |tick| {
+        if let (true, Some(Sample::Rate(rate))) = (stack, sample) {
+            let sample = Shards { seed, ..Shards::fixed_rate(rate) };
+            let told = &mut tick.progress();
+            // As long as the trace is of records, it need not fit the memory.
+            if let Some(found) = shards_while_read(&reading, &traces, points.max(1), sample, told)?
+            {
+                return Ok(table(&vec![found; policies.len()]));
+            }
+        }
         let requests = reading.read(&traces, &mut tick.progress())?;
         let sizes = spread(&requests, points.max(1));
         of_each(&requests, &policies, &sizes, (sample, stack, seed), tick)

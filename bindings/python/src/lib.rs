@@ -11,6 +11,7 @@ mod buffer;
 mod capsule;
 mod curve;
 mod failure;
+mod following;
 mod fork;
 mod job;
 mod live;
@@ -20,6 +21,7 @@ mod pack;
 mod record;
 mod requests;
 mod rows;
+mod shuffle;
 mod simulate;
 mod store;
 mod table;
@@ -35,33 +37,24 @@ mod _seekless {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use super::arguments::parse_bytes;
-    #[pymodule_export]
-    use super::curve::curve;
-    #[pymodule_export]
-    use super::fork::after_fork;
-    #[pymodule_export]
-    use super::live::Cache;
-    #[pymodule_export]
-    use super::many::LoadMany;
-    #[pymodule_export]
-    use super::pack::pack;
-    #[pymodule_export]
-    use super::record::record;
-    #[pymodule_export]
-    use super::requests::Requests;
-    #[pymodule_export]
-    use super::simulate::{policies, simulate};
-    #[pymodule_export]
-    use super::store::Store;
-    #[pymodule_export]
-    use super::table::Table;
-    #[pymodule_export]
-    use super::timed::simulate_timed;
-    #[pymodule_export]
-    use super::trace::{import_files, import_table, trace_info, trace_table};
-    #[pymodule_export]
-    use super::wake::Arrivals;
+    use super::{
+        arguments::parse_bytes,
+        curve::curve,
+        following::Following,
+        fork::after_fork,
+        live::Cache,
+        many::LoadMany,
+        pack::pack,
+        record::record,
+        requests::Requests,
+        shuffle::shuffled,
+        simulate::{policies, simulate},
+        store::Store,
+        table::Table,
+        timed::simulate_timed,
+        trace::{import_files, import_table, trace_info, trace_table},
+        wake::Arrivals,
+    };
 
     /// Says the version.
     #[pymodule_init]

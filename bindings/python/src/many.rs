@@ -1,9 +1,9 @@
 //! `LoadMany`: the files of a list, as they arrive.
 
 use crate::buffer;
-use crate::failure::Failure;
 use crate::fork::OfProcess;
 use crate::job::{self, lock};
+use crate::store::Only;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use seekless::io;
@@ -14,12 +14,13 @@ use std::sync::Mutex;
 pub(crate) struct LoadMany {
     loads: OfProcess<Mutex<io::LoadMany>>,
     names: Vec<String>,
+    source: Only,
 }
 
 impl LoadMany {
-    pub(crate) fn new(store: io::Store, names: Vec<String>) -> Self {
+    pub(crate) fn new(store: io::Store, source: Only, names: Vec<String>) -> Self {
         let loads = OfProcess::new(Mutex::new(store.load_many(names.iter().map(String::as_str))));
-        Self { loads, names }
+        Self { loads, names, source }
     }
 }
 
@@ -37,7 +38,8 @@ impl LoadMany {
         py.check_signals()?;
         match job::short(py, || Ok(lock(loads).next()))? {
             Some((position, content)) => {
-                let content = buffer::view(py, content.map_err(Failure::from)?)?;
+                let content = content.map_err(|error| self.source.failure(error))?;
+                let content = buffer::view(py, content)?;
                 Ok(Some((&self.names[position], content)))
             }
             None => Ok(None),

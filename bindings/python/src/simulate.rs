@@ -9,8 +9,8 @@ use crate::table::Table;
 use pyo3::prelude::*;
 use seekless::policy::eviction::POLICIES;
 use seekless::sim::{
-    Capacities, Case, Figures, Opened, Options, Plan, Reading, Requests, Windows, WriteBack,
-    check_cases, each_case, simulate_with,
+    Capacities, Figures, Opened, Options, Plan, Reading, Requests, Windows, WriteBack,
+    simulate_cases,
 };
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -84,12 +84,7 @@ fn named(
 /// Simulates policies of ours from memory.
 pub(crate) fn kept(requests: &Requests, plan: &Plan, tick: &Tick) -> Result<Vec<Row>, Failure> {
     let cases = plan.cases(&requests.totals());
-    check_cases(requests, &cases, &plan.options)?;
-    let timed = |case: &Case| {
-        let started = Instant::now();
-        Ok((simulate_with(requests, case, &plan.options)?, started.elapsed()))
-    };
-    Ok(each_case(&cases, &mut tick.progress(), timed)?)
+    Ok(simulate_cases(requests, &cases, &plan.options, &mut tick.progress())?)
 }
 
 /// Simulates policies of ours, then those of Python, which need this thread.

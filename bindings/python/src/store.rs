@@ -2,6 +2,7 @@
 
 use crate::buffer;
 use crate::failure::Failure;
+use crate::following::Following;
 use crate::fork::OfProcess;
 use crate::job::{self, lock};
 use crate::many::LoadMany;
@@ -26,7 +27,23 @@ pub(crate) struct Store {
     opened: Mutex<Option<OfProcess<io::Store>>>,
 }
 
+/// The only source of a store, which its errors name.
+pub(crate) struct Only(Option<PathBuf>);
+
+impl Only {
+    /// An error of a load.
+    pub(crate) fn failure(&self, error: io::Error) -> Failure {
+        let failure = Failure::from(error);
+        match &self.0 {
+            Some(path) => failure.at(path),
+            None => failure,
+        }
+    }
+}
+
 /// How it was opened.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
 struct Settings {
     paths: Vec<PathBuf>,
     cache: u64,
@@ -35,6 +52,7 @@ struct Settings {
     predict: bool,
     workers: Option<usize>,
     read_ahead_cache: Option<u64>,
+    window: Option<u64>,
     max_entry_bytes: Option<u64>,
     beyond_cache: Option<u64>,
     device: Option<String>,
@@ -52,6 +70,9 @@ impl Settings {
         }
         if let Some(bytes) = self.read_ahead_cache {
             builder = builder.read_ahead_cache(bytes);
+        }
+        if let Some(bytes) = self.window {
+            builder = builder.window(bytes);
         }
         if let Some(bytes) = self.max_entry_bytes {
             builder = builder.max_entry_bytes(bytes);
@@ -73,10 +94,11 @@ impl Settings {
 
     /// An error, and the path of the only source.
     fn failure(&self, error: io::Error) -> Failure {
-        match &self.paths[..] {
-            [path] => Failure::from(error).at(path),
-            _ => Failure::from(error),
-        }
+        self.only().failure(error)
+    }
+
+    fn only(&self) -> Only {
+        Only(if let [path] = &self.paths[..] { Some(path.clone()) } else { None })
     }
 }
 
@@ -99,36 +121,7 @@ impl Store {
 #[pymethods]
 impl Store {
     #[new]
-    #[pyo3(signature = (paths, cache, policy, direct, predict, workers, read_ahead_cache, max_entry_bytes, beyond_cache, device))]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the settings, which the package names and explains"
-    )]
-    fn new(
-        py: Python<'_>,
-        paths: Vec<PathBuf>,
-        cache: u64,
-        policy: String,
-        direct: bool,
-        predict: bool,
-        workers: Option<usize>,
-        read_ahead_cache: Option<u64>,
-        max_entry_bytes: Option<u64>,
-        beyond_cache: Option<u64>,
-        device: Option<String>,
-    ) -> PyResult<Self> {
-        let settings = Settings {
-            paths,
-            cache,
-            policy,
-            direct,
-            predict,
-            workers,
-            read_ahead_cache,
-            max_entry_bytes,
-            beyond_cache,
-            device,
-        };
+    fn new(py: Python<'_>, settings: Settings) -> PyResult<Self> {
         let store = job::short(py, || settings.open())?;
         Ok(Self { settings, opened: Mutex::new(Some(OfProcess::new(store))) })
     }
@@ -163,7 +156,7 @@ impl Store {
         let loads = Mutex::new((loads, &mut contents));
         while job::short(py, || {
             let (loads, contents) = &mut *lock(&loads);
-            gather(loads, contents)
+            gather(loads, contents).map_err(|error| self.settings.failure(error))
         })? {
             py.check_signals()?;
         }
@@ -174,7 +167,20 @@ impl Store {
 
     /// Begins to load files; iterate over it.
     fn load_many(&self, names: Vec<String>) -> PyResult<LoadMany> {
-        Ok(LoadMany::new(self.current()?, names))
+        Ok(LoadMany::new(self.current()?, self.settings.only(), names))
+    }
+
+    /// Says in which order files will be loaded, in place of what was said before.
+    fn will_load(&self, py: Python<'_>, names: Vec<String>) -> PyResult<()> {
+        let store = self.current()?;
+        job::short(py, || store.will_load(&names).map_err(|error| self.settings.failure(error)))
+    }
+
+    /// Loads files in this order, ahead of a program that takes them in about the same.
+    fn follow(&self, py: Python<'_>, names: Vec<String>) -> PyResult<Following> {
+        let store = self.current()?;
+        let follow = || store.follow(names).map_err(|error| self.settings.failure(error));
+        Ok(Following::new(job::short(py, follow)?, self.settings.only()))
     }
 
     /// The bytes of a file.
@@ -239,6 +245,9 @@ impl Store {
             wait_p99_ns,
             wait_max_ns
         );
+        said.set_item("request_ns", statistics.costs.request_ns)?;
+        said.set_item("bytes_per_second", statistics.costs.bytes_per_second)?;
+        said.set_item("costs_source", format!("{:?}", statistics.costs_source).to_lowercase())?;
         said.set_item("device_requests", counters.requests)?;
         said.set_item("device_bytes", counters.bytes)?;
         said.set_item("engine", store.engine_name())?;
@@ -248,7 +257,7 @@ impl Store {
 }
 
 /// Takes what arrives for a while. False at the end.
-fn gather(loads: &mut io::LoadMany, contents: &mut [Option<Buffer>]) -> Result<bool, Failure> {
+fn gather(loads: &mut io::LoadMany, contents: &mut [Option<Buffer>]) -> Result<bool, io::Error> {
     let began = Instant::now();
     for (position, content) in loads {
         contents[position] = Some(content?);

@@ -255,3 +255,25 @@ def test_100000_loads_leave_nothing_behind(archive: Path) -> None:
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown < 20_000, f"grew by {grown} KiB"
     assert store.statistics()["held_bytes"] < 10_000_000
+
+
+def test_a_store_heeds_what_will_be_loaded(folder: Path, archive: Path) -> None:
+    files = contents(folder)
+    names = sorted(files)
+    cache = sum(map(len, files.values())) // 4
+    with seekless.Store(archive, cache=cache, policy="belady", read_ahead_cache=0) as store:
+        store.will_load(names * 2)
+        for name in names * 2:
+            assert bytes(store.load(name)) == files[name]
+        # An LRU cache has nothing of a list that is longer than itself, when it comes again.
+        assert store.statistics()["hits"] > len(names) / 5
+        following = store.follow(names)
+        assert [bytes(view) for view in following.take(names[5:0:-1])] == [
+            files[name] for name in names[5:0:-1]
+        ]
+        assert bytes(following.take(["part0/f0.bin"])[0]) == files["part0/f0.bin"]
+        for wrong in (store.will_load, store.follow):
+            with pytest.raises(FileNotFoundError, match="no entry named"):
+                wrong([names[0], "none"])
+        with pytest.raises(FileNotFoundError):
+            following.take(["none"])

@@ -12,7 +12,7 @@ use crate::{Error, Result, Store};
 use seekless_device::{Costs, CostsSource, Knowledge};
 use seekless_engine::{Engine, EngineKind};
 use seekless_policy::cache::{Cache, Config, Together};
-use seekless_policy::eviction::named;
+use seekless_policy::eviction::{Needs, named};
 use seekless_policy::extents::Extent;
 use seekless_policy::planner::{self, Planner};
 use seekless_policy::prediction::{Model, Prediction};
@@ -104,7 +104,7 @@ impl StoreBuilder {
     }
 
     /// The eviction policy by name, see [`NAMES`](seekless_policy::eviction::NAMES); by default
-    /// `landlord`.
+    /// `landlord`. `belady` evicts by what [`Store::will_load`] tells.
     pub fn policy(mut self, name: impl Into<String>) -> Self {
         self.policy = name.into();
         self
@@ -333,7 +333,10 @@ impl StoreBuilder {
         let setting = |error| Error::setting("the cache cannot be made", error);
         let (policy, recorder) =
             Watched::new(named(&self.policy, files_bytes).map_err(setting)?, self.record);
-        let mut cache = Cache::new(policy, Config::files(files_bytes)).map_err(setting)?;
+        // As far as the program tells it: without `Store::will_load` no next use is known.
+        let offer = Needs { next_use: true, ..Needs::NONE };
+        let config = Config::files(files_bytes);
+        let mut cache = Cache::with_offer(policy, config, offer).map_err(setting)?;
         cache.grow(planner.entries());
         if let Some(unit_bytes) = self.together_bytes {
             cache.leave_together(Together::new(entries, unit_bytes));

@@ -120,6 +120,10 @@ impl Eviction for Watched {
         self.policy.remove(id);
     }
 
+    fn foresee(&mut self, id: Id, next_use: u64) {
+        self.policy.foresee(id, next_use);
+    }
+
     fn resident_weight(&self) -> u64 {
         self.policy.resident_weight()
     }

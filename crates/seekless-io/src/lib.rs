@@ -63,6 +63,7 @@
 
 #![forbid(unsafe_code)]
 
+mod announced;
 mod archive;
 mod buffer;
 mod builder;
@@ -91,6 +92,7 @@ mod store;
 mod stream;
 mod worker;
 
+pub use announced::Following;
 pub use buffer::Buffer;
 pub use builder::StoreBuilder;
 pub use decision::Decision;

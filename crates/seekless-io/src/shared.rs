@@ -126,6 +126,11 @@ impl Shared {
         drop(state);
     }
 
+    /// These files will be loaded next. Hits logged so far come before them.
+    pub(crate) fn will_load(&self, ids: &[Id]) {
+        self.drained().will_load(ids);
+    }
+
     fn file_request(&self, id: Id) -> Request {
         let request = Request::file(id, self.sources.bytes(id));
         Request { cost: self.hints.get(id).cost(request.cost), ..request }

@@ -13,6 +13,7 @@ use crate::statistics::Statistics;
 use seekless_device::{Brought, Costs, Knowledge, Nanos};
 use seekless_policy::cache::{Cache, Command, Config, Filled, Step};
 use seekless_policy::eviction::{Id, Request};
+use seekless_policy::future::Future;
 use seekless_policy::planner::Planner;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -63,6 +64,8 @@ pub(crate) struct Released {
 pub(crate) struct State {
     cache: Cache<Watched>,
     recorder: Option<Recorder>,
+    /// What the program has said it will load.
+    future: Future,
     commands: Vec<Command>,
     hits: Vec<Id>,
     flights: HashMap<Id, Flight>,
@@ -87,6 +90,7 @@ impl State {
         Self {
             cache,
             recorder,
+            future: Future::default(),
             commands: Vec::new(),
             hits: Vec::new(),
             flights: HashMap::new(),
@@ -124,8 +128,21 @@ impl State {
         self.hits = scratch;
     }
 
+    /// The program will load these, and nothing else that it announced before.
+    pub(crate) fn will_load(&mut self, ids: &[Id]) {
+        let entries = self.planner.entries();
+        self.future.announce(ids, entries);
+        (0..entries).for_each(|id| self.cache.foresee(id, self.future.next_use(id)));
+    }
+
+    /// A request, once it knows when the next for the same file comes.
+    fn foreseen(&mut self, request: &Request) -> Request {
+        Request { next_use: self.future.loaded(request.id), ..*request }
+    }
+
     /// Tells the policy of a hit.
     pub(crate) fn hit(&mut self, request: &Request) {
+        let request = &self.foreseen(request);
         self.planner.loaded(request.id);
         let told = self.cache.touch(request);
         debug_assert!(told, "a hit of what was evicted: {request:?}");
@@ -144,6 +161,7 @@ impl State {
         hits: &mut Stopped<'_, Buffer>,
         released: &mut Released,
     ) -> Asked {
+        let request = &self.foreseen(request);
         self.planner.loaded(request.id);
         let step = self.cache.step(request, &mut self.commands);
         if let Some(recorder) = &mut self.recorder {

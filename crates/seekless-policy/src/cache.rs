@@ -176,6 +176,11 @@ impl<E: Eviction> Cache<E> {
         self.decide(request, sink)
     }
 
+    /// The owner has learned when `id` is requested next: [`Eviction::foresee`].
+    pub fn foresee(&mut self, id: Id, next_use: u64) {
+        self.policy.foresee(id, next_use);
+    }
+
     /// Applies a hit that a thread logged earlier without taking the lock. False if the id is no
     /// longer resident; then the hit is ignored.
     pub fn touch(&mut self, request: &Request) -> bool {

@@ -4,6 +4,7 @@
 //! the owner of the cache gives out. A policy is arrays and index-linked lists over them.
 
 mod arc;
+mod belady;
 mod belady_size;
 mod car;
 mod cflru;
@@ -45,6 +46,7 @@ mod w_tiny_lfu;
 
 pub use crate::id::Id;
 pub use arc::Arc;
+pub use belady::Belady;
 pub use belady_size::BeladySize;
 pub use car::Car;
 pub use cflru::Cflru;
@@ -240,6 +242,10 @@ pub trait Eviction {
     /// The owner has written `id` back: it is clean until the next write. Only policies with
     /// [`Needs::state`] use it.
     fn cleaned(&mut self, _id: Id) {}
+    /// The owner has learned that the next request for `id` has position `next_use`, [`NEVER`] if
+    /// there is none. Only policies with [`Needs::next_use`] use it. An id that is not resident is
+    /// no error.
+    fn foresee(&mut self, _id: Id, _next_use: u64) {}
     /// Weight of all resident ids; never above the capacity.
     fn resident_weight(&self) -> u64;
 }

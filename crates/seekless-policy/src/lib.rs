@@ -41,6 +41,8 @@
 //! - [`readahead`]: which pages of a file to fetch before they are asked for.
 //! - [`kept_reads`]: which reads stay in memory for the entries in them that have not been
 //!   requested.
+//! - [`future`]: what a program has said it will load, for policies that know the future.
+//! - [`shuffle`]: the order of each epoch of a training.
 //! - [`sample`]: seeded random numbers, and sets to draw from.
 //!
 //! The other modules are arrays of which policies are made. They are private: a policy outside this
@@ -86,6 +88,7 @@ mod column;
 mod error;
 pub mod eviction;
 pub mod extents;
+pub mod future;
 mod heap;
 mod id;
 pub mod kept_reads;
@@ -102,6 +105,7 @@ mod ranking;
 pub mod readahead;
 pub mod sample;
 mod segments;
+pub mod shuffle;
 pub mod start;
 mod weights;
 

@@ -3,7 +3,8 @@
 //! There are three ways, from exact to quick. The last two give error bars.
 //!
 //! - [`exact_lru`] for LRU;
-//! - [`shards`] for LRU, on a sample of the ids;
+//! - [`shards`] for LRU, on a sample of the ids; [`shards_while_read`] for traces that are too long
+//!   for memory;
 //! - [`sampled`] for any policy, by simulating small caches on samples.
 
 mod exact;
@@ -12,11 +13,13 @@ mod sampled;
 mod shards;
 mod sizes;
 mod stack;
+mod while_read;
 
 pub use exact::{LruMisses, exact, exact_lru};
 pub use sampled::{Sampling, sampled};
 pub use shards::{Shards, shards};
 pub use sizes::spread;
+pub use while_read::shards_while_read;
 
 use crate::requests::Requests;
 use crate::unit::Unit;
@@ -100,6 +103,16 @@ impl Totals {
         } else {
             requests.ids().iter().map(|&id| requests.weight(id)).sum::<u64>() as f64
         };
+        Self::with(requests, count, weight)
+    }
+
+    /// Those of a trace of `count` requests of this weight together, of which `requests` has all
+    /// ids.
+    fn new(requests: &Requests, count: u64, weight: u64) -> Self {
+        Self::with(requests, count as f64, weight as f64)
+    }
+
+    fn with(requests: &Requests, count: f64, weight: f64) -> Self {
         Self {
             requests: count,
             bytes: weight,

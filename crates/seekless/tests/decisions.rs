@@ -6,6 +6,7 @@ use seekless::io::{Decision, Hint, Store};
 use seekless::pack::{About, Codec, PackWriter, prepare};
 use seekless::policy::cache::{Cache, Command, Config, Filled};
 use seekless::policy::eviction::{Id, named};
+use seekless::policy::shuffle::{Epoch, permutation};
 use seekless::sim::{Case, Requests, simulate, victims};
 use std::fs::File;
 use std::io::BufWriter;
@@ -197,4 +198,33 @@ fn load_many_evicts_as_simulated_also_when_dropped_early() {
         });
         assert!(replay(&store, policy) > 100, "{policy}: the test must evict");
     }
+}
+
+#[test]
+fn announced_epochs_hit_and_evict_as_simulated() {
+    let (_directory, path) = sample();
+    let store = open(&path, "belady");
+    let epoch = |number| permutation(FILES as u32, Epoch { seed: 9, number });
+    let names = |ids: &[Id]| ids.iter().map(|&id| name(u64::from(id))).collect::<Vec<_>>();
+    let mut loaded = Vec::new();
+    for number in 0..6 {
+        // Nothing comes after the last epoch, neither here nor in the simulator.
+        let next = if number < 5 { epoch(number + 1) } else { Vec::new() };
+        let order = epoch(number);
+        store.will_load(names(&[&order[..], &next].concat())).unwrap();
+        names(&order).iter().for_each(|name| drop(store.load(name).unwrap()));
+        loaded.extend(order);
+    }
+    let evicted: Vec<Vec<Id>> = (store.decisions().into_iter())
+        .map(|decision| match decision {
+            Decision::Requested { evicted, .. } => evicted,
+            other => panic!("nothing failed here: {other:?}"),
+        })
+        .collect();
+    let bytes: Vec<u64> = store.index().entries().map(|entry| entry.bytes).collect();
+    let case = Case { policy: "belady".to_owned(), capacity: CACHE_BYTES };
+    let requests = Requests::from_files(&loaded, &bytes);
+    assert_eq!(simulate(&requests, &case).unwrap().hits, store.statistics().hits);
+    assert_eq!(victims(&requests, &case).unwrap(), evicted);
+    assert!(evicted.iter().any(|victims| victims.len() > 1), "the test must evict");
 }

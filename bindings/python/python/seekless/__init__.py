@@ -4,6 +4,7 @@
 - :func:`simulate`, :func:`curve` and :class:`Cache`: what another cache would have cost;
 - :func:`sweep`: all policies and sizes on all traces, on all cores or a Dask cluster;
 - :func:`pack` and :class:`Store`: files in the order in which they are read, through a cache;
+- :class:`training.Dataset`: the files of a pack for PyTorch, in shuffled epochs;
 - ``fsspec.filesystem("seekless", fo="data.zip")``: the same for pandas, xarray and others.
 
 docs/python.md explains them; ``help(seekless.simulate)`` lists what a call takes. KB, MB, GB are
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import os as _os
 
-from . import _seekless
+from . import _seekless, training
 from .caches import Cache, Policy, curve, policies, simulate
 from .errors import (
     CorruptError,
@@ -59,6 +60,7 @@ __all__ = [
     "record",
     "simulate",
     "sweep",
+    "training",
 ]
 
 _os.register_at_fork(after_in_child=_seekless.after_fork)

@@ -42,6 +42,19 @@ class PackOptions(TypedDict):
     prediction: bool
     force: bool
 
+class StoreSettings(TypedDict):
+    paths: list[str]
+    cache: int
+    policy: str
+    direct: bool
+    predict: bool
+    workers: int | None
+    read_ahead_cache: int | None
+    window: int | None
+    max_entry_bytes: int | None
+    beyond_cache: int | None
+    device: str | None
+
 _Progress = Callable[[int, int], None] | None
 
 class Table:
@@ -85,6 +98,9 @@ class Cache:
     def used(self) -> int:
         """The weight of what is in the cache."""
 
+class Following:
+    def take(self, names: list[str]) -> list[memoryview]: ...
+
 class LoadMany:
     def __iter__(self) -> Iterator[tuple[str, memoryview]]: ...
     def __next__(self) -> tuple[str, memoryview]: ...
@@ -101,23 +117,13 @@ class Requests:
     def __len__(self) -> int: ...
 
 class Store:
-    def __init__(
-        self,
-        paths: list[str],
-        cache: int,
-        policy: str,
-        direct: bool,
-        predict: bool,
-        workers: int | None,
-        read_ahead_cache: int | None,
-        max_entry_bytes: int | None,
-        beyond_cache: int | None,
-        device: str | None,
-    ) -> None: ...
+    def __init__(self, settings: StoreSettings) -> None: ...
     def load(self, name: str) -> memoryview: ...
     def read_range(self, name: str, start: int, stop: int) -> memoryview: ...
     def load_all(self, names: list[str]) -> list[memoryview]: ...
     def load_many(self, names: list[str]) -> LoadMany: ...
+    def will_load(self, names: list[str]) -> None: ...
+    def follow(self, names: list[str]) -> Following: ...
     def bytes(self, name: str) -> int: ...
     def names(self) -> list[tuple[str, int]]: ...
     def __len__(self) -> int: ...
@@ -136,6 +142,9 @@ class Arrivals:
 
 def after_fork() -> None: ...
 def parse_bytes(text: str) -> int: ...
+def shuffled(
+    count: int, seed: int, number: int, groups: tuple[list[int], int, int] | None = None
+) -> list[int]: ...
 def policies() -> list[tuple[str, str, str]]: ...
 def simulate(
     traces: list[str],

@@ -152,6 +152,8 @@ def curve(
     Exact without ``sample``: for LRU in one pass, for other policies size by size. With ``sample``,
     a share of the ids (0.01) or a number of them (8192), by SHARDS with error bars: small caches on
     samples for any policy, or with ``stack`` LRU's stack distances of one sample, which is quicker.
+    With ``stack`` and a share, a trace of records (libCacheSim's formats) may be a pipe and larger
+    than memory: it takes some 35 bytes an id, and 4 a request of the sample.
     ``seed`` chooses the ids. The other arguments are those of :func:`simulate`.
 
     >>> seekless.curve("blocks.parquet", ["lru", "arc"], sample=0.05).plot()

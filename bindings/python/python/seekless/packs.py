@@ -93,11 +93,14 @@ class Store:
     arrives; in the child of a fork it opens itself again with its first load.
 
     - ``cache``: what is kept between loads, in bytes or as ``"64MiB"``.
-    - ``policy``: what leaves the cache (:func:`seekless.policies`).
+    - ``policy``: what leaves the cache (:func:`seekless.policies`); ``"belady"`` evicts by what
+      :meth:`will_load` tells.
     - ``direct``: read past the system's page cache where the file system allows it.
     - ``predict``: read ahead what a pack says its program loads next.
     - ``workers``: threads that decode; by default as many as there are cores.
     - ``read_ahead_cache``: bytes for files that came with others; a part of the cache by default.
+    - ``window``: bytes that :meth:`load_many` reads ahead of its caller, beside the cache; by
+      default 64 MiB, or 256 MiB where requests are dear.
     - ``max_entry_bytes``: larger files are refused (1 GiB), so that a small archive cannot ask for
       all memory. ``beyond_cache``: bytes that may be held beyond the cache.
     - ``device``: what the device charges, as ``"iops=3000,bandwidth=125MB/s"``; without it the
@@ -118,6 +121,7 @@ class Store:
         predict: bool = True,
         workers: int | None = None,
         read_ahead_cache: Bytes | None = None,
+        window: Bytes | None = None,
         max_entry_bytes: Bytes | None = None,
         beyond_cache: Bytes | None = None,
         device: str | None = None,
@@ -130,24 +134,27 @@ class Store:
             "predict": predict,
             "workers": workers,
             "read_ahead_cache": read_ahead_cache,
+            "window": window,
             "max_entry_bytes": max_entry_bytes,
             "beyond_cache": beyond_cache,
             "device": device,
         }
         cache_bytes = _bytes(cache)
         assert cache_bytes is not None
-        self._store = _seekless.Store(
-            list(self.paths),
-            cache_bytes,
-            policy,
-            direct,
-            predict,
-            workers,
-            _bytes(read_ahead_cache),
-            _bytes(max_entry_bytes),
-            _bytes(beyond_cache),
-            device,
-        )
+        settings: _seekless.StoreSettings = {
+            "paths": list(self.paths),
+            "cache": cache_bytes,
+            "policy": policy,
+            "direct": direct,
+            "predict": predict,
+            "workers": workers,
+            "read_ahead_cache": _bytes(read_ahead_cache),
+            "window": _bytes(window),
+            "max_entry_bytes": _bytes(max_entry_bytes),
+            "beyond_cache": _bytes(beyond_cache),
+            "device": device,
+        }
+        self._store = _seekless.Store(settings)
 
     def load(self, name: str) -> memoryview:
         """The content of a file: a read-only view, which is not a copy.
@@ -165,6 +172,22 @@ class Store:
     def load_all(self, names: Iterable[str]) -> list[memoryview]:
         """As :meth:`load_many`, all at once and in the order of ``names``."""
         return self._store.load_all(list(names))
+
+    def will_load(self, names: Iterable[str]) -> None:
+        """Says in which order files will be loaded, in place of all that was said before. A store
+        with the policy ``"belady"`` evicts by it: what is needed last leaves first. Loads that
+        differ are right all the same. Raises NotFoundError for a name that is not there.
+
+        >>> store.will_load(this_epoch + next_epoch)
+        """
+        self._store.will_load(list(names))
+
+    def follow(self, names: Iterable[str]) -> _seekless.Following:
+        """Loads files in this order, ahead of a program that takes them in about the same: the
+        result's ``take(names)`` gives the contents of some, in the order asked for, in any thread.
+        Reading runs ahead by ``window`` bytes. Raises NotFoundError for a name that is not there.
+        """
+        return self._store.follow(list(names))
 
     def read_range(self, name: str, start: int, stop: int) -> memoryview:
         """The bytes from ``start`` up to ``stop``, cut at the file's end. Of a stored entry only
@@ -194,7 +217,9 @@ class Store:
 
     def statistics(self) -> dict[str, Any]:
         """How the loads were served since the store was opened: ``hits``, ``misses``,
-        ``read_bytes``, ``device_requests``, ... Bytes and nanoseconds."""
+        ``read_bytes``, ``device_requests``, ... Bytes and nanoseconds. ``request_ns`` and
+        ``bytes_per_second`` are what the store takes its device to charge, and ``costs_source``
+        says how it knows: ``"told"``, ``"probed"``, ``"estimated"`` or ``"assumed"``."""
         return self._store.statistics()
 
     def close(self) -> None:

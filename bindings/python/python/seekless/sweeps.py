@@ -274,11 +274,17 @@ def _one_thread() -> None:
     os.environ["RAYON_NUM_THREADS"] = "1"
 
 
+def run_cluster_cell(cell: Cell, folder: str) -> str:
+    """As run_cell, in a worker of a cluster, which runs as many cells at once as it has threads."""
+    _one_thread()
+    return run_cell(cell, folder)
+
+
 def _on_cluster(cells: list[Cell], folder: str, client: Any) -> Iterator[str]:
     """On a Dask cluster, which runs a cell again if its worker is lost."""
     import distributed
 
-    futures = client.map(run_cell, cells, [folder] * len(cells), pure=False)
+    futures = client.map(run_cluster_cell, cells, [folder] * len(cells), pure=False)
     arriving: Any = distributed.as_completed
     try:
         for future in arriving(futures):

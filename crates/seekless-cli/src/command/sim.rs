@@ -17,7 +17,7 @@ use seekless::policy::readahead::Lead;
 use seekless::sim::post_cache::{self, Format};
 use seekless::sim::{
     Capacities, Case, Figures, Lines, Opened, Options, Plan, Reading, Requests, Timed, Totals,
-    Windows, WriteBack, check_cases, each_case, memory_bytes_max, simulate_with,
+    Windows, WriteBack, check_cases, memory_bytes_max, simulate_cases,
 };
 use seekless::sys::output::Destination;
 use seekless::tools::device::named;
@@ -403,17 +403,19 @@ fn simulate(args: &Args) -> anyhow::Result<(Totals, Vec<Row>)> {
         Opened::Kept(requests) => *requests,
         Opened::Long(stream) => {
             let (totals, figures) = stream.simulate(&mut output::counting("Simulating", "rows"))?;
-            let row = |(figures, time): Timed| Row::new(figures, time.as_secs_f64());
-            return Ok((totals, figures.into_iter().map(row).collect()));
+            return Ok((totals, table(figures)));
         }
     };
     tell_left_out(args, &requests);
     let cases = checked(&plan, &requests)?;
     let mut progress = simulating(&requests);
-    let rows = each_case(&cases, &mut progress, |case| {
-        timed(|| simulate_with(&requests, case, &plan.options))
-    })?;
-    Ok((requests.totals(), rows))
+    let rows = simulate_cases(&requests, &cases, &plan.options, &mut progress)?;
+    Ok((requests.totals(), table(rows)))
+}
+
+fn table(rows: Vec<Timed>) -> Vec<Row> {
+    let row = |(figures, time): Timed| Row::new(figures, time.as_secs_f64());
+    rows.into_iter().map(row).collect()
 }
 
 /// A bar for jobs that each take all requests.

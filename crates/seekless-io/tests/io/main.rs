@@ -1,5 +1,6 @@
 //! One test binary: every claim of the store, each in the file that is named after it.
 
+mod announced;
 mod asynchronous;
 mod broken;
 mod chunked;

@@ -71,11 +71,11 @@ impl BeladySize {
 
 impl BeladySizeRule {
     #[inline]
-    fn note_done(&mut self, request: &Request) {
-        match (request.next_use == NEVER, self.done.contains(request.id)) {
-            (true, false) => self.done.insert(request.id),
+    fn note_done(&mut self, id: Id, next_use: u64) {
+        match (next_use == NEVER, self.done.contains(id)) {
+            (true, false) => self.done.insert(id),
             (false, true) => {
-                self.done.remove(request.id);
+                self.done.remove(id);
             }
             _ => {}
         }
@@ -109,14 +109,14 @@ impl Rule for BeladySizeRule {
             }
             file.next_use = request.next_use;
         }
-        self.note_done(request);
+        self.note_done(request.id, request.next_use);
     }
 
     #[inline]
     fn enter(&mut self, request: &Request) {
         let Request { id, next_use, weight, .. } = *request;
         self.files.insert(id, File { next_use, weight });
-        self.note_done(request);
+        self.note_done(id, next_use);
     }
 
     /// A file that is never used again, else the greatest burden of the sample.
@@ -146,5 +146,12 @@ impl Rule for BeladySizeRule {
     #[inline]
     fn weight(&self, id: Id) -> Option<u64> {
         Some(self.files.get(id).map_or(0, |file| file.weight))
+    }
+
+    fn foresee(&mut self, id: Id, next_use: u64) {
+        if let Some(file) = self.files.get_mut(id) {
+            file.next_use = next_use;
+        }
+        self.note_done(id, next_use);
     }
 }

@@ -28,6 +28,8 @@ pub trait DynEviction: Send {
     fn remove_dyn(&mut self, id: Id);
     /// As [`Eviction::cleaned`].
     fn cleaned_dyn(&mut self, id: Id);
+    /// As [`Eviction::foresee`].
+    fn foresee_dyn(&mut self, id: Id, next_use: u64);
     /// As [`Eviction::resident_weight`].
     fn resident_weight_dyn(&self) -> u64;
 }
@@ -59,6 +61,10 @@ impl<E: Eviction + Send> DynEviction for E {
 
     fn cleaned_dyn(&mut self, id: Id) {
         self.cleaned(id);
+    }
+
+    fn foresee_dyn(&mut self, id: Id, next_use: u64) {
+        self.foresee(id, next_use);
     }
 
     fn resident_weight_dyn(&self) -> u64 {
@@ -132,6 +138,10 @@ impl Eviction for Named {
 
     fn cleaned(&mut self, id: Id) {
         self.policy.cleaned_dyn(id);
+    }
+
+    fn foresee(&mut self, id: Id, next_use: u64) {
+        self.policy.foresee_dyn(id, next_use);
     }
 
     fn resident_weight(&self) -> u64 {

@@ -174,6 +174,13 @@ impl Eviction for Opt {
         }
     }
 
+    fn foresee(&mut self, id: Id, next_use: u64) {
+        if let Some(queue) = self.queues.queue_of(id) {
+            self.detach(id, queue);
+            self.attach(id, next_use);
+        }
+    }
+
     fn resident_weight(&self) -> u64 {
         self.resident
     }

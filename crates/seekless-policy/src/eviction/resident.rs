@@ -49,6 +49,8 @@ pub trait Rule {
     fn resize(&mut self, _capacity: u64) {}
     /// As [`Eviction::cleaned`].
     fn cleaned(&mut self, _id: Id) {}
+    /// As [`Eviction::foresee`], of a resident id.
+    fn foresee(&mut self, _id: Id, _next_use: u64) {}
 }
 
 /// Evicts victims: subtracts their weight, and tells the rule and the owner.
@@ -199,6 +201,12 @@ impl<R: Rule> Eviction for Resident<R> {
 
     fn cleaned(&mut self, id: Id) {
         self.rule.cleaned(id);
+    }
+
+    fn foresee(&mut self, id: Id, next_use: u64) {
+        if self.rule.contains(id) {
+            self.rule.foresee(id, next_use);
+        }
     }
 
     fn resident_weight(&self) -> u64 {

@@ -5,7 +5,8 @@ use super::Eviction;
 use super::landlord::{Charging, Division, Lazy, Reciprocal};
 use super::{Arc, Car, Cflru, Clock, ClockOzen, ClockPro, ClockProOzen, Fab, Fifo, Fwf, Gds, Gdsf};
 use super::{
-    BeladySize, Hyperbolic, Landlord, Lfu, LfuDa, Lru, Lru2, LruWsr, Mq, Opt, Random, Random2,
+    Belady, BeladySize, Hyperbolic, Landlord, Lfu, LfuDa, Lru, Lru2, LruWsr, Mq, Opt, Random,
+    Random2,
 };
 use super::{
     Clock2QPlus, Clock2QPlusShort, Lirs, Qdlp, S3Fifo, S3Fifo2024, Sieve, TwoLists, WTinyLfu,
@@ -121,6 +122,8 @@ policies! {
         "Belady 1966; Mattson and others 1970";
     "opt@bypass" => Opt::with_bypass, (21, 21),
         "the same, and may leave the newcomer out", "Belady 1966; Mattson and others 1970";
+    "belady" => Belady::new, (42, 50),
+        "what is used again last leaves first or stays out, whatever its size", "Belady 1966";
     "belady-size" => BeladySize::new, (57, 57),
         "the future for files: weight times distance; no bound", "libCacheSim";
     "clock" => Clock::new, (10, 18),
@@ -270,7 +273,7 @@ mod tests {
             ("tinylfu", "w-tinylfu"),
             ("ARC", "arc"),
             ("clockpro", "clock-pro"),
-            ("belady", "belady-size"),
+            ("beladysize", "belady-size"),
             ("landlrod", "landlord"),
         ] {
             assert_eq!(nearest(wrong).first(), Some(&meant), "{wrong}: {:?}", nearest(wrong));

@@ -60,12 +60,22 @@ impl Shards {
 /// Memory: 4 bytes an id of the trace and about 24 an id of the sample.
 #[must_use]
 pub fn shards(requests: &Requests, capacities: &[u64], sample: Shards) -> Curve {
+    curve_of(requests, capacities, sample, Totals::of(requests))
+}
+
+/// As [`shards`], where `requests` may be those of the sample alone, of a trace with these sums.
+pub(super) fn curve_of(
+    requests: &Requests,
+    capacities: &[u64],
+    sample: Shards,
+    totals: Totals,
+) -> Curve {
     let units: Vec<u64> =
         sorted(capacities).iter().map(|&capacity| capacity / requests.unit_bytes()).collect();
     if requests.unit_weights() {
-        Sampler::<Units>::new(requests, &units, sample).curve()
+        Sampler::<Units>::new(requests, &units, sample, totals).curve()
     } else {
-        Sampler::<Weighed>::new(requests, &units, sample).curve()
+        Sampler::<Weighed>::new(requests, &units, sample, totals).curve()
     }
 }
 
@@ -78,6 +88,8 @@ struct Found {
 
 struct Sampler<'a, M> {
     requests: &'a Requests,
+    /// The sums of the trace.
+    totals: Totals,
     sizes: Sizes,
     hash: Hash,
     threshold: u64,
@@ -97,7 +109,7 @@ struct Sampler<'a, M> {
 const UNNUMBERED: u32 = u32::MAX;
 
 impl<'a, M: Mass> Sampler<'a, M> {
-    fn new(requests: &'a Requests, capacities: &[u64], sample: Shards) -> Self {
+    fn new(requests: &'a Requests, capacities: &[u64], sample: Shards, totals: Totals) -> Self {
         let hash = Hash::new(sample.seed);
         let threshold = threshold(sample.rate);
         let limit = requests.id_limit();
@@ -114,6 +126,7 @@ impl<'a, M: Mass> Sampler<'a, M> {
             held: sample.ids_max.map(|_| (most, BinaryHeap::new())),
             looked_at: 0,
             requests,
+            totals,
             sizes,
             hash,
             threshold,
@@ -132,7 +145,7 @@ impl<'a, M: Mass> Sampler<'a, M> {
             policy: "lru".to_owned(),
             method: Method::Shards,
             unit: self.requests.unit(),
-            requests: self.requests.len() as u64,
+            requests: self.totals.requests as u64,
             distinct: u64::from(self.requests.distinct()),
             requests_sampled: self.looked_at,
             rate,
@@ -187,7 +200,7 @@ impl<'a, M: Mass> Sampler<'a, M> {
     }
 
     fn points(&self, rate: f64) -> Vec<Point> {
-        let totals = Totals::of(self.requests);
+        let totals = &self.totals;
         let misses: Vec<Misses> =
             (0..self.sizes.bounds.len()).map(|bound| self.misses_above(bound, rate)).collect();
         let held = |capacity: u64| capacity as f64 * rate >= HELD_MIN * mean_weight(self.requests);

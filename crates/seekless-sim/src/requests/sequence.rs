@@ -126,6 +126,19 @@ impl Requests {
         }
     }
 
+    /// Some of the requests of a trace, with the weights of all its ids, of which there are
+    /// `distinct`. If no weights are given, all weigh 1.
+    pub(crate) fn part(unit: Unit, ids: Vec<Id>, weights: Vec<u64>, distinct: u32) -> Self {
+        let distinct_weight = match weights.is_empty() {
+            true => distinct.into(),
+            false => weights.iter().sum(),
+        };
+        let ones = weights.iter().all(|&weight| weight == 1);
+        let weights = if ones { Vec::new() } else { weights };
+        let none = Self::new(unit, Vec::new(), Vec::new());
+        Self { ids, weights, id_limit: distinct, distinct, distinct_weight, ..none }
+    }
+
     /// No requests, in whose place [`Requests::swap_window`] puts those of a window.
     pub(crate) fn window(unit: Unit) -> Self {
         Self::new(unit, Vec::new(), Vec::new())

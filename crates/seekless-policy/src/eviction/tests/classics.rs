@@ -3,7 +3,7 @@
 mod models;
 
 use super::*;
-use models::{NaiveFwf, NaiveMq, NaiveScored, NaiveSlru, Score};
+use models::{NaiveBelady, NaiveFwf, NaiveMq, NaiveScored, NaiveSlru, Score};
 use proptest::prelude::*;
 
 /// Tells each request when its id comes next, counted in requests.
@@ -131,6 +131,28 @@ proptest! {
     }
 
     #[test]
+    fn belady_equals_sorting_by_next_use(capacity in 0u64..60, steps in steps()) {
+        check_model(Belady::new(capacity), NaiveBelady::new(capacity), &with_next_uses(steps));
+    }
+
+    #[test]
+    fn belady_on_pages_is_opt_with_bypass(capacity in 1u64..20, steps in page_steps()) {
+        let steps = with_next_uses(steps);
+        let (belady, opt) = (Belady::new(capacity), Opt::with_bypass(capacity));
+        prop_assert_eq!(hits(belady, &steps), hits(opt, &steps));
+    }
+
+    #[test]
+    fn belady_without_knowledge_is_lru(capacity in 0u64..60, steps in steps()) {
+        let read = |step| match step {
+            Step::Request(request) => Step::Request(Request { kind: Use::Read, ..request }),
+            other => other,
+        };
+        let steps: Vec<_> = steps.into_iter().map(read).collect();
+        check_model(Belady::new(capacity), NaiveLru::new(capacity), &steps);
+    }
+
+    #[test]
     fn fifo_equals_a_queue(capacity in 0u64..60, steps in steps()) {
         check_model(Fifo::new(capacity), NaiveScored::new(capacity, Score::Fifo), &steps);
     }
@@ -158,6 +180,26 @@ proptest! {
     #[test]
     fn slru_of_four_equals_four_lists(capacity in 0u64..24, steps in page_steps()) {
         check_model(Slru::four(capacity), NaiveSlru::new(capacity, 4), &steps);
+    }
+}
+
+/// Every policy that knows the future heeds what it is told between requests.
+#[test]
+fn what_is_foreseen_replaces_what_was_known() {
+    for name in ["opt", "belady", "belady-size"] {
+        let mut policy = named(name, 3).unwrap();
+        let mut owner = Checker::default();
+        policy.grow(IDS);
+        for id in 0..3 {
+            let next_use = 10 + u64::from(id);
+            owner.request(&mut policy, &Request { next_use, ..Request::page(id) });
+        }
+        policy.foresee(1, 90);
+        policy.foresee(9, 95);
+        owner.request(&mut policy, &Request { next_use: 14, ..Request::page(3) });
+        policy.foresee(0, NEVER);
+        owner.request(&mut policy, &Request { next_use: 15, ..Request::page(4) });
+        assert_eq!(owner.evicted, [1, 0], "{name}");
     }
 }
 

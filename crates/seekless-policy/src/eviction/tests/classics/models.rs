@@ -384,3 +384,64 @@ impl Model for NaiveMq {
         self.out.retain(|ghost| ghost.0 != id);
     }
 }
+
+/// Resident files with their weight, next use and last use.
+pub(super) struct NaiveBelady {
+    capacity: u64,
+    requests: u64,
+    files: Vec<(Id, u64, u64, u64)>,
+}
+
+impl NaiveBelady {
+    pub(super) fn new(capacity: u64) -> Self {
+        Self { capacity, requests: 0, files: Vec::new() }
+    }
+
+    fn used(&self) -> u64 {
+        self.files.iter().map(|file| file.1).sum()
+    }
+
+    /// The first to leave come first.
+    fn sort(&mut self) {
+        self.files.sort_by_key(|&(_, _, next_use, last_use)| (u64::MAX - next_use, last_use));
+    }
+}
+
+impl Model for NaiveBelady {
+    fn request(&mut self, request: &Request) -> (Outcome, Vec<Id>) {
+        let Request { id, weight, next_use, .. } = *request;
+        self.requests += 1;
+        if let Some(file) = self.files.iter_mut().find(|file| file.0 == id) {
+            (file.2, file.3) = (next_use, self.requests);
+            return (Outcome::Hit, Vec::new());
+        }
+        self.sort();
+        let later = self.files.iter().take_while(|file| file.2 >= next_use).count();
+        let fits = (0..=later).find(|&leaving| {
+            let staying: u64 = self.files[leaving..].iter().map(|file| file.1).sum();
+            staying + weight <= self.capacity
+        });
+        let Some(leaving) = fits else { return (Outcome::Bypassed, Vec::new()) };
+        let victims = self.files.drain(..leaving).map(|file| file.0).collect();
+        self.files.push((id, weight, next_use, self.requests));
+        (Outcome::Admitted, victims)
+    }
+
+    fn evict_one(&mut self) -> Option<Id> {
+        self.sort();
+        (!self.files.is_empty()).then(|| self.files.remove(0).0)
+    }
+
+    fn set_capacity(&mut self, capacity: u64) -> Vec<Id> {
+        self.capacity = capacity;
+        let mut victims = Vec::new();
+        while self.used() > self.capacity {
+            victims.extend(self.evict_one());
+        }
+        victims
+    }
+
+    fn remove(&mut self, id: Id) {
+        self.files.retain(|file| file.0 != id);
+    }
+}
