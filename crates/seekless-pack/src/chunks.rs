@@ -150,7 +150,8 @@ impl Chunks {
     /// content exactly, and checks it. `data` is its data, in one or more parts.
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) or [`ErrorKind::Crc`](crate::ErrorKind::Crc).
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt), or
+    /// [`ErrorKind::Crc`](crate::ErrorKind::Crc).
     ///
     /// # Panics
     /// If `out` is of another length, or there is no such chunk.

@@ -33,7 +33,8 @@ const SLACK_BYTES: u64 = 2 * u16::MAX as u64 + DESCRIPTOR_BYTES;
 /// claims more bytes than its data can hold. What only the local header and the data can show is
 /// checked by [`decode`](crate::decode).
 ///
-/// It takes 43 bytes and the name for each entry, and 8 bytes for each chunk of a large deflated one.
+/// It takes 43 bytes and the name for each entry, and 8 bytes for each chunk of a large deflated
+/// one.
 #[derive(Debug, Clone, Default)]
 pub struct Index {
     rows: Rows,
@@ -152,8 +153,8 @@ impl Index {
         self.table.find(hash, |&number| self.names.is(number, name)).copied()
     }
 
-    /// The chunks of entry `number`, which can be inflated one by one; `None` if it has none, or the
-    /// directory's table of them is not that of its content.
+    /// The chunks of entry `number`, which can be inflated one by one; `None` if it has none, or if
+    /// the directory's table of them is not that of its content.
     ///
     /// Takes a few microseconds a chunk: to be kept while chunks are inflated.
     ///

@@ -145,8 +145,8 @@ impl Prepared {
     }
 }
 
-/// Codes one file. Same input, same bytes. Deflated content of more than 4 MiB is coded in chunks of
-/// 1 MiB that readers of ours decode one by one ([`Chunks`](crate::Chunks)); to others it is one
+/// Codes one file. Same input, same bytes. Deflated content of more than 4 MiB is coded in chunks
+/// of 1 MiB that readers of ours decode one by one ([`Chunks`](crate::Chunks)); to others it is one
 /// stream.
 ///
 /// # Errors

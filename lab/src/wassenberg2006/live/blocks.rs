@@ -1,5 +1,5 @@
-//! The paper's reader of archives: blocks of one size, those of a file several at once, and the last
-//! few are kept for the next file.
+//! The paper's reader of archives: blocks of one size, those of a file several at once, and the
+//! last few are kept for the next file.
 
 use seekless::engine::{AlignedBuf, Completion, Engine, EngineKind, Read, build};
 use seekless::sys::direct::open_direct;
