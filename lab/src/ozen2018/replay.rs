@@ -192,8 +192,8 @@ impl Replaying<'_> {
         &self.folder
     }
 
-    /// Plays the ten policies of a test, in both versions. The policies take turns in each round, so
-    /// that a device whose pace drifts does not choose among them.
+    /// Plays the ten policies of a test, in both versions. The policies take turns in each round,
+    /// so that a device whose pace drifts does not choose among them.
     pub(super) fn test(&mut self, test: &Played<'_>) -> Result<()> {
         let mut traces = self.traces(test)?;
         let mut bar = progress(format!("test {}, playing", test.number));

@@ -9,8 +9,8 @@
 //! - the **hard** limit: a write that exceeds it is held up until the dirty pages are down to the
 //!   middle between the two limits, as in Linux's `balance_dirty_pages`.
 //!
-//! Memory: 16 bytes an id, and about 64 bytes a dirty page. Each page is looked at once each time it
-//! becomes dirty.
+//! Memory: 16 bytes an id, and about 64 bytes a dirty page. Each page is looked at once each time
+//! it becomes dirty.
 
 use super::Cache;
 use crate::column;

@@ -48,7 +48,8 @@ impl Flusher {
         }
     }
 
-    /// After a write: writes more if too much is dirty. Returns the pages that its writer waits for.
+    /// After a write: writes more if too much is dirty. Returns the pages that its writer waits
+    /// for.
     pub(super) fn written(
         &mut self,
         cache: &mut PagedCache<Named>,

@@ -227,8 +227,8 @@ impl Run<'_> {
         true
     }
 
-    /// Asks the cache for a page. Also returns the pages that the device must have before the reader
-    /// goes on.
+    /// Asks the cache for a page. Also returns the pages that the device must have before the
+    /// reader goes on.
     fn ask(&mut self, ask: Ask, read: Read, page: PageNo) -> (PageStep, Vec<Id>) {
         let Run { cache, commands, flusher, .. } = self;
         let file = cache.file(read.file);

@@ -1,5 +1,5 @@
-//! Write-back of dirty pages that stay in the cache, by a [`FlushRule`]. The owner has the clock: it
-//! says when the flusher wakes, and holds up a writer that exceeds the hard limit.
+//! Write-back of dirty pages that stay in the cache, by a [`FlushRule`]. The owner has the clock:
+//! it says when the flusher wakes, and holds up a writer that exceeds the hard limit.
 
 use super::pages::Exit;
 use super::view::{Inner, file_keys, key};
@@ -61,9 +61,9 @@ impl<E: Eviction> PagedCache<E> {
         self.inner.flush_chosen(out)
     }
 
-    /// Starts to write all dirty pages of a file. Who asked must wait until the pages returned are no
-    /// longer [in write-back](Self::in_write_back); those that are being written already are among
-    /// them.
+    /// Starts to write all dirty pages of a file. Who asked must wait until the pages returned are
+    /// no longer [in write-back](Self::in_write_back); those that are being written already are
+    /// among them.
     pub fn sync(&mut self, file: FileNo, out: &mut Vec<PageCommand>) -> Vec<Id> {
         let mut ids = self.inner.pages.ids_within(file, &(0..PageNo::MAX));
         ids.retain(|&id| self.inner.cache.is_dirty(id) || self.in_write_back(id));
