@@ -34,7 +34,9 @@ def test_ctrl_c_ends_a_call(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     program = (
-        "import seekless, sys\n"
+        "import seekless, signal, sys\n"
+        # A shell's background jobs ignore it, and so would their children.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "trace = seekless.Trace(sys.argv[1], format='csv')\n"
         "print('ready', flush=True)\n"
         "try:\n"

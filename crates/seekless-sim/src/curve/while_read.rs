@@ -11,9 +11,9 @@ use std::path::PathBuf;
 /// Requests that are in memory at a time, beside the sample.
 const WINDOW_REQUESTS: usize = 1 << 20;
 
-/// LRU's miss ratios at up to `points` sizes ([`spread`]) from a fixed share of the ids, found while
-/// the traces are read once: they may be pipes. Calls `progress` with the rows read and those of
-/// all traces, estimated.
+/// LRU's miss ratios at up to `points` sizes ([`spread`]) from a fixed share of the ids, found
+/// while the traces are read once: they may be pipes. Calls `progress` with the rows read and
+/// those of all traces, estimated.
 ///
 /// Memory: some 35 bytes an id of the trace, for its name and size, and 4 a request of the sample.
 /// `None` if the traces are not of records, or the sample is of a number of ids: then
