@@ -46,7 +46,7 @@ class Served(Protocol):
 
 
 class Serving:
-    """Serves from threads of this process, until it is closed or nobody has it any more."""
+    """Serves from threads of this process, until it is closed or no longer referred to."""
 
     def __init__(self, served: Served) -> None:
         self._folder = tempfile.mkdtemp(prefix="seekless-")
