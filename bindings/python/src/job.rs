@@ -24,7 +24,7 @@ struct Shared {
     total: AtomicU64,
 }
 
-/// What unwinds a job that nobody waits for any more. It is not a panic: nothing is printed.
+/// What unwinds a job whose caller waits no longer. It is not a panic: nothing is printed.
 struct Cancelled;
 
 /// The worker's end.

@@ -111,7 +111,7 @@ impl Arrivals {
         Ok(ended)
     }
 
-    /// Lets go of a load that nobody waits for any more.
+    /// Lets go of a load whose caller waits no longer.
     fn forget(&self, ticket: u64) -> PyResult<()> {
         lock(self.under_way()?).loads.remove(&ticket);
         Ok(())

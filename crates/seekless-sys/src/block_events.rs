@@ -3,7 +3,7 @@
 //! events of every process. Root may follow them, or a process with CAP_PERFMON that can read
 //! tracefs.
 //!
-//! tracefs need not be mounted: where it is not, this process mounts one that nobody else sees.
+//! tracefs need not be mounted: where it is not, this process mounts one for itself alone.
 
 mod layout;
 

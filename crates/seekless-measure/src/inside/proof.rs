@@ -100,11 +100,23 @@ pub fn disks(
     noise: f64,
     after_each: &mut dyn FnMut(u64),
 ) -> Result<Proof, Error> {
-    let mut proof = Proof::default();
-    for seed in seeds {
+    each(seeds, after_each, |proof, seed| {
         let planted = planted::disk(seed);
         let inside = probe_disk(&planted, noise, seed)?;
-        compare_disk(&mut proof, seed, &planted, &inside);
+        compare_disk(proof, seed, &planted, &inside);
+        Ok(())
+    })
+}
+
+/// The proof of some devices, one by one.
+fn each(
+    seeds: impl Iterator<Item = u64>,
+    after_each: &mut dyn FnMut(u64),
+    mut compare: impl FnMut(&mut Proof, u64) -> Result<(), Error>,
+) -> Result<Proof, Error> {
+    let mut proof = Proof::default();
+    for seed in seeds {
+        compare(&mut proof, seed)?;
         proof.devices += 1;
         after_each(seed);
     }
@@ -133,15 +145,12 @@ pub fn flashes(
     noise: f64,
     after_each: &mut dyn FnMut(u64),
 ) -> Result<Proof, Error> {
-    let mut proof = Proof::default();
-    for seed in seeds {
+    each(seeds, after_each, |proof, seed| {
         let planted = planted::flash(seed);
         let inside = probe_flash(&planted, noise, seed)?;
-        compare_flash(&mut proof, seed, &planted, &inside);
-        proof.devices += 1;
-        after_each(seed);
-    }
-    Ok(proof)
+        compare_flash(proof, seed, &planted, &inside);
+        Ok(())
+    })
 }
 
 /// Probes a model of a flash drive with permuted channels.
