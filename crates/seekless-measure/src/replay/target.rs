@@ -74,8 +74,8 @@ impl Target {
         }
         // Asked first, since its words say more than the kernel's.
         check_device(path, &open(OpenOptions::new().read(true), path, OFlags::empty())?)?;
-        // Without O_CREAT the kernel takes this as a claim: as long as the device is open, it cannot
-        // be mounted; what is mounted, in any name space, cannot be claimed.
+        // Without O_CREAT the kernel takes this as a claim: as long as the device is open, it
+        // cannot be mounted; what is mounted, in any name space, cannot be claimed.
         let file = open(OpenOptions::new().read(true).write(true), path, OFlags::EXCL)?;
         check_device(path, &file)?;
         Target::of(vec![path.to_owned()], vec![file], true)
