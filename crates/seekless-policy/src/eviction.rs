@@ -242,9 +242,9 @@ pub trait Eviction {
     /// The owner has written `id` back: it is clean until the next write. Only policies with
     /// [`Needs::state`] use it.
     fn cleaned(&mut self, _id: Id) {}
-    /// The owner has learned that the next request for `id` has position `next_use`, [`NEVER`] if
-    /// there is none. Only policies with [`Needs::next_use`] use it. An id that is not resident is
-    /// no error.
+    /// The owner has learned that the next request for `id` has position `next_use`, or [`NEVER`]
+    /// if it is not requested again. Only policies with [`Needs::next_use`] use it. An id that is
+    /// not resident is no error.
     fn foresee(&mut self, _id: Id, _next_use: u64) {}
     /// Weight of all resident ids; never above the capacity.
     fn resident_weight(&self) -> u64;

@@ -51,7 +51,7 @@ pub struct Options {
     pub sync: bool,
     /// Write what reaches the devices of the files behind the page cache to this file, as a block
     /// trace of the whole machine's requests. This needs root or CAP_PERFMON; else the result says
-    /// why there is none ([`Recorded::post_cache`]).
+    /// why that trace is missing ([`Recorded::post_cache`]).
     pub post_cache: Option<PathBuf>,
     /// When to stop recording. A program that was started for it runs on, unrecorded.
     pub limits: Limits,

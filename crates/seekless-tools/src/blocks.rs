@@ -240,7 +240,8 @@ impl<'a> Mapper<'a> {
         Ok(())
     }
 
-    /// Writes the row of a piece, or counts why there is none. Ozen's lines have one then too.
+    /// Writes the row of a piece, or counts why it lies on no device. Ozen's lines have a row then
+    /// too.
     fn piece(&mut self, mapped: &mut Mapped<'_>, piece: &Piece) -> Result<()> {
         let bytes = piece.range.end - piece.range.start;
         let nowhere = match (piece.place, &mapped.device) {
