@@ -6,6 +6,9 @@ use hashbrown::HashMap;
 use seekless_sys::page_faults::{Mapped, fault_around_bytes};
 use std::sync::Arc;
 
+/// The addresses that one table of pages covers. A fault maps no page of another table.
+const TABLE_BYTES: u64 = 2 << 20;
+
 /// The part of a file that one fault maps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
@@ -57,13 +60,15 @@ impl Processes {
         self.spaces.remove(&pid);
     }
 
-    /// What a fault at `address` maps, if a file is mapped there: the window around it, which is
-    /// aligned by address, as far as the mapping goes.
+    /// What a fault at `address` maps, if a file is mapped there: a window of pages around it. It
+    /// begins at a multiple of its size or, if that lies before it, where the mapping begins, and
+    /// is as long from there, as far as the mapping and the table of pages go (Linux'
+    /// `do_fault_around`).
     pub(super) fn at(&self, pid: u32, address: u64) -> Option<Place> {
         let Mapping { start, end, held, offset } = self.spaces.get(&pid)?.at(address)?;
-        let window = address - address % self.around_bytes;
-        let first = window.max(start);
-        let last = window.saturating_add(self.around_bytes).min(end);
+        let first = (address - address % self.around_bytes).max(start);
+        let table_end = (address - address % TABLE_BYTES).saturating_add(TABLE_BYTES);
+        let last = first.saturating_add(self.around_bytes).min(end).min(table_end);
         Some(Place { file: held, offset: offset + (first - start), bytes: last - first })
     }
 }
@@ -86,11 +91,19 @@ mod tests {
     fn a_fault_maps_the_window_around_it_within_the_mapping() {
         let mut processes = Processes { around_bytes: 16 * PAGE, ..Processes::default() };
         processes.map(7, &mapped(0x10_3000, 40 * PAGE, 100 * PAGE), Some(0));
-        assert_eq!(processes.at(7, 0x10_3004), place(0, 100 * PAGE, 13 * PAGE));
+        assert_eq!(processes.at(7, 0x10_3004), place(0, 100 * PAGE, 16 * PAGE));
         assert_eq!(processes.at(7, 0x11_5000), place(0, 113 * PAGE, 16 * PAGE));
         assert_eq!(processes.at(7, 0x12_a000), place(0, 129 * PAGE, 11 * PAGE));
         assert_eq!(processes.at(7, 0x10_2000), None);
         assert_eq!(processes.at(8, 0x10_3004), None);
+    }
+
+    #[test]
+    fn a_fault_maps_nothing_past_its_table_of_pages() {
+        let mut processes = Processes { around_bytes: 16 * PAGE, ..Processes::default() };
+        processes.map(7, &mapped(0x1f_c000, 40 * PAGE, 0), Some(0));
+        assert_eq!(processes.at(7, 0x1f_d000), place(0, 0, 4 * PAGE));
+        assert_eq!(processes.at(7, 0x20_1000), place(0, 4 * PAGE, 16 * PAGE));
     }
 
     #[test]
