@@ -160,7 +160,7 @@ impl Shared {
         match self.request(id, waiter) {
             Asked::Ready(buffer) => return Ok(buffer),
             Asked::Joined => self.hurry(id),
-            Asked::Fetch => self.demand(id, |read| self.deliver(&read, id)),
+            Asked::Fetch => self.demand(id, |read| self.deliver(read, id)),
         }
         match receiver.recv() {
             Ok((_, result)) => result,
@@ -263,7 +263,7 @@ impl Shared {
     pub(crate) fn decode_next(&self) {
         let next = lock(&self.state).decodes.pop_front();
         if let Some((read, id)) = next {
-            self.deliver(&read, id);
+            self.deliver(read, id);
         }
     }
 
@@ -358,7 +358,7 @@ impl Shared {
         let Completion { tag, buffer, result } = completion;
         let bytes = buffer.len() as u64;
         let brought = if result.is_ok() { Brought::Bytes(bytes) } else { Brought::Nothing };
-        let (ended, (read, dropped)) =
+        let (mut ended, (read, dropped)) =
             self.ended(tag, bytes, brought, when, |state, ended, offset| {
                 let read = Arc::new(ReadData::new(offset, buffer));
                 let dropped: Vec<_> =
@@ -369,11 +369,16 @@ impl Shared {
                 (read, dropped)
             });
         drop(dropped);
-        ended.arrived.iter().for_each(|&id| self.deliver(&read, id));
-        match result {
-            // The file ends before the entry does, which decoding says.
-            Ok(_) => ended.lost.iter().for_each(|&id| self.deliver(&read, id)),
-            Err(error) => self.fail(&ended.lost, &error),
+        if result.is_ok() {
+            // The file ends before these entries do, which decoding says.
+            ended.arrived.append(&mut ended.lost);
+        }
+        if let Some((&last, others)) = ended.arrived.split_last() {
+            others.iter().for_each(|&id| self.deliver(read.clone(), id));
+            self.deliver(read, last);
+        }
+        if let Err(error) = result {
+            self.fail(&ended.lost, &error);
         }
     }
 
@@ -433,14 +438,16 @@ impl Shared {
     }
 
     /// Decodes one entry of `read` and answers all who wait for it. If decoding panics, the answer
-    /// is an error, since they would otherwise wait for ever.
-    fn deliver(&self, read: &Arc<ReadData>, id: Id) {
+    /// is an error, since they would otherwise wait for ever. The read is let go of before the
+    /// answer: who has it may count on the memory of the read, if no other entry needs it.
+    fn deliver(&self, read: Arc<ReadData>, id: Id) {
         let long_lived = self.hints.get(id) == Hint::LongLived;
         let decode = AssertUnwindSafe(|| {
-            crate::decode::decode(&self.sources, &self.memory, read, id, long_lived)
+            crate::decode::decode(&self.sources, &self.memory, &read, id, long_lived)
         });
         let result =
             catch_unwind(decode).unwrap_or_else(|_| Err(Error::abandoned(&self.sources.at(id))));
+        drop(read);
         self.finish(id, result);
     }
 
