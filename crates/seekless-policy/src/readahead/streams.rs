@@ -67,8 +67,8 @@ const AROUND_HALVED_MAX: u8 = 4;
 /// - **Gaps** of strides are read too where that costs less than the requests it saves, of the
 ///   device or of the processor, and where other streams read them: several threads that take turns
 ///   at one run look like as many strides. Elsewhere each element is a request, and as many are in
-///   flight as the device serves at once. Where runs are all of one length, no window goes past it,
-///   and a run is fetched whole.
+///   flight as the device serves at once. Where runs are all of one length or several
+///   times it, no window goes past it, and a run is fetched whole.
 /// - **Dense parts:** where three pages of eight around a random read are cached, the hole that it
 ///   falls into is filled, up to 64 KiB, unless these take longer than the request.
 /// - **Cost:** a read compares at most 21 streams, whatever their number; mostly one or two. A page
@@ -158,7 +158,14 @@ impl Streams {
             let read = read.facing(stream.facing);
             let demand = Demand { first: read.first_page(), end: read.last_page() + 1 };
             state.fetched_now = stream.facing.pages(demand.first.max(stream.front)..demand.end);
-            self.fetch(file, id, demand, ahead);
+            if stream.pattern == Pattern::Run && demand.end > stream.stop {
+                let is_left = current != Some(id);
+                let further = state.run_went_on(stream.run_bytes(), is_left);
+                stream.stop = further.map_or(PageNo::MAX, |pages| {
+                    stream.stop + (demand.end - stream.stop).next_multiple_of(pages)
+                });
+            }
+            self.fetch(id, demand, ahead);
         }
     }
 
@@ -362,7 +369,7 @@ impl Streams {
     }
 
     /// Fetches what a known stream needs next.
-    fn fetch(&mut self, file: Handle, id: Id, demand: Demand, ahead: &mut dyn Ahead) {
+    fn fetch(&mut self, id: Id, demand: Demand, ahead: &mut dyn Ahead) {
         let limits = self.limits(ahead);
         if limits.window == 0 || ahead.congested() {
             return;
@@ -380,10 +387,6 @@ impl Streams {
         let limits = if has_waits { limits.where_readers_wait() } else { limits };
         let windows = stream.windows;
         let (facing, end) = (stream.facing, stream.facing.end(ahead.pages()));
-        let goes_on = stream.pattern == Pattern::Run && demand.end > stream.stop;
-        if goes_on && let Some(state) = self.files.get(file) {
-            state.run_went_on();
-        }
         let is_filled = match stream.pattern {
             Pattern::Strided(stride) => strided::gap_behind(&stream, stride)
                 .is_some_and(|gap| facing.pages(gap).all(|page| ahead.cached(page))),
@@ -450,7 +453,7 @@ impl Streams {
         if stream.pattern == Pattern::Run && seen > stream.last.last_page() {
             self.table.change(id, |stream| stream.last = Span::of_page(seen));
         }
-        self.fetch(file, id, Demand { first: seen, end: seen + 1 }, ahead);
+        self.fetch(id, Demand { first: seen, end: seen + 1 }, ahead);
     }
 
     /// A page of a read is missing. If it was fetched once, it was lost before use, and its stream
@@ -461,7 +464,7 @@ impl Streams {
             stream.pace.lost_a_page();
             let seen = stream.facing.page(page);
             stream.front = seen;
-            self.fetch(read.file, id, Demand { first: seen, end: seen + 1 }, ahead);
+            self.fetch(id, Demand { first: seen, end: seen + 1 }, ahead);
         }
         if ahead.cached(page) {
             return;

@@ -12,8 +12,13 @@ use std::ops::Range;
 
 /// Runs are compared from this length on.
 const RUN_BYTES_MIN: u64 = 16 * PAGE_BYTES;
-/// So many runs of the same length in a row, after the first, make it the usual one.
+/// So many runs in a row, after the first, that are one or several units long make it the usual.
 const RUNS_AGREEING: u8 = 2;
+/// Runs of different lengths have a unit if it is at least as long: with a page's tolerance, a
+/// shorter one would divide many lengths by chance.
+const UNIT_BYTES_MIN: u64 = 64 * PAGE_BYTES;
+/// A run of so many units is no run of units: it goes on for as long as it likes.
+const UNITS_MAX: u64 = 8;
 /// The counts of streams are halved at this number, so that they tell of the last ones.
 const STREAMS_COUNTED: u32 = 64;
 /// A stream has gone on for so many reads before others learn from it.
@@ -57,11 +62,36 @@ struct Counts {
     began: [Option<(PageNo, PageNo)>; 2],
 }
 
-/// The usual length of a run.
+/// The usual length of a run: the unit that the last runs are one or several of. So are the runs of
+/// a file by columns, whose chunks adjoin where a reader needs neighbouring columns.
 #[derive(Debug, Default)]
 struct RunLength {
     bytes: u64,
     agreeing: u8,
+}
+
+impl RunLength {
+    fn learn(&mut self, bytes: u64) {
+        let unit = unit_of(self.bytes, bytes);
+        let agrees = unit.is_some_and(|unit| unit.abs_diff(self.bytes) <= PAGE_BYTES);
+        self.agreeing = if agrees { self.agreeing.saturating_add(1) } else { 0 };
+        self.bytes = unit.unwrap_or(bytes);
+    }
+}
+
+/// The length that divides two others (Euclid), give or take a page each time that it fits, if it
+/// is long enough. Equal lengths always have one.
+fn unit_of(one: u64, other: u64) -> Option<u64> {
+    let (mut long, mut short) = (one.max(other), one.min(other));
+    let bytes_min = if long - short <= PAGE_BYTES { 1 } else { UNIT_BYTES_MIN };
+    while short >= bytes_min {
+        let (times, rest) = (long / short, long % short);
+        if rest.min(short - rest) <= PAGE_BYTES * (times + 1) {
+            return Some(short);
+        }
+        (long, short) = (short, rest);
+    }
+    None
 }
 
 /// Single reads far from all streams: they may be a stride that is larger than what counts as near.
@@ -135,19 +165,20 @@ impl File {
         if bytes < RUN_BYTES_MIN || reads < PROVEN_READS {
             return;
         }
-        self.runs.agreeing = match bytes.abs_diff(self.runs.bytes) <= PAGE_BYTES {
-            true => self.runs.agreeing.saturating_add(1),
-            false => 0,
-        };
-        self.runs.bytes = bytes;
+        self.runs.learn(bytes);
     }
 
-    /// A run went on where runs usually end.
-    pub(super) fn run_went_on(&mut self) {
-        self.runs.agreeing = 0;
+    /// A run of so many bytes went on where runs usually end. Gives by how many pages it is likely
+    /// to go on, if that is known. A run that had been left was taken for ended too early, and so
+    /// were the others.
+    pub(super) fn run_went_on(&mut self, bytes: u64, had_been_left: bool) -> Option<u64> {
+        if had_been_left || bytes > UNITS_MAX * self.runs.bytes {
+            self.runs.agreeing = 0;
+        }
+        self.run_pages()
     }
 
-    /// How long runs are, if the last ones were all as long.
+    /// How long runs are, if the last ones were all as long, or several times as long.
     pub(super) fn run_pages(&self) -> Option<u64> {
         (self.runs.agreeing >= RUNS_AGREEING).then(|| self.runs.bytes.div_ceil(PAGE_BYTES))
     }
@@ -193,14 +224,29 @@ mod tests {
     #[test]
     fn three_equal_runs_are_the_usual_length_until_one_goes_on() {
         let mut file = File::default();
-        for bytes in [1 << 20, 2 << 20, 1 << 20, 1 << 20, 1 << 20] {
+        for bytes in [1 << 20, 1_500_000, 1 << 20, 1 << 20, 1 << 20] {
             assert_eq!(file.run_pages(), None);
             file.learn_run(bytes, 9);
         }
         assert_eq!(file.run_pages(), Some(256));
         file.learn_run(5000, 9);
         assert_eq!(file.first_window(4, &limits()), 256, "short runs do not count");
-        file.run_went_on();
+        assert_eq!(file.run_went_on(2 << 20, false), Some(256), "it is a run of several");
+        assert_eq!(file.run_went_on(9 << 20, false), None);
+        assert_eq!(file.run_pages(), None);
+        (0..3).for_each(|_| file.learn_run(1 << 20, 9));
+        assert_eq!(file.run_went_on(2 << 20, true), None);
+    }
+
+    #[test]
+    fn runs_that_adjoin_are_several_of_the_usual_length() {
+        let mut file = File::default();
+        for bytes in [3 << 20, 2 << 20, 1 << 20, (4 << 20) + 4096] {
+            assert_eq!(file.run_pages(), None);
+            file.learn_run(bytes, 9);
+        }
+        assert_eq!(file.run_pages(), Some(256), "the second showed the unit, two more agreed");
+        file.learn_run((1 << 20) + 300_000, 9);
         assert_eq!(file.run_pages(), None);
     }
 

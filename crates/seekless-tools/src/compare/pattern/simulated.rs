@@ -11,7 +11,7 @@ use seekless_sim::timed::{
 const FILE_BYTES: u64 = 1 << 30;
 const READ_BYTES: u64 = 64 << 20;
 
-const PATTERNS: [&str; 16] = [
+const PATTERNS: [&str; 19] = [
     "forward",
     "forward:64KiB",
     "backward",
@@ -26,6 +26,9 @@ const PATTERNS: [&str; 16] = [
     "strides:10/64KiB",
     "sparse:50%",
     "columnar:8/64",
+    "columnar:4/16",
+    "columnar:4/16/4KiB",
+    "columnar:7/16/4KiB",
     "disturbed:1%",
     "disturbed:10%",
 ];
