@@ -18,10 +18,12 @@
 
 #![forbid(unsafe_code)]
 
+mod attach;
 mod error;
 mod mount;
 mod serve;
 mod tree;
 
+pub use attach::{Attached, attach};
 pub use error::{Error, ErrorKind, Result};
 pub use mount::{Mounted, Options, mount};

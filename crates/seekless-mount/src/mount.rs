@@ -55,18 +55,9 @@ pub struct Mounted {
 /// helper `fusermount3` of the package fuse3 is needed without root.
 pub fn mount(store: Store, folder: &Path, options: Options) -> Result<Mounted> {
     check(folder, options.over)?;
-    let tree = Tree::new(store.index());
-    let left_out = tree.left_out;
     let name = store.path().display().to_string();
-    let served = Served {
-        tree,
-        owner: (geteuid().as_raw(), getegid().as_raw()),
-        failed: options.failed,
-        open: Open::default(),
-        store,
-    };
-    let mut config = Config::default();
-    config.mount_options = vec![
+    let (served, left_out) = served(store, options.failed);
+    let mount_options = vec![
         MountOption::RO,
         MountOption::NoSuid,
         MountOption::NoDev,
@@ -75,17 +66,32 @@ pub fn mount(store: Store, folder: &Path, options: Options) -> Result<Mounted> {
         MountOption::FSName(name.replace([',', '\\'], "_")),
         MountOption::Subtype("seekless".to_owned()),
     ];
-    config.acl = if options.all_users { SessionACL::All } else { SessionACL::Owner };
+    let acl = if options.all_users { SessionACL::All } else { SessionACL::Owner };
+    let session = Session::new(served, folder, &configuration(mount_options, acl))
+        .and_then(Session::spawn)
+        .map_err(|error| Error::system("mount the pack at", folder, error))?;
+    Ok(Mounted::new(session, folder.to_owned(), left_out))
+}
+
+/// What answers the kernel, and how many entries have no place in a file system.
+pub(crate) fn served(store: Store, failed: Box<dyn Fn(&str) + Send + Sync>) -> (Served, u64) {
+    let tree = Tree::new(store.index());
+    let left_out = tree.left_out;
+    let owner = (geteuid().as_raw(), getegid().as_raw());
+    (Served { tree, owner, failed, open: Open::default(), store }, left_out)
+}
+
+pub(crate) fn configuration(mount_options: Vec<MountOption>, acl: SessionACL) -> Config {
+    let mut config = Config::default();
+    config.mount_options = mount_options;
+    config.acl = acl;
     // Threads wait for the device, not for the processor.
     config.n_threads = Some(available_parallelism().map_or(4, |cores| cores.get().max(2) * 2));
     config.clone_fd = true;
-    let session = Session::new(served, folder, &config)
-        .and_then(Session::spawn)
-        .map_err(|error| Error::system("mount the pack at", folder, error))?;
-    Ok(Mounted { session, folder: folder.to_owned(), left_out })
+    config
 }
 
-fn check(folder: &Path, over: bool) -> Result<()> {
+pub(crate) fn check(folder: &Path, over: bool) -> Result<()> {
     if !folder.is_dir() {
         return Err(Error::folder(folder, "is not a folder; make it first"));
     }
@@ -97,6 +103,16 @@ fn check(folder: &Path, over: bool) -> Result<()> {
 }
 
 impl Mounted {
+    pub(crate) fn new(session: BackgroundSession, folder: PathBuf, left_out: u64) -> Self {
+        Self { session, folder, left_out }
+    }
+
+    /// Waits until others have unmounted it, or the last process that sees it has ended.
+    pub fn wait(self) {
+        // An error is of no use to who waits for the end.
+        let _ = self.session.join();
+    }
+
     /// Entries that have no place in a file system: another has their name, or a file lies where
     /// they need a folder.
     #[must_use]

@@ -16,6 +16,9 @@ use std::time::Duration;
 /// Where the helper keeps its end of the pipe: behind the standard streams.
 const GO: RawFd = 3;
 
+/// What the helper writes to let the program start.
+const RELEASED: &str = "released";
+
 /// How often to look, a millisecond apart, whether threads have left.
 const LEAVING_LOOKS: usize = 20;
 
@@ -31,6 +34,18 @@ pub struct Beside {
 #[derive(Debug)]
 pub struct Held {
     go: io::PipeReader,
+}
+
+/// What a helper has said of the program's start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Said {
+    /// It may start.
+    Released,
+    /// It should not, for this reason.
+    Refused(String),
+    /// The helper has ended without a word.
+    Nothing,
 }
 
 /// Starts a helper that does `job` and ends. All descriptors but the standard streams are closed in
@@ -126,8 +141,17 @@ impl Beside {
 
     /// Lets the program start, once. The end of the helper does so, too.
     pub fn release(&mut self) {
+        self.tell(RELEASED);
+    }
+
+    /// Tells why the program should not start.
+    pub fn refuse(&mut self, why: &str) {
+        self.tell(why);
+    }
+
+    fn tell(&mut self, words: &str) {
         if let Some(mut go) = self.go.take() {
-            let _ = go.write_all(&[1]);
+            let _ = go.write_all(words.as_bytes());
         }
     }
 
@@ -153,9 +177,15 @@ impl Beside {
 }
 
 impl Held {
-    /// Waits until the helper lets the program start, or has ended.
-    pub fn wait(mut self) {
-        let _ = self.go.read(&mut [0]);
+    /// Waits until the helper has said something, or has ended.
+    pub fn wait(mut self) -> Said {
+        let mut words = Vec::new();
+        let _ = self.go.read_to_end(&mut words);
+        match String::from_utf8_lossy(&words) {
+            words if words.is_empty() => Said::Nothing,
+            words if words == RELEASED => Said::Released,
+            words => Said::Refused(words.into_owned()),
+        }
     }
 }
 

@@ -38,7 +38,8 @@
 //! - [`accounts`] names users and groups, [`hosts`] other machines.
 //!
 //! The machine:
-//! - [`mounts`] tells what is mounted where, [`cgroup`] what limits this process;
+//! - [`mounts`] tells what is mounted where, [`namespaces`] gives a process mounts of its own,
+//!   [`cgroup`] what limits this process;
 //! - [`block`] tells what a device has served, [`in_use`] whether anything uses a file or device;
 //! - [`undo`] puts back what was changed, even after a kill;
 //! - [`home`] names the user's folders.
@@ -97,6 +98,7 @@ pub mod locked;
 pub mod map;
 pub mod memory;
 pub mod mounts;
+pub mod namespaces;
 pub mod output;
 pub mod page_faults;
 mod perf;

@@ -33,6 +33,8 @@ pub struct Options {
     pub profile: Option<PathBuf>,
     /// Only files below one of these folders; all files if there are none.
     pub within: Vec<PathBuf>,
+    /// Folders over which something else will be mounted: their files are left alone.
+    pub hidden: Vec<PathBuf>,
     /// At most so many bytes, what is needed first taken first. `None`: half of what is free.
     pub budget_bytes: Option<u64>,
     /// What the device charges. `None`: as `seekless probe` measured it, else assumed.
@@ -118,7 +120,7 @@ impl Start {
         if !self.plan.reads.is_empty() || matches!(self.recording, recording::Now::Touches(_)) {
             let held = beside::start(|beside| help::help(beside, &self));
             // Without a helper the program starts as it would without us.
-            let _ = held.map(beside::Held::wait);
+            let _ = held.map(|held| held.wait());
         }
         let error = replace::become_found(&words);
         let program = self.words[0].to_string_lossy();

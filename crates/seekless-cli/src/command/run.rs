@@ -1,5 +1,7 @@
 //! `seekless run`: starts a program, and brings what it will need into the page cache beside it.
 
+mod packs;
+
 use crate::{exit, output};
 use seekless::device::DeviceSpec;
 use seekless::device::units::{counted, format_bytes, format_duration, parse_bytes};
@@ -38,6 +40,11 @@ use std::process::ExitCode;
 /// recorded (size, inode, time of change) is left out. Only regular files that you may read are
 /// opened. Nothing but the profile is written.
 ///
+/// With --mount the program, and no other, sees the files of a pack (`seekless pack`) in place of a
+/// folder's: many small files then come in a few large requests. It needs /dev/fuse, and neither
+/// root nor the package fuse3. Unless you are root, the program runs in a user namespace: there
+/// files of other users look like nobody's, and setuid programs run without their privileges.
+///
 /// What the device charges is what `seekless probe` measured, else assumed; --device names it. The
 /// exit status is the program's, or 125 if `run` fails, 126 if the program cannot be executed, and
 /// 127 if it is not found.
@@ -49,6 +56,7 @@ Examples:
   seekless run --dry-run --json -- ./game            what is expected alone
   seekless run --profile app.parquet -- ./app        a profile that came with the program
   seekless run --record -- ./app                     record it whole, now
+  seekless run --mount site-packages.zip=venv/lib/python3.12/site-packages -- python3 app.py
   seekless run --no-record --budget 500MB -- ./service")]
 pub struct Args {
     /// The profile to go by, which is not changed unless --record is given [default: this user's
@@ -61,6 +69,9 @@ pub struct Args {
     /// Bring in only files below this folder; may be given several times
     #[arg(long, value_name = "DIR")]
     within: Vec<PathBuf>,
+    /// Show the program the files of a pack in place of a folder's; may be given several times
+    #[arg(long, value_name = "PACK=DIR")]
+    mount: Vec<OsString>,
     /// What the device charges: a name that `seekless devices` lists, iops=N,bandwidth=RATE, or a
     /// TOML file [default: as `seekless probe` measured it]
     #[arg(long, value_name = "DEVICE", value_parser = named)]
@@ -103,19 +114,21 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         (_, true) => Recording::Never,
         _ => Recording::Auto,
     };
+    let overlays = match packs::overlays(&args.mount) {
+        Ok(overlays) => overlays,
+        Err(error) => return Ok(not_started(&error)),
+    };
     let options = Options {
         profile: args.profile,
         within: absolute(args.within)?,
+        hidden: overlays.iter().map(|overlay| overlay.folder.clone()).collect(),
         budget_bytes: args.budget,
         costs: args.device.map(|device| device.costs()),
         recording,
     };
     let start = match prepare(&args.command, &options) {
         Ok(start) => start,
-        Err(error) => {
-            let _ = exit::failure(&error.into()); // prints it; the code is that of `env`
-            return Ok(ExitCode::from(exit::RECORDER));
-        }
+        Err(error) => return Ok(not_started(&error.into())),
     };
     if args.dry_run {
         match args.json {
@@ -132,7 +145,18 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         // A closed standard error is no reason not to start the program.
         let _ = std::io::stderr().write_all(text.as_bytes());
     }
+    if !overlays.is_empty()
+        && let Err(error) = packs::lay(&overlays)
+    {
+        return Ok(not_started(&error));
+    }
     Ok(ended(start.go()))
+}
+
+/// Prints the error; the code is that of `env`.
+fn not_started(error: &anyhow::Error) -> ExitCode {
+    let _ = exit::failure(error);
+    ExitCode::from(exit::RECORDER)
 }
 
 fn ended(outcome: Outcome) -> ExitCode {

@@ -1,7 +1,12 @@
-//! `seekless mount`: programs read a pack as a folder.
+//! `seekless mount` and `seekless run --mount`: programs read a pack as a folder.
 
 use super::{run, seekless, workplace};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 #[test]
 fn a_command_reads_the_files_and_its_status_is_kept() {
@@ -26,4 +31,136 @@ fn a_command_reads_the_files_and_its_status_is_kept() {
     let output = mounted();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("is not empty"));
+}
+
+/// A folder `data` of loose files, a pack of other content for it, and a place for profiles; all of
+/// them readable by any user.
+struct Overlaid {
+    _folder: tempfile::TempDir,
+    root: PathBuf,
+}
+
+/// A user without any privilege.
+const ANYBODY: u32 = 1234;
+
+impl Overlaid {
+    fn new() -> Self {
+        // Folders on the way to the target folder may be root's alone.
+        let folder = tempfile::tempdir_in("/tmp").unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for (path, mode) in [("", 0o755), ("data", 0o755), ("data/art", 0o755), ("state", 0o777)] {
+            let path = root.join(path);
+            fs::create_dir_all(&path).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        }
+        fs::write(root.join("data/art/a"), "packed").unwrap();
+        assert!(run(&root, "pack data -o data.zip").status.success());
+        fs::write(root.join("data/art/a"), "loose").unwrap();
+        let programs = Path::new(env!("CARGO_BIN_EXE_seekless")).parent().unwrap();
+        for program in ["seekless", "seekless-verbs"] {
+            fs::copy(programs.join(program), root.join(program)).unwrap();
+        }
+        Self { _folder: folder, root }
+    }
+
+    /// `seekless run` with these words, as the user that runs the tests or as another. `None`, said
+    /// so, where packs cannot be laid over folders.
+    fn run(&self, user: Option<u32>, words: &[&str]) -> Option<Output> {
+        let mut command = Command::new(self.root.join("seekless"));
+        command.current_dir(&self.root).env("XDG_STATE_HOME", self.root.join("state"));
+        command.arg("run").args(words).stdin(Stdio::null());
+        if let Some(user) = user {
+            command.uid(user).gid(user);
+        }
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        if said.contains("refuses here") || said.contains("/dev/fuse") {
+            println!("skipped: packs cannot be laid over folders here: {said}");
+            return None;
+        }
+        Some(output)
+    }
+
+    fn loose(&self) -> String {
+        fs::read_to_string(self.root.join("data/art/a")).unwrap()
+    }
+}
+
+fn users() -> Vec<Option<u32>> {
+    if rustix::process::geteuid().is_root() { vec![None, Some(ANYBODY)] } else { vec![None] }
+}
+
+#[test]
+fn one_program_sees_the_pack_in_place_of_the_folder() {
+    let place = Overlaid::new();
+    for user in users() {
+        // The first start is recorded whole, by a process that outlives it; later ones are not.
+        for _ in 0..2 {
+            let words =
+                ["--mount", "data.zip=data", "--", "sh", "-c", "cat data/art/a; id -u; exit 7"];
+            let Some(output) = place.run(user, &words) else { return };
+            let id = user.unwrap_or_else(|| rustix::process::geteuid().as_raw());
+            let said = String::from_utf8_lossy(&output.stdout);
+            assert_eq!(said, format!("packed{id}\n"), "{output:?}");
+            assert_eq!(output.status.code(), Some(7));
+            assert_eq!(place.loose(), "loose", "nobody else sees it");
+        }
+    }
+}
+
+#[test]
+fn the_pack_is_there_until_the_last_child_has_ended() {
+    let place = Overlaid::new();
+    for user in users() {
+        let late = "sleep 0.5; cat data/art/a > state/late.$$; mv state/late.$$ state/late";
+        let script = format!("({late}) >/dev/null 2>&1 &");
+        let words = ["--no-record", "--mount", "data.zip=data", "--", "sh", "-c", &script];
+        if place.run(user, &words).is_none() {
+            return;
+        }
+        let late = place.root.join("state/late");
+        let started = Instant::now();
+        while !late.exists() {
+            assert!(started.elapsed() < Duration::from_secs(20), "the child has written nothing");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(fs::read_to_string(&late).unwrap(), "packed");
+        fs::remove_file(late).unwrap();
+    }
+    // Then the process that served it ends too.
+    let started = Instant::now();
+    while serves(&place.root) {
+        assert!(started.elapsed() < Duration::from_secs(20), "the helper is still there");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Whether a process runs the command of this folder.
+fn serves(root: &Path) -> bool {
+    let command = root.join("seekless");
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let verbs = root.join("seekless-verbs");
+    processes
+        .filter_map(|process| fs::read_link(process.path().join("exe")).ok())
+        .any(|exe| exe == command || exe == verbs)
+}
+
+#[test]
+fn a_pack_that_cannot_be_laid_over_a_folder_is_an_error_before_the_program_starts() {
+    let place = Overlaid::new();
+    fs::write(place.root.join("broken.zip"), "no archive").unwrap();
+    for (mount, wanted) in [
+        ("data.zip", "--mount data.zip: expected PACK=DIR"),
+        ("data.zip=nowhere", "nowhere: the folder cannot be found"),
+        ("none.zip=data", "none.zip"),
+        ("broken.zip=data", "broken.zip"),
+        ("data.zip=data/art/a", "is not a folder"),
+    ] {
+        let Some(output) = place.run(None, &["--mount", mount, "--", "echo", "started"]) else {
+            return;
+        };
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(wanted), "{mount}: {said}");
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(125), 0), "{mount}");
+    }
 }

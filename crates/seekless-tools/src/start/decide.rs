@@ -196,7 +196,8 @@ fn candidates(profile: &Profile, options: &Options) -> Vec<Candidate> {
         let path = PathBuf::from(OsString::from_vec(unescape_path(&file.name)));
         let within = &options.within;
         let allowed = path.is_absolute()
-            && (within.is_empty() || within.iter().any(|root| path.starts_with(root)));
+            && (within.is_empty() || within.iter().any(|root| path.starts_with(root)))
+            && !options.hidden.iter().any(|folder| path.starts_with(folder));
         let recorded = Recorded { bytes: file.bytes, identity: file.identity };
         (allowed && !needs.is_empty()).then_some(Candidate { path, recorded, needs })
     };

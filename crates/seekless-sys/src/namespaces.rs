@@ -1,0 +1,50 @@
+//! A process's own view of what is mounted where (mount namespaces), without root where the kernel
+//! lets users have namespaces.
+
+use rustix::io::Errno;
+use rustix::mount::{MountPropagationFlags, UnmountFlags, mount_change, unmount};
+use rustix::process::{getegid, geteuid};
+use rustix::thread::{UnshareFlags, unshare_unsafe};
+use std::io;
+use std::path::Path;
+
+/// Gives this process mounts of its own: what it mounts from now on, only it and its children see.
+/// What others mount it still sees.
+///
+/// Without root, the process gets a user namespace too. There it keeps its user and group, and may
+/// mount. All other users are unknown there: their files look like nobody's, and set-user-id
+/// programs run without their privileges.
+///
+/// # Errors
+/// The process has several threads, or the kernel or a container refuses namespaces to users.
+pub fn own_mounts() -> io::Result<()> {
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    match unshare(UnshareFlags::NEWNS) {
+        Err(Errno::PERM) => {
+            unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWNS)?;
+            // Only a process that cannot change its groups may name a group.
+            std::fs::write("/proc/self/setgroups", "deny")?;
+            std::fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+            std::fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
+        }
+        result => result?,
+    }
+    // What is mounted here shall not reach others; what they mount shall come here.
+    mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::DOWNSTREAM)?;
+    Ok(())
+}
+
+/// Leaves the mounts of [`own_mounts`] to others: this process no longer sees what is mounted at
+/// `folders`, and does not keep it. It goes when the last process that sees it has ended.
+///
+/// # Errors
+/// The kernel refuses, or nothing is mounted there.
+pub fn leave_mounts<'a>(folders: impl IntoIterator<Item = &'a Path>) -> io::Result<()> {
+    unshare(UnshareFlags::NEWNS)?;
+    folders.into_iter().try_for_each(|folder| Ok(unmount(folder, UnmountFlags::DETACH)?))
+}
+
+fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {
+    // SAFETY: descriptors stay shared, so that no thread's are lost to another.
+    unsafe { unshare_unsafe(flags) }
+}
