@@ -2,8 +2,9 @@
 
 use crate::folder::Folder;
 use crate::rounds::Rival;
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// Options of every bench that runs the command.
 #[derive(clap::Args, Debug)]
@@ -55,6 +56,15 @@ impl Commands {
         let older = self.older()?.map(|program| rival("older", program)).transpose()?;
         Ok((rival("seekless", &self.ours()?)?, older))
     }
+}
+
+/// Runs a command that must succeed; what it says on standard error is told if it does not.
+pub(crate) fn succeed(command: &mut Command) -> anyhow::Result<()> {
+    let output = command.stderr(Stdio::piped()).output();
+    let output = output.with_context(|| format!("cannot run {command:?}"))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{command:?} failed: {said}");
+    Ok(())
 }
 
 /// All that take turns: ours first, then the rivals, the older command last.

@@ -7,8 +7,10 @@ mod command;
 mod find;
 mod folder;
 mod grep;
+mod image;
 mod landlord;
 mod lists;
+mod recall;
 mod records;
 mod replay;
 mod rounds;
@@ -51,6 +53,9 @@ enum Question {
     Grep(grep::Args),
     /// What Landlord costs for each request among 10,000 files, beside the naive algorithm.
     Landlord(landlord::Args),
+    /// What a recording says that a start read and touched, beside what lies in the page cache after
+    /// a start without readahead (root).
+    Recall(recall::Args),
     /// Records of a trace that are read in a second, and with their objects numbered.
     Records(records::Args),
     /// A root file system as squashfs in the order of `seekless export`, beside that of one run's
@@ -81,6 +86,7 @@ fn main() -> ExitCode {
         Question::Find(args) => find::run(&args),
         Question::Grep(args) => grep::run(&args),
         Question::Landlord(args) => landlord::run(&args),
+        Question::Recall(args) => recall::run(&args),
         Question::Records(args) => records::run(&args),
         Question::Lists(args) => lists::run(&args),
         Question::Replay(args) => replay::run(&args),

@@ -3,13 +3,11 @@
 //! is mounted anew before each start: so they are cold without emptying the machine's caches. The
 //! kernel's throttle can slow that device. Needs root.
 
-mod image;
-
-use crate::command::Commands;
+use crate::command::{Commands, succeed};
 use crate::folder::Folder;
+use crate::image::Image;
 use crate::rounds::{load_average, median};
 use anyhow::{Context, ensure};
-use image::Image;
 use seekless::device::DeviceSpec;
 use seekless::device::units::{format_bytes, format_count};
 use seekless::measure::{ReadsServed, Slowed};
@@ -230,12 +228,4 @@ impl Bench<'_> {
         let (seconds, served) = slowed.during(start)?;
         Ok(Trial { seconds: seconds?, served })
     }
-}
-
-fn succeed(command: &mut Command) -> anyhow::Result<()> {
-    let output = command.stderr(Stdio::piped()).output();
-    let output = output.with_context(|| format!("cannot run {command:?}"))?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{command:?} failed: {said}");
-    Ok(())
 }

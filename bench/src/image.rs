@@ -1,6 +1,6 @@
 //! A folder in an ext4 of its own, on a loop device past the machine's page cache.
 
-use super::succeed;
+use crate::command::succeed;
 use anyhow::{Context, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,14 +10,14 @@ use std::time::Duration;
 const ATTEMPTS: usize = 100;
 
 /// A mounted image; removed at the end.
-pub(super) struct Image {
+pub(crate) struct Image {
     device: String,
     mounted: PathBuf,
 }
 
 impl Image {
     /// Makes an image of a folder's content in `place`, and mounts it read-only.
-    pub(super) fn of(folder: &Path, place: &Path, readahead_kib: u64) -> anyhow::Result<Self> {
+    pub(crate) fn of(folder: &Path, place: &Path, readahead_kib: u64) -> anyhow::Result<Self> {
         let place = place.canonicalize()?; // profiles have absolute names
         let (file, mounted) = (place.join("image"), place.join("mounted"));
         std::fs::create_dir(&mounted)?;
@@ -45,7 +45,7 @@ impl Image {
     }
 
     /// Where the folder's content is.
-    pub(super) fn mounted(&self) -> &Path {
+    pub(crate) fn mounted(&self) -> &Path {
         &self.mounted
     }
 
@@ -54,7 +54,7 @@ impl Image {
     }
 
     /// Mounts it anew, so that nothing of it is cached.
-    pub(super) fn cool(&self) -> anyhow::Result<()> {
+    pub(crate) fn cool(&self) -> anyhow::Result<()> {
         self.unmount()?;
         // Else the device's own cache would keep the inodes and folders.
         succeed(Command::new("blockdev").arg("--flushbufs").arg(&self.device))?;
