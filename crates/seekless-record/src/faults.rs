@@ -3,8 +3,10 @@
 //! the program runs.
 //!
 //! One fault maps up to 64 KiB around the address, as far as they are cached. So the kernel tells
-//! of the first touch in such a window and of no later one in it, and a row covers the window.
+//! of the first touch in such a window and of no later one in it, and a row covers the window, or
+//! what of it is cached, where the kernel tells us that.
 
+mod cached;
 mod order;
 mod processes;
 mod touched;
@@ -59,6 +61,7 @@ impl Watch {
             rows,
             processes: Processes::default(),
             files: Files::new(settings),
+            touches: Vec::new(),
             seen: Seen::default(),
         };
         let thread =
@@ -88,6 +91,8 @@ struct Watcher {
     rows: Rows,
     processes: Processes,
     files: Files,
+    /// Of one fault; kept for its memory.
+    touches: Vec<Touch>,
     seen: Seen,
 }
 
@@ -114,9 +119,10 @@ impl Watcher {
         match what {
             What::Fault { address } => {
                 let Some(place) = self.processes.at(pid, address) else { return };
-                if let Some(touch) = self.files.touch(place.file, place.offset, place.bytes) {
-                    self.touched(touch, time_ns, pid, tid);
-                }
+                let mut touches = std::mem::take(&mut self.touches);
+                self.files.touch(place, &mut touches);
+                touches.drain(..).for_each(|touch| self.touched(touch, time_ns, pid, tid));
+                self.touches = touches;
             }
             What::Map(mapped) => {
                 let file = self.files.number(&mapped, &self.rows);

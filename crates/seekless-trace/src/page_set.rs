@@ -19,22 +19,24 @@ impl PageSet {
         if !pages.is_empty() {
             self.files.insert(file);
         }
-        let mut page = pages.start;
-        while page < pages.end {
-            let end = pages.end.min((page / 64 + 1) * 64);
-            let wanted = (u64::MAX >> (64 - (end - page))) << (page % 64);
-            let word = self.words.entry((file, page / 64)).or_default();
+        for (at, wanted) in words(pages) {
+            let word = self.words.entry((file, at)).or_default();
             let missing = wanted & !*word;
             if missing != 0 {
                 *word |= missing;
-                let base = page / 64 * 64;
-                let first = base + u64::from(missing.trailing_zeros());
-                let last = base + 63 - u64::from(missing.leading_zeros());
+                let first = at * 64 + u64::from(missing.trailing_zeros());
+                let last = at * 64 + 63 - u64::from(missing.leading_zeros());
                 new = Some((new.map_or(first, |(first, _)| first), last));
             }
-            page = end;
         }
         new
+    }
+
+    /// Whether all of these pages of a file are in the set.
+    #[must_use]
+    pub fn has_all(&self, file: FileId, pages: Range<u64>) -> bool {
+        words(pages)
+            .all(|(at, wanted)| self.words.get(&(file, at)).is_some_and(|word| wanted & !word == 0))
     }
 
     /// Whether any page of a file is in the set.
@@ -42,6 +44,15 @@ impl PageSet {
     pub fn has_file(&self, file: FileId) -> bool {
         self.files.contains(&file)
     }
+}
+
+/// The words that a range of pages lies in, each with the bits of these pages.
+fn words(pages: Range<u64>) -> impl Iterator<Item = (u64, u64)> {
+    let words = if pages.is_empty() { 0..0 } else { pages.start / 64..(pages.end - 1) / 64 + 1 };
+    words.map(move |at| {
+        let (first, end) = (pages.start.max(at * 64), pages.end.min((at + 1) * 64));
+        (at, (u64::MAX >> (64 - (end - first))) << (first % 64))
+    })
 }
 
 #[cfg(test)]
@@ -68,7 +79,9 @@ mod tests {
             for (first, count) in adds {
                 let new: Vec<u64> = (first..first + count).filter(|page| model.insert(*page)).collect();
                 let ends = new.first().copied().zip(new.last().copied());
+                prop_assert_eq!(pages.has_all(7, first..first + count), new.is_empty());
                 prop_assert_eq!(pages.add(7, first..first + count), ends);
+                prop_assert!(pages.has_all(7, first..first + count));
             }
         }
     }

@@ -9,12 +9,14 @@ use std::sync::Arc;
 /// The addresses that one table of pages covers. A fault maps no page of another table.
 const TABLE_BYTES: u64 = 2 << 20;
 
-/// The part of a file that one fault maps.
+/// The part of a file that one fault maps, as far as it is cached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) file: FileNo,
     pub(super) offset: u64,
     pub(super) bytes: u64,
+    /// The offset that was touched, which it maps in any case.
+    pub(super) touched: u64,
 }
 
 /// The mappings of each process, by its number. A fork shares them until either changes them.
@@ -69,7 +71,9 @@ impl Processes {
         let first = (address - address % self.around_bytes).max(start);
         let table_end = (address - address % TABLE_BYTES).saturating_add(TABLE_BYTES);
         let last = first.saturating_add(self.around_bytes).min(end).min(table_end);
-        Some(Place { file: held, offset: offset + (first - start), bytes: last - first })
+        let at = |address| offset + (address - start);
+        let (offset, touched) = (at(first), at(address));
+        Some(Place { file: held, offset, bytes: last - first, touched })
     }
 }
 
@@ -83,27 +87,35 @@ mod tests {
         Mapped { address, bytes, offset, device: 1, inode: 1, name: Vec::new() }
     }
 
-    fn place(file: FileNo, offset: u64, bytes: u64) -> Option<Place> {
-        Some(Place { file, offset, bytes })
+    fn place(file: FileNo, offset: u64, bytes: u64) -> Option<(FileNo, u64, u64)> {
+        Some((file, offset, bytes))
+    }
+
+    impl Processes {
+        fn window(&self, pid: u32, address: u64) -> Option<(FileNo, u64, u64)> {
+            let Place { file, offset, bytes, touched } = self.at(pid, address)?;
+            assert!((offset..offset + bytes).contains(&touched));
+            Some((file, offset, bytes))
+        }
     }
 
     #[test]
     fn a_fault_maps_the_window_around_it_within_the_mapping() {
         let mut processes = Processes { around_bytes: 16 * PAGE, ..Processes::default() };
         processes.map(7, &mapped(0x10_3000, 40 * PAGE, 100 * PAGE), Some(0));
-        assert_eq!(processes.at(7, 0x10_3004), place(0, 100 * PAGE, 16 * PAGE));
-        assert_eq!(processes.at(7, 0x11_5000), place(0, 113 * PAGE, 16 * PAGE));
-        assert_eq!(processes.at(7, 0x12_a000), place(0, 129 * PAGE, 11 * PAGE));
-        assert_eq!(processes.at(7, 0x10_2000), None);
-        assert_eq!(processes.at(8, 0x10_3004), None);
+        assert_eq!(processes.window(7, 0x10_3004), place(0, 100 * PAGE, 16 * PAGE));
+        assert_eq!(processes.window(7, 0x11_5000), place(0, 113 * PAGE, 16 * PAGE));
+        assert_eq!(processes.window(7, 0x12_a000), place(0, 129 * PAGE, 11 * PAGE));
+        assert_eq!(processes.window(7, 0x10_2000), None);
+        assert_eq!(processes.window(8, 0x10_3004), None);
     }
 
     #[test]
     fn a_fault_maps_nothing_past_its_table_of_pages() {
         let mut processes = Processes { around_bytes: 16 * PAGE, ..Processes::default() };
         processes.map(7, &mapped(0x1f_c000, 40 * PAGE, 0), Some(0));
-        assert_eq!(processes.at(7, 0x1f_d000), place(0, 0, 4 * PAGE));
-        assert_eq!(processes.at(7, 0x20_1000), place(0, 4 * PAGE, 16 * PAGE));
+        assert_eq!(processes.window(7, 0x1f_d000), place(0, 0, 4 * PAGE));
+        assert_eq!(processes.window(7, 0x20_1000), place(0, 4 * PAGE, 16 * PAGE));
     }
 
     #[test]
@@ -112,10 +124,10 @@ mod tests {
         processes.map(7, &mapped(0, 10 * PAGE, 0), Some(0));
         processes.map(7, &mapped(2 * PAGE, PAGE, 50 * PAGE), Some(1));
         processes.map(7, &mapped(4 * PAGE, PAGE, 0), None); // memory without a file
-        assert_eq!(processes.at(7, PAGE), place(0, PAGE, PAGE));
-        assert_eq!(processes.at(7, 2 * PAGE), place(1, 50 * PAGE, PAGE));
-        assert_eq!(processes.at(7, 3 * PAGE), place(0, 3 * PAGE, PAGE));
-        assert_eq!(processes.at(7, 4 * PAGE), None);
+        assert_eq!(processes.window(7, PAGE), place(0, PAGE, PAGE));
+        assert_eq!(processes.window(7, 2 * PAGE), place(1, 50 * PAGE, PAGE));
+        assert_eq!(processes.window(7, 3 * PAGE), place(0, 3 * PAGE, PAGE));
+        assert_eq!(processes.window(7, 4 * PAGE), None);
     }
 
     #[test]
@@ -124,11 +136,11 @@ mod tests {
         processes.map(7, &mapped(0, PAGE, 0), Some(0));
         processes.born(8, 7);
         processes.map(8, &mapped(PAGE, PAGE, 0), Some(1));
-        assert_eq!(processes.at(8, 0), place(0, 0, PAGE));
-        assert_eq!(processes.at(7, PAGE), None, "what the child maps is its own");
+        assert_eq!(processes.window(8, 0), place(0, 0, PAGE));
+        assert_eq!(processes.window(7, PAGE), None, "what the child maps is its own");
         processes.ended(7);
-        assert_eq!(processes.at(8, 0), place(0, 0, PAGE));
+        assert_eq!(processes.window(8, 0), place(0, 0, PAGE));
         processes.executed(8);
-        assert_eq!(processes.at(8, 0), None);
+        assert_eq!(processes.window(8, 0), None);
     }
 }

@@ -1,5 +1,7 @@
 //! The mapped files, and which of their pages have been touched.
 
+use super::cached::Askable;
+use super::processes::Place;
 use crate::paths;
 use crate::sink::Rows;
 use crate::tracer::Settings;
@@ -9,6 +11,7 @@ use seekless_sys::page_faults::Mapped;
 use seekless_trace::{FileId, PageSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::Arc;
 
 /// A mapped file's number, by first appearance.
@@ -39,13 +42,19 @@ pub(super) struct Files {
     /// By device and inode, as the kernel's records have them; `None` is not recorded.
     numbers: HashMap<(u64, u64), Option<FileNo>, foldhash::fast::RandomState>,
     files: Vec<File>,
+    askable: Vec<Option<Askable>>,
     touched: PageSet,
 }
 
 impl Files {
     pub(super) fn new(settings: Arc<Settings>) -> Self {
-        let (numbers, files) = (HashMap::default(), Vec::new());
-        Self { settings, numbers, files, touched: PageSet::default() }
+        Self {
+            settings,
+            numbers: HashMap::default(),
+            files: Vec::new(),
+            askable: Vec::new(),
+            touched: PageSet::default(),
+        }
     }
 
     pub(super) fn get(&self, file: FileNo) -> File {
@@ -73,18 +82,38 @@ impl Files {
             return None;
         }
         let File { bytes, device, inode, .. } = found;
+        let path = Path::new(OsStr::from_bytes(name));
+        self.askable.push(bytes.and_then(|_| Askable::new(path, device, inode)));
         self.files.push(File { number: rows.file(name), bytes, device, inode });
         Some((self.files.len() - 1) as FileNo)
     }
 
-    /// Notes that a range of a file is mapped now. Gives the part of it from the first to the last
-    /// page that were not touched before.
-    pub(super) fn touch(&mut self, file: FileNo, offset: u64, bytes: u64) -> Option<Touch> {
-        let end = self.get(file).bytes.map_or(offset + bytes, |size| size.min(offset + bytes));
-        let pages = offset / PAGE_BYTES..end.div_ceil(PAGE_BYTES);
-        let (first, last) = self.touched.add(file, pages)?;
-        let (offset, end) = (first * PAGE_BYTES, ((last + 1) * PAGE_BYTES).min(end));
-        Some(Touch { file, offset, bytes: end - offset })
+    /// Notes what a fault maps, and appends the parts of it that were not touched before. A part
+    /// goes from its first to its last such page.
+    pub(super) fn touch(&mut self, place: Place, touches: &mut Vec<Touch>) {
+        let Place { file, offset, bytes, touched } = place;
+        let size = self.get(file).bytes.unwrap_or(u64::MAX);
+        let pages = offset / PAGE_BYTES..size.min(offset + bytes).div_ceil(PAGE_BYTES);
+        if self.touched.has_all(file, pages.clone()) {
+            return;
+        }
+        let asked = self.askable[file as usize].as_ref().and_then(|file| file.cached(&pages));
+        let page = touched / PAGE_BYTES;
+        let mapped = match asked {
+            Some(mut cached) => {
+                if !cached.iter().any(|cached| cached.contains(&page)) {
+                    cached.push(page..page + 1);
+                }
+                cached
+            }
+            None => vec![pages],
+        };
+        for pages in mapped {
+            if let Some((first, last)) = self.touched.add(file, pages) {
+                let (offset, end) = (first * PAGE_BYTES, size.min((last + 1) * PAGE_BYTES));
+                touches.push(Touch { file, offset, bytes: end.saturating_sub(offset) });
+            }
+        }
     }
 }
 
