@@ -53,8 +53,8 @@ enum Question {
     Grep(grep::Args),
     /// What Landlord costs for each request among 10,000 files, beside the naive algorithm.
     Landlord(landlord::Args),
-    /// What a recording says that a start read and touched, beside what lies in the page cache after
-    /// a start without readahead (root).
+    /// What a recording says that a start needed, beside what lies in the page cache after a start
+    /// without readahead (root).
     Recall(recall::Args),
     /// Records of a trace that are read in a second, and with their objects numbered.
     Records(records::Args),
