@@ -378,8 +378,8 @@ fn a_pack_on_a_disk_is_predicted_as_it_is_compared() {
     let ignored = as_compared(&Case::new(&told, |_| true), &loads, &disk, true);
     assert_eq!((without.predicted_bytes, ignored.predicted_bytes), (0, 0));
     assert!(with.predicted_used_bytes > 100_000, "{with:?}");
-    // The model is read when the pack is opened.
-    assert_eq!((ignored.requests, with.loads), (without.requests, without.loads));
+    // Their requests are not compared: two files may lie on the disk in different pieces.
+    assert_eq!((ignored.loads, with.loads), (without.loads, without.loads));
 }
 
 /// What is predicted for a pack, which is what is compared.
