@@ -41,6 +41,10 @@ setup_test() {
     debian pkg-config pkg-config || true
     debian gfortran gfortran || true
     debian fitsverify fitsverify || true
+    # containerd's own library for eStargz, which reads our lists.
+    if [ ! -e target/estargz ] && command -v go >/dev/null 2>&1; then
+        (cd tests/estargz && go build -o ../../target/estargz .) >/dev/null 2>&1 || true
+    fi
     # A separate Python with the packages that the FITS tests compare with.
     if [ ! -e target/test-python/ready ] && command -v python3 >/dev/null 2>&1; then
         python3 -m venv target/test-python >/dev/null 2>&1 &&

@@ -300,6 +300,25 @@ fn mksquashfs_writes_the_files_in_the_order_of_the_list() {
     assert_eq!(written.len(), 7, "{said}");
 }
 
+/// By containerd's own library, in a program that `./test` builds from `tests/estargz`.
+#[test]
+fn an_estargz_holds_the_listed_files_first_in_order_and_then_its_landmark() {
+    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/estargz");
+    if !Path::new(program).exists() {
+        println!("skipped: no Go to build tests/estargz with");
+        return;
+    }
+    let (folder, root, order) = tree();
+    export_to(folder.path(), &root, Format::Estargz, "record-in");
+    ran(folder.path(), "tar", &["-C", "root", "--sort=name", "-cf", "layer.tar", "."]);
+    let said = ran(folder.path(), program, &["layer.tar", "record-in"]).unwrap();
+    let files = said.lines().filter(|name| !name.ends_with('/'));
+    let names: Vec<&str> = files.map(|name| name.trim_start_matches("./")).collect();
+    assert_eq!(names[..order.len()], order, "{said}");
+    assert_eq!(names[order.len()], ".prefetch.landmark", "{said}");
+    assert!(names.contains(&"a") && names.last() == Some(&"stargz.index.json"), "{said}");
+}
+
 #[test]
 fn vmtouch_reads_the_list() {
     let (folder, root, _) = tree();
