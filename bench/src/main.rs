@@ -8,6 +8,7 @@ mod find;
 mod folder;
 mod grep;
 mod landlord;
+mod latency_start;
 mod lists;
 mod records;
 mod replay;
@@ -51,6 +52,9 @@ enum Question {
     Grep(grep::Args),
     /// What Landlord costs for each request among 10,000 files, beside the naive algorithm.
     Landlord(landlord::Args),
+    /// `seekless run` beside a plain start, cold, over a file system that takes its time for each
+    /// read but serves many at once (FUSE).
+    LatencyStart(latency_start::Args),
     /// Records of a trace that are read in a second, and with their objects numbered.
     Records(records::Args),
     /// A root file system as squashfs in the order of `seekless export`, beside that of one run's
@@ -81,6 +85,7 @@ fn main() -> ExitCode {
         Question::Find(args) => find::run(&args),
         Question::Grep(args) => grep::run(&args),
         Question::Landlord(args) => landlord::run(&args),
+        Question::LatencyStart(args) => latency_start::run(&args),
         Question::Records(args) => records::run(&args),
         Question::Lists(args) => lists::run(&args),
         Question::Replay(args) => replay::run(&args),
