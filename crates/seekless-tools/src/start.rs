@@ -6,8 +6,11 @@
 //! by a process of its own; this one becomes the program. So nothing stands between the program and
 //! its parent.
 
+mod at_once;
+mod bringing;
 mod decide;
 mod devices;
+mod examine;
 mod help;
 mod recording;
 
