@@ -26,14 +26,19 @@ const LOOKED_AT: usize = 16;
 /// Options of the measurement.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// A folder of Python packages (`pip install --target DIR numpy pandas matplotlib`)
+    /// A folder of Python packages (`pip install --target DIR numpy pandas matplotlib`), or an
+    /// environment with a Python in it
     #[arg(long, value_name = "DIR")]
     packages: Option<PathBuf>,
-    /// The Python to start
+    /// The Python to start: one of this machine, or that in the environment, such as `bin/python3`
     #[arg(long, value_name = "PROGRAM", default_value = "python3")]
     python: PathBuf,
-    /// What to import, one start each
-    #[arg(long, value_delimiter = ',', default_value = "numpy,pandas,matplotlib.pyplot")]
+    /// What to import, one start each; `a+b` is a start that imports both
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "numpy,pandas,matplotlib.pyplot,numpy+pandas+matplotlib.pyplot"
+    )]
     imports: Vec<String>,
     /// The node to start
     #[arg(long, value_name = "PROGRAM", default_value = "node")]
@@ -153,13 +158,19 @@ impl Bench<'_> {
     fn programs(&self) -> anyhow::Result<Vec<Program>> {
         let mut programs = Vec::new();
         if let Some(packages) = &self.args.packages {
-            programs.extend(self.args.imports.iter().map(|import| Program {
-                name: import.clone(),
-                file: self.args.python.clone(),
-                flag: "-c",
-                script: format!("import {import}, sys; print(len(dir({import}))); sys.exit(0)"),
-                alike: format!("import {import} as it\nprint(it.__name__)"),
-                folder: packages.clone(),
+            let inside = packages.join(&self.args.python).is_file();
+            let own = self.mounted().join(&self.args.python);
+            let file = if inside { own } else { self.args.python.clone() };
+            programs.extend(self.args.imports.iter().map(|import| {
+                let names = import.replace('+', ", ");
+                Program {
+                    name: import.clone(),
+                    file: file.clone(),
+                    flag: "-c",
+                    script: format!("import {names}, sys; print([{names}]); sys.exit(0)"),
+                    alike: format!("import {names}\nprint(len(dir({})))", last(import)),
+                    folder: packages.clone(),
+                }
             }));
         }
         if self.args.modules > 0 {
@@ -271,6 +282,11 @@ impl Bench<'_> {
         let (requests, bytes) = delayed.asked();
         Ok(Trial { seconds, requests, bytes, cached_bytes, answer })
     }
+}
+
+/// The last of several imports.
+fn last(imports: &str) -> &str {
+    imports.rsplit('+').next().unwrap_or(imports)
 }
 
 fn cached(path: &Path) -> anyhow::Result<u64> {

@@ -26,7 +26,7 @@ const REQUEST_BYTES_MAX: u64 = 1 << 20;
 /// A file is worth it if bringing it in takes at most this share of what the program would wait.
 const WORTH: f64 = 0.8;
 /// Less than this is not worth a process beside the program, in seconds.
-const WORTH_S: f64 = 0.02;
+pub const WORTH_S: f64 = 0.02;
 
 /// A range of a file that a run needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,10 +173,11 @@ pub fn expect(needs: &[Need], file_bytes: u64, open: bool, device: &Device) -> E
     let entry = u64::from(open);
     let mut wanted: Vec<Extent> = needs.iter().map(|need| need.extent).collect();
     wanted.sort_by_key(|extent| extent.offset);
-    let reads: Vec<Extent> = coalesce(&wanted, &device.costs, READ_BYTES_MAX)
-        .into_iter()
-        .map(|read| read.extent)
-        .collect();
+    // To join two reads saves only its share of the time in which several are served.
+    let request_ns = (device.costs.request_ns / u64::from(device.costs.depth.max(1))).max(1);
+    let each = Costs { request_ns, ..device.costs };
+    let reads: Vec<Extent> =
+        coalesce(&wanted, &each, READ_BYTES_MAX).into_iter().map(|read| read.extent).collect();
     let asked = reads.iter().map(|read| read.bytes).sum();
     let commands: u64 = reads.iter().map(|read| read.bytes.div_ceil(REQUEST_BYTES_MAX)).sum();
     Expected {

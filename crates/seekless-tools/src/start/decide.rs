@@ -4,6 +4,7 @@ use super::Options;
 use super::at_once;
 use super::devices::{Devices, Known};
 use super::examine::{self, Found};
+use super::sample::Place;
 use crate::profiles::{self, Key};
 use crate::warm::bring::Recorded;
 use seekless_device::Costs;
@@ -108,6 +109,10 @@ pub(super) struct Plan {
     pub(super) trial: Option<Trial>,
     /// No link may lead out of these folders, if there are some.
     pub(super) within: Vec<PathBuf>,
+    /// Whether little is missing.
+    pub(super) is_settled: bool,
+    /// What is cached of what the program needs, if little is missing.
+    pub(super) cached: Vec<Place>,
     /// All that the profile's runs needed of mapped files, by the file's escaped name.
     pub(super) expected: Vec<(String, Vec<Extent>)>,
 }
@@ -249,13 +254,13 @@ fn plan(
     let mut numbers = Vec::new();
     let scale = own_share(profile);
     let (mut looked_at, mut changed) = (0_u64, 0_u64);
-    for (paying, found) in paying.iter().zip(found) {
+    for (paying, found) in paying.iter().zip(&found) {
         let file = paying.file;
         looked_at += file.needed_bytes();
         let (needs, open) = match found {
             Found::LeftOut(why) => {
                 changed += file.needed_bytes();
-                *decision.left_out.entry(why).or_default() += 1;
+                *decision.left_out.entry(*why).or_default() += 1;
                 continue;
             }
             Found::Missing { needs, cached_bytes, open } => {
@@ -266,7 +271,7 @@ fn plan(
         if needs.is_empty() {
             continue;
         }
-        let expected = start::expect(&needs, file.bytes(), open, &paying.device);
+        let expected = start::expect(needs, file.bytes(), *open, &paying.device);
         if !expected.pays() {
             continue;
         }
@@ -279,7 +284,7 @@ fn plan(
         plan.reads.extend(expected.reads.iter().map(|&extent| PlannedRead {
             file: number,
             extent,
-            needed_ns: (first_needed_ns(&needs, extent) as f64 * scale) as u64,
+            needed_ns: (first_needed_ns(needs, extent) as f64 * scale) as u64,
         }));
     }
     decision.changed_share = changed as f64 / looked_at.max(1) as f64;
@@ -291,7 +296,9 @@ fn plan(
     decision.warms = start::worth(plain.seconds, warmed.seconds);
     if !decision.warms {
         decision.tries = false;
-        return Plan::default();
+        let little = plain.seconds < start::WORTH_S && decision.left_out.is_empty();
+        let cached = if little { cached(&files, &found) } else { Vec::new() };
+        return Plan { cached, is_settled: little, ..Plan::default() };
     }
     let tries = decision.tries;
     plan.reads.retain(|read| tries || !plan.files[read.file].hoped);
@@ -303,6 +310,21 @@ fn plan(
     plan.expected = expected_touches(profile);
     plan.within.clone_from(&options.within);
     plan
+}
+
+/// The needs that are cached.
+fn cached(files: &[&Candidate], found: &[Found]) -> Vec<Place> {
+    let mut places = Vec::new();
+    for (file, found) in files.iter().zip(found) {
+        let Found::Missing { needs, .. } = found else { continue };
+        let cached = file.needs.iter().filter(|need| !needs.contains(need));
+        places.extend(cached.map(|need| Place {
+            path: file.path.clone(),
+            recorded: file.recorded,
+            extent: need.extent,
+        }));
+    }
+    places
 }
 
 /// The first short reads of the device that has the most reads that are hoped for.
