@@ -55,6 +55,9 @@ pub(crate) struct Args {
     /// What `run` is told of the device [default: nothing]
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
+    /// Starts under `run` with a wrong profile, too: that of a script that reads all other files
+    #[arg(long)]
+    wrong: bool,
     /// Timed rounds, after one that is discarded
     #[arg(long, default_value_t = 5)]
     rounds: usize,
@@ -80,6 +83,8 @@ struct Row {
     run: Figures,
     /// Plain seconds by those under `run`.
     times: f64,
+    /// Seconds under `run` with a wrong profile by plain ones.
+    wrong: Option<f64>,
     /// Seconds under `run` in the discarded round, when the device was new to it.
     first_seconds: f64,
     /// Bytes that were cached of the files that were looked at, the most before a start.
@@ -120,7 +125,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     println!("{}", table(&HEADER, rows.iter().map(cells).collect()));
     println!(
         "\nCold, from exec to exit; medians of {} rounds that alternate, after one discarded, whose \
-         start under run is `first`; each read takes {} ms, {} at once; run is told {} of the \
+         start under run is `first`; `wrong` is the time with a wrong profile, of plain; each read takes {} ms, {} at once; run is told {} of the \
          device; the profile is from another script of the kind; answers are the same. Load \
          average {before} before and {} after.",
         args.rounds,
@@ -144,6 +149,7 @@ fn cells(row: &Row) -> Vec<String> {
     cells.extend(figures(&row.plain));
     cells.extend(figures(&row.run));
     cells.extend([format!("{:.2}", row.times), format!("{:.2}", row.first_seconds)]);
+    cells.push(row.wrong.map_or_else(String::new, |wrong| format!("{wrong:.2}")));
     cells.push(format_bytes(row.cached_bytes));
     cells
 }
@@ -200,31 +206,59 @@ impl Bench<'_> {
         let read = Duration::from_secs_f64(self.args.delay_ms / 1e3);
         let folder = &program.folder;
         let mut delayed = Delayed::of(folder, &self.mounted(), Delays { read, at_once })?;
-        let (profile, files) = self.learn(program)?;
-        let (mut plain, mut warmed) = (Vec::new(), Vec::new());
+        let (profile, files) = self.learn(program, &program.name, &program.alike)?;
+        let wrong = match self.args.wrong {
+            true => Some(self.learn(program, "wrong", &self.other_files(program))?.0),
+            false => None,
+        };
+        let (mut plain, mut warmed, mut misled) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..=self.args.rounds {
             plain.push(self.trial(program, None, &files, &mut delayed)?);
             warmed.push(self.trial(program, Some(&profile), &files, &mut delayed)?);
+            if wrong.is_some() {
+                misled.push(self.trial(program, wrong.as_deref(), &files, &mut delayed)?);
+            }
         }
         let answer = &plain[0].answer;
-        let same = plain.iter().chain(&warmed).all(|trial| trial.answer == *answer);
+        let same = plain.iter().chain(&warmed).chain(&misled).all(|trial| trial.answer == *answer);
         ensure!(same && !answer.is_empty(), "{}: the answers differ", program.name);
         let cached_bytes = plain.iter().chain(&warmed).map(|trial| trial.cached_bytes).max();
         let first_seconds = warmed[0].seconds;
         let (plain, run) = (figures(&plain[1..]), figures(&warmed[1..]));
+        let wrong = misled.get(1..).map(|misled| figures(misled).seconds / plain.seconds);
         let (name, times) = (program.name.clone(), plain.seconds / run.seconds);
         let cached_bytes = cached_bytes.unwrap_or(0);
-        Ok(Row { program: name, plain, run, times, first_seconds, cached_bytes })
+        Ok(Row { program: name, plain, run, times, wrong, first_seconds, cached_bytes })
     }
 
-    /// Learns from a script like the one that is measured: twice, so that the program has compiled
+    /// A script of the program's language that reads what the program does not need.
+    fn other_files(&self, program: &Program) -> String {
+        let mounted = self.mounted().display().to_string();
+        match program.flag {
+            "-c" => format!(
+                "import glob\nfor path in glob.glob('{mounted}/**/tests/**/*.py', recursive=True): \
+                 open(path, 'rb').read()"
+            ),
+            _ => format!(
+                "const fs = require('fs'), at = '{mounted}/node_modules/'; for (const name of \
+                 fs.readdirSync(at)) fs.readFileSync(at + name + '/unused.js')"
+            ),
+        }
+    }
+
+    /// Learns from a script: twice, so that the program has compiled
     /// what it compiles. Returns the profile, and some of the file system's files that it names.
-    fn learn(&self, program: &Program) -> anyhow::Result<(PathBuf, Vec<PathBuf>)> {
-        let profile = self.place.join(format!("{}.parquet", program.name.replace(' ', "-")));
+    fn learn(
+        &self,
+        program: &Program,
+        name: &str,
+        script: &str,
+    ) -> anyhow::Result<(PathBuf, Vec<PathBuf>)> {
+        let profile = self.place.join(format!("{}.parquet", name.replace(' ', "-")));
         for _ in 0..2 {
             let mut command = Command::new(&self.seekless);
             command.args(["run", "--record", "--profile"]).arg(&profile).arg("--");
-            self.answer(program, &mut command, &program.alike)?;
+            self.answer(program, &mut command, script)?;
         }
         let mut command = Command::new(&self.seekless);
         command.args(["profiles", "show", "--json"]).arg(&profile);

@@ -1,5 +1,5 @@
 //! Modules for node: packages with an index that requires the package's other modules, and one file
-//! that requires all packages. Their texts differ in length, as modules' do.
+//! that requires all packages; and in each package a file that nobody requires. Their texts differ in length, as modules' do.
 
 use anyhow::Context;
 use std::fmt::Write as _;
@@ -36,6 +36,7 @@ fn write_package(folder: &Path, package: usize) -> anyhow::Result<()> {
         let text = filling(package * OF_PACKAGE + part) + "exports.one = 1;\n";
         put(&folder.join(format!("lib/part-{part}.js")), &text)?;
     }
+    put(&folder.join("unused.js"), &filling(package))?;
     put(&folder.join("index.js"), &index)
 }
 

@@ -12,6 +12,7 @@ mod decide;
 mod devices;
 mod examine;
 mod help;
+mod proof;
 mod recording;
 mod sample;
 

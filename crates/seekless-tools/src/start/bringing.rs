@@ -3,11 +3,15 @@
 
 use super::at_once::{self, Found};
 use super::decide::{Plan, PlannedRead, Trial};
+use super::proof::Proof;
 use crate::warm::bring::{Opened, open};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+/// Reads that are made before the program has opened one of the files, beyond those for which it is
+/// held back.
+const UNPROVEN: usize = 48;
 /// How often the trial is looked at.
 const TICK: Duration = Duration::from_millis(1);
 
@@ -20,6 +24,7 @@ pub(super) struct Bringing<'a> {
     next: AtomicUsize,
     done: AtomicUsize,
     stop: AtomicBool,
+    proof: Proof,
     /// Whether files are left alone that pay only if several requests are served at once.
     only_sure: AtomicBool,
     /// By read: whether somebody does it.
@@ -34,14 +39,15 @@ impl<'a> Bringing<'a> {
         let taken = plan.reads.iter().map(|_| AtomicBool::new(false)).collect();
         let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let (stop, only_sure) = (AtomicBool::new(false), AtomicBool::new(false));
-        Self { plan, next, done, stop, only_sure, taken, opened }
+        Self { plan, next, done, stop, proof: Proof::new(), only_sure, taken, opened }
     }
 
     /// Does one more read. Whether there was one.
     pub(super) fn next(&self) -> bool {
         let at = self.next.fetch_add(1, Ordering::Relaxed);
         let Some(read) = self.plan.reads.get(at) else { return false };
-        if self.is_stopped() {
+        let is_early = at < self.plan.first_reads + UNPROVEN;
+        if self.is_stopped() || !(is_early || self.proof.wait()) {
             return false;
         }
         if self.take(at) {
@@ -63,7 +69,22 @@ impl<'a> Bringing<'a> {
         let mut opened = self.opened[read.file].lock().ok()?;
         let file = &self.plan.files[read.file];
         let tried = || open(&file.path, &file.recorded, &self.plan.within).ok().map(Arc::new);
-        opened.get_or_insert_with(tried).clone()
+        let is_first = opened.is_none();
+        let found = opened.get_or_insert_with(tried).clone();
+        if is_first && found.is_some() {
+            self.proof.brought_in(&file.path);
+        }
+        found
+    }
+
+    /// Looks whether the program opens what is brought in; to be done by a thread of its own.
+    pub(super) fn prove(&self) {
+        self.proof.look();
+    }
+
+    /// Whether that is yet to be seen.
+    pub(super) fn is_unproven(&self) -> bool {
+        self.proof.is_open()
     }
 
     pub(super) fn done(&self) -> usize {
@@ -72,6 +93,7 @@ impl<'a> Bringing<'a> {
 
     pub(super) fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
+        self.proof.is_over();
     }
 
     fn is_stopped(&self) -> bool {

@@ -248,7 +248,7 @@ fn plan(
     decision: &mut Decision,
 ) -> Plan {
     let files: Vec<&Candidate> = paying.iter().map(|paying| paying.file).collect();
-    let found = examine::examine(&files, &options.within);
+    let found = found(paying, &options.within);
     let mut sums = [[Wait::default(); 2]; 2];
     let mut plan = Plan::default();
     let mut numbers = Vec::new();
@@ -256,22 +256,23 @@ fn plan(
     let (mut looked_at, mut changed) = (0_u64, 0_u64);
     for (paying, found) in paying.iter().zip(&found) {
         let file = paying.file;
-        looked_at += file.needed_bytes();
-        let (needs, open) = match found {
-            Found::LeftOut(why) => {
+        looked_at += if found.is_some() { file.needed_bytes() } else { 0 };
+        let needs = match found {
+            Some(Found::LeftOut(why)) => {
                 changed += file.needed_bytes();
                 *decision.left_out.entry(*why).or_default() += 1;
                 continue;
             }
-            Found::Missing { needs, cached_bytes, open } => {
+            Some(Found::Missing { needs, cached_bytes }) => {
                 decision.cached_bytes += cached_bytes;
-                (needs, open)
+                needs
             }
+            None => &file.needs,
         };
         if needs.is_empty() {
             continue;
         }
-        let expected = start::expect(needs, file.bytes(), *open, &paying.device);
+        let expected = start::expect(needs, file.bytes(), found.is_none(), &paying.device);
         if !expected.pays() {
             continue;
         }
@@ -312,11 +313,27 @@ fn plan(
     plan
 }
 
+/// What is found of the files, each device's by themselves: one may be cached, another not.
+fn found(paying: &[Paying<'_>], within: &[PathBuf]) -> Vec<Option<Found>> {
+    let mut places: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (place, paying) in paying.iter().enumerate() {
+        places.entry(paying.number).or_default().push(place);
+    }
+    let mut found: Vec<Option<Found>> = paying.iter().map(|_| None).collect();
+    for places in places.into_values() {
+        let files: Vec<&Candidate> = places.iter().map(|place| paying[*place].file).collect();
+        for (place, of_file) in places.into_iter().zip(examine::examine(&files, within)) {
+            found[place] = of_file;
+        }
+    }
+    found
+}
+
 /// The needs that are cached.
-fn cached(files: &[&Candidate], found: &[Found]) -> Vec<Place> {
+fn cached(files: &[&Candidate], found: &[Option<Found>]) -> Vec<Place> {
     let mut places = Vec::new();
     for (file, found) in files.iter().zip(found) {
-        let Found::Missing { needs, .. } = found else { continue };
+        let Some(Found::Missing { needs, .. }) = found else { continue };
         let cached = file.needs.iter().filter(|need| !needs.contains(need));
         places.extend(cached.map(|need| Place {
             path: file.path.clone(),

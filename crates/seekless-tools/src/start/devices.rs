@@ -10,6 +10,9 @@ use seekless_sys::mounts::{Mount, Mounts};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
+/// What a request to another machine is assumed to cost, in nanoseconds.
+const REMOTE_NS: u64 = 1_000_000;
+
 /// A device, and what is known of it.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
@@ -83,11 +86,11 @@ impl Devices {
         let found = home.as_ref().and_then(|home| self.found.get(&home.key));
         // How many requests it serves at once is found out, or not known: then one is careful.
         let depth = found.map_or(1, |found| found.at_once);
-        let costs = match (probed, found) {
-            (Some(probed), _) => Costs { depth, ..probed },
-            (None, Some(found)) => Costs { request_ns: found.request_ns, depth, ..Costs::ASSUMED },
-            (None, None) => Costs { depth, ..Costs::ASSUMED },
-        };
+        let remote = home.as_ref().is_some_and(|home| home.kind == Kind::Network);
+        let assumed_ns = if remote { REMOTE_NS } else { Costs::ASSUMED.request_ns };
+        let request_ns = found.map_or(assumed_ns, |found| found.request_ns);
+        let assumed = Costs { request_ns, ..Costs::ASSUMED };
+        let costs = Costs { depth, ..probed.unwrap_or(assumed) };
         let untried = home.map(|home| home.key).filter(|_| found.is_none());
         let device = Device { costs, readahead_bytes };
         Known { device, assumed: probed.is_none() && found.is_none(), untried }

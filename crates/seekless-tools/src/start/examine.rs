@@ -14,29 +14,57 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const LARGEST: usize = 32;
 /// And so many of the others, evenly spread: the rest are taken to be cached if all of these are.
 const SPREAD: usize = 32;
+/// First, one in so many of these: if nothing of them is cached, the others are not looked at.
+const EVERY: usize = 8;
 const THREADS: usize = 8;
 
 /// What was found of a file.
 #[derive(Clone)]
 pub(super) enum Found {
-    Missing {
-        needs: Vec<Need>,
-        cached_bytes: u64,
-        /// Whether it is yet to be opened.
-        open: bool,
-    },
+    Missing { needs: Vec<Need>, cached_bytes: u64 },
     LeftOut(&'static str),
 }
 
 impl Found {
+    fn is_cold(&self) -> bool {
+        matches!(self, Found::Missing { cached_bytes: 0, .. })
+    }
+
     fn is_cached(&self) -> bool {
         matches!(self, Found::Missing { needs, .. } if needs.is_empty())
     }
 }
 
-/// What is found of each file, the largest first. Several are looked at at once.
-pub(super) fn examine(files: &[&Candidate], within: &[PathBuf]) -> Vec<Found> {
+/// What is found of each file, the largest first; `None` of a file that was not looked at and is
+/// not known to be cached.
+pub(super) fn examine(files: &[&Candidate], within: &[PathBuf]) -> Vec<Option<Found>> {
     let chosen = chosen(files.len());
+    let mut found: Vec<Option<Found>> = files.iter().map(|_| None).collect();
+    let few: Vec<usize> = chosen.iter().copied().step_by(EVERY).collect();
+    look_at(&few, files, within, &mut found);
+    // Where nothing is cached, each look costs a request, and shows the same.
+    if few.iter().all(|file| found[*file].as_ref().is_some_and(Found::is_cold)) {
+        return found;
+    }
+    let rest: Vec<usize> = chosen.iter().copied().filter(|file| found[*file].is_none()).collect();
+    look_at(&rest, files, within, &mut found);
+    let mut small = found.iter().skip(LARGEST).flatten();
+    if files.len() > chosen.len() && small.all(Found::is_cached) {
+        for (file, found) in files.iter().zip(&mut found) {
+            let cached_bytes = file.needed_bytes();
+            found.get_or_insert(Found::Missing { needs: Vec::new(), cached_bytes });
+        }
+    }
+    found
+}
+
+/// Looks at some files, several at once.
+fn look_at(
+    chosen: &[usize],
+    files: &[&Candidate],
+    within: &[PathBuf],
+    found: &mut [Option<Found>],
+) {
     let next = AtomicUsize::new(0);
     let looks: Vec<Mutex<Option<Found>>> = chosen.iter().map(|_| Mutex::new(None)).collect();
     let work = || {
@@ -55,22 +83,9 @@ pub(super) fn examine(files: &[&Candidate], within: &[PathBuf]) -> Vec<Found> {
             work();
         }
     });
-    let looks = looks.into_iter().map(|place| place.into_inner().unwrap_or(None));
-    let mut found: Vec<Option<Found>> = files.iter().map(|_| None).collect();
     for (file, look) in chosen.iter().zip(looks) {
-        found[*file] = look;
+        found[*file] = look.into_inner().unwrap_or(None);
     }
-    let small = found.iter().skip(LARGEST).flatten();
-    let all_cached = files.len() > chosen.len() && small.into_iter().all(Found::is_cached);
-    let unseen = |file: &Candidate| match all_cached {
-        true => {
-            let cached_bytes = file.needed_bytes();
-            Found::Missing { needs: Vec::new(), cached_bytes, open: false }
-        }
-        false => Found::Missing { needs: file.needs.clone(), cached_bytes: 0, open: true },
-    };
-    let both = files.iter().zip(found);
-    both.map(|(file, found)| found.unwrap_or_else(|| unseen(file))).collect()
 }
 
 /// The places of the files that are looked at.
@@ -88,8 +103,8 @@ fn look(file: &Candidate, within: &[PathBuf]) -> Found {
     };
     let needed = file.needed_bytes();
     match residency::all_or_nothing(opened.file.as_fd(), opened.bytes) {
-        Some(true) => Found::Missing { needs: Vec::new(), cached_bytes: needed, open: false },
-        Some(false) => Found::Missing { needs: file.needs.clone(), cached_bytes: 0, open: false },
+        Some(true) => Found::Missing { needs: Vec::new(), cached_bytes: needed },
+        Some(false) => Found::Missing { needs: file.needs.clone(), cached_bytes: 0 },
         None => missing(&opened, &file.needs),
     }
 }
@@ -103,7 +118,7 @@ fn missing(opened: &Opened, needs: &[Need]) -> Found {
             missing.push(*need);
         }
     }
-    Found::Missing { needs: missing, cached_bytes, open: false }
+    Found::Missing { needs: missing, cached_bytes }
 }
 
 #[cfg(test)]

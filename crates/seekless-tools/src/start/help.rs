@@ -19,6 +19,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 const TICK: Duration = Duration::from_millis(20);
 /// What a program needs after this is no longer its start.
 const START: Duration = Duration::from_secs(120);
+/// A program that has opened nothing by then of what was brought in does something else.
+const PROOF: Duration = Duration::from_secs(10);
 const PAGE_BYTES: u64 = 4096;
 
 /// Does the helper's work, until the program has ended or nothing is left to do.
@@ -34,6 +36,9 @@ pub(super) fn help(beside: &mut Beside, start: &Start) {
     std::thread::scope(|scope| {
         let work = || while bringing.next() {};
         if crate::crew::start(scope, at_once.min(plan.reads.len()), work).is_err() {
+            bringing.stop();
+        }
+        if crate::crew::start(scope, 1, || bringing.prove()).is_err() {
             bringing.stop();
         }
         let mut watch = Watch::new(plan, touches);
@@ -107,7 +112,8 @@ impl Watch {
             if let Some(touches) = &mut self.touches {
                 touches.take(&mut self.rows);
             }
-            if !self.goes_on() {
+            let too_late = self.started.elapsed() > PROOF && bringing.is_unproven();
+            if too_late || !self.goes_on() {
                 bringing.stop();
             }
             let learned = !learns || self.touches.is_none() || self.started.elapsed() > START;
