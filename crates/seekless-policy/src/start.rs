@@ -27,6 +27,8 @@ const REQUEST_BYTES_MAX: u64 = 1 << 20;
 const WORTH: f64 = 0.8;
 /// Less than this is not worth a process beside the program, in seconds.
 pub const WORTH_S: f64 = 0.02;
+/// Processor time of a read by the process beside the program, in seconds.
+const READ_S: f64 = 50e-6;
 
 /// A range of a file that a run needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,10 +189,12 @@ pub fn expect(needs: &[Need], file_bytes: u64, open: bool, device: &Device) -> E
     }
 }
 
-/// Whether all together is worth a process beside the program.
+/// Whether all together is worth a process beside the program, which also takes processor time.
 #[must_use]
-pub fn worth(plain_s: f64, warmed_s: f64) -> bool {
-    plain_s - warmed_s >= WORTH_S && warmed_s <= WORTH * plain_s
+pub fn worth(plain: Wait, warmed: Wait) -> bool {
+    let processor_s = warmed.requests as f64 * READ_S;
+    let gain_s = plain.seconds - warmed.seconds - processor_s;
+    gain_s >= WORTH_S && warmed.seconds <= WORTH * plain.seconds
 }
 
 /// How long to hold the program back so that each read has ended when the program needs it, in

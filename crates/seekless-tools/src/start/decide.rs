@@ -290,11 +290,11 @@ fn plan(
     }
     decision.changed_share = changed as f64 / looked_at.max(1) as f64;
     let [[plain, warmed], hoped] = sums;
-    decision.tries = start::worth(hoped[0].seconds, hoped[1].seconds);
+    decision.tries = start::worth(hoped[0], hoped[1]);
     let both = (plain.and(hoped[0]), warmed.and(hoped[1]));
     let (plain, warmed) = if decision.tries { both } else { (plain, warmed) };
     (decision.plain, decision.warmed) = (plain.into(), warmed.into());
-    decision.warms = start::worth(plain.seconds, warmed.seconds);
+    decision.warms = start::worth(plain, warmed);
     if !decision.warms {
         decision.tries = false;
         let little = plain.seconds < start::WORTH_S && decision.left_out.is_empty();

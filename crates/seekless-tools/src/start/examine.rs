@@ -15,7 +15,7 @@ const LARGEST: usize = 32;
 /// And so many of the others, evenly spread: the rest are taken to be cached if all of these are.
 const SPREAD: usize = 32;
 /// First, one in so many of these: if nothing of them is cached, the others are not looked at.
-const EVERY: usize = 8;
+const EVERY: usize = 16;
 const THREADS: usize = 8;
 
 /// What was found of a file.

@@ -190,7 +190,19 @@ pub(super) fn keep(key: &Key, profile: &Path, cached: &[Place], fresh_s: u64) ->
     let destination = Destination::new(&path).replacing(true);
     let mut file = destination.create(Content::Text).map_err(unpublished)?;
     file.write_all(&text).map_err(wrong)?;
-    file.publish().map_err(unpublished)
+    file.publish().map_err(unpublished)?;
+    remove_old(folder);
+    Ok(())
+}
+
+/// Removes samples that stand no more. One that cannot be removed does no harm.
+fn remove_old(folder: &Path) {
+    let old = |found: &Metadata| found.mtime().unsigned_abs() + 2 * DAY_S < now_s();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.metadata().is_ok_and(|found| found.is_file() && old(&found)) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// The largest ranges, and some of the others, those of one file together.
