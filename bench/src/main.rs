@@ -9,6 +9,7 @@ mod folder;
 mod grep;
 mod image;
 mod landlord;
+mod latency_start;
 mod lists;
 mod recall;
 mod records;
@@ -53,6 +54,9 @@ enum Question {
     Grep(grep::Args),
     /// What Landlord costs for each request among 10,000 files, beside the naive algorithm.
     Landlord(landlord::Args),
+    /// `seekless run` beside a plain start, cold, over a file system that takes its time for each
+    /// read but serves many at once (FUSE).
+    LatencyStart(latency_start::Args),
     /// What a recording says that a start needed, beside what lies in the page cache after a start
     /// without readahead (root).
     Recall(recall::Args),
@@ -86,6 +90,7 @@ fn main() -> ExitCode {
         Question::Find(args) => find::run(&args),
         Question::Grep(args) => grep::run(&args),
         Question::Landlord(args) => landlord::run(&args),
+        Question::LatencyStart(args) => latency_start::run(&args),
         Question::Recall(args) => recall::run(&args),
         Question::Records(args) => records::run(&args),
         Question::Lists(args) => lists::run(&args),

@@ -32,6 +32,12 @@ pub(crate) struct Args {
     /// The limits behind which to measure; `none` is the disk itself
     #[arg(long, value_name = "DEVICE", default_value = "iops=500,bandwidth=150MB")]
     device: String,
+    /// Does not tell `run` what the device charges
+    #[arg(long)]
+    untold: bool,
+    /// Starts under `run` with a wrong profile, too: that of a script that reads the packages' tests
+    #[arg(long)]
+    wrong: bool,
     /// Timed rounds, after one that is discarded
     #[arg(long, default_value_t = 5)]
     rounds: usize,
@@ -48,8 +54,13 @@ pub(crate) struct Args {
 enum Way {
     Plain,
     Run,
+    Wrong,
     Vmtouch,
 }
+
+/// Reads what no start needs.
+const READS_TESTS: &str = "import glob, os\nfor path in glob.glob(os.environ['PYTHONPATH'] + \
+    '/*/**/tests/**/*.py', recursive=True): open(path, 'rb').read()";
 
 /// The figures of one import, by way.
 #[derive(Serialize)]
@@ -127,15 +138,21 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     fn import(&self, import: &str) -> anyhow::Result<Vec<Row>> {
-        let profile = self.learn(import)?;
+        let profile = self.learn(import, &format!("import {import} as it\nprint(len(dir(it)))"))?;
+        let wrong = match self.args.wrong {
+            true => Some(self.learn("wrong", READS_TESTS)?),
+            false => None,
+        };
         let listed = self.list(&profile)?;
         let script = format!("import {import}, sys; sys.exit(0)");
         let mut ways = vec![Way::Plain, Way::Run];
+        ways.extend(wrong.as_ref().map(|_| Way::Wrong));
         ways.extend(self.vmtouch.then_some(Way::Vmtouch));
         let mut trials: Vec<Vec<Trial>> = ways.iter().map(|_| Vec::new()).collect();
         for round in 0..=self.args.rounds {
             for (way, trials) in ways.iter().zip(&mut trials) {
-                let trial = self.trial(*way, &script, &profile, &listed)?;
+                let profile = wrong.as_ref().filter(|_| *way == Way::Wrong).unwrap_or(&profile);
+                let trial = self.trial(*way, &script, profile, &listed)?;
                 if round > 0 {
                     trials.push(trial);
                 }
@@ -156,16 +173,14 @@ impl Bench<'_> {
         Ok(ways.iter().zip(&trials).map(row).collect())
     }
 
-    /// Learns from another script that imports the same: twice whole, so that Python has compiled
-    /// what it compiles, and once more by page faults.
-    fn learn(&self, import: &str) -> anyhow::Result<PathBuf> {
-        let profile = self.state.join(format!("{import}.parquet"));
+    /// Learns from a script: twice whole, so that Python has compiled what it compiles.
+    fn learn(&self, name: &str, script: &str) -> anyhow::Result<PathBuf> {
+        let profile = self.state.join(format!("{name}.parquet"));
         std::fs::create_dir_all(&self.state)?;
-        let script = format!("import {import} as it\nprint(len(dir(it)))");
         for _ in 0..2 {
             let mut command = Command::new(&self.seekless);
             command.args(["run", "--record", "--profile"]).arg(&profile).arg("--");
-            succeed(self.python(&mut command).args(["-c", &script]))?;
+            succeed(self.python(&mut command).args(["-c", script]))?;
         }
         Ok(profile)
     }
@@ -203,10 +218,10 @@ impl Bench<'_> {
         let start = || -> anyhow::Result<f64> {
             let started = Instant::now();
             let mut command = match way {
-                Way::Run => {
+                Way::Run | Way::Wrong => {
                     let mut command = Command::new(&self.seekless);
-                    command.args(["run", "--no-record", "--profile"]).arg(profile);
-                    if self.device.is_some() {
+                    command.args(["run", "--profile"]).arg(profile);
+                    if self.device.is_some() && !self.args.untold {
                         command.args(["--device", &self.args.device]);
                     }
                     command.arg("--");

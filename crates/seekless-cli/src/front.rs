@@ -1,5 +1,5 @@
 //! The program `seekless`: runs wc, grep and find itself, and for every other verb becomes
-//! `seekless-verbs`.
+//! `seekless-verbs`. A start that is known to need no help becomes the program that it starts.
 //!
 //! When a position-independent program starts, its addresses are fixed up one by one. The whole
 //! command has 37,000 of them, which take a third of a millisecond; most lie in code for traces and
@@ -7,6 +7,7 @@
 
 use crate::stand_in;
 use seekless::sys::replace::become_program;
+use seekless::tools::start::become_if_cached;
 use std::env;
 use std::ffi::{CString, OsString};
 use std::os::unix::ffi::OsStringExt;
@@ -22,6 +23,7 @@ pub fn main() -> ExitCode {
     if let Some(code) = stand_in::run(env::args_os()) {
         return code;
     }
+    become_if_cached(&env::args_os().skip(1).collect::<Vec<_>>());
     let program = verbs();
     let arguments: Vec<CString> = env::args_os().map(c_string).collect();
     let error = become_program(&c_string(program.clone().into()), &arguments);

@@ -26,7 +26,9 @@ const REQUEST_BYTES_MAX: u64 = 1 << 20;
 /// A file is worth it if bringing it in takes at most this share of what the program would wait.
 const WORTH: f64 = 0.8;
 /// Less than this is not worth a process beside the program, in seconds.
-const WORTH_S: f64 = 0.02;
+pub const WORTH_S: f64 = 0.02;
+/// Processor time of a read by the process beside the program, in seconds.
+const READ_S: f64 = 50e-6;
 
 /// A range of a file that a run needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,10 +175,11 @@ pub fn expect(needs: &[Need], file_bytes: u64, open: bool, device: &Device) -> E
     let entry = u64::from(open);
     let mut wanted: Vec<Extent> = needs.iter().map(|need| need.extent).collect();
     wanted.sort_by_key(|extent| extent.offset);
-    let reads: Vec<Extent> = coalesce(&wanted, &device.costs, READ_BYTES_MAX)
-        .into_iter()
-        .map(|read| read.extent)
-        .collect();
+    // To join two reads saves only its share of the time in which several are served.
+    let request_ns = (device.costs.request_ns / u64::from(device.costs.depth.max(1))).max(1);
+    let each = Costs { request_ns, ..device.costs };
+    let reads: Vec<Extent> =
+        coalesce(&wanted, &each, READ_BYTES_MAX).into_iter().map(|read| read.extent).collect();
     let asked = reads.iter().map(|read| read.bytes).sum();
     let commands: u64 = reads.iter().map(|read| read.bytes.div_ceil(REQUEST_BYTES_MAX)).sum();
     Expected {
@@ -186,10 +189,12 @@ pub fn expect(needs: &[Need], file_bytes: u64, open: bool, device: &Device) -> E
     }
 }
 
-/// Whether all together is worth a process beside the program.
+/// Whether all together is worth a process beside the program, which also takes processor time.
 #[must_use]
-pub fn worth(plain_s: f64, warmed_s: f64) -> bool {
-    plain_s - warmed_s >= WORTH_S && warmed_s <= WORTH * plain_s
+pub fn worth(plain: Wait, warmed: Wait) -> bool {
+    let processor_s = warmed.requests as f64 * READ_S;
+    let gain_s = plain.seconds - warmed.seconds - processor_s;
+    gain_s >= WORTH_S && warmed.seconds <= WORTH * plain.seconds
 }
 
 /// How long to hold the program back so that each read has ended when the program needs it, in

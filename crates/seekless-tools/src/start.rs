@@ -6,13 +6,19 @@
 //! by a process of its own; this one becomes the program. So nothing stands between the program and
 //! its parent.
 
+mod at_once;
+mod bringing;
 mod decide;
 mod devices;
+mod examine;
 mod help;
+mod proof;
 mod recording;
+mod sample;
 
 pub use decide::{Decision, Waits};
 pub use recording::Recording;
+pub use sample::become_if_cached;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::profiles::{self, Key};
@@ -52,6 +58,8 @@ pub struct Start {
     profile: Option<Profile>,
     plan: Plan,
     recording: recording::Now,
+    /// How long a sample of what is cached will stand, in seconds; `None` if none may be kept.
+    sample_s: Option<u64>,
     /// What is expected, and what will be done.
     pub decision: Decision,
 }
@@ -89,7 +97,9 @@ pub fn prepare(words: &[OsString], options: &Options) -> Result<Start> {
         recording::now(options.recording, profile.as_ref(), &decision, program, &options.profile);
     decision.recording = recording.words();
     decision.profile.clone_from(&path);
-    Ok(Start { words: words.to_vec(), key, path, profile, plan, recording, decision })
+    let fresh_s = profile.as_ref().and_then(|it| recording::fresh_s(it, &options.profile));
+    let sample_s = fresh_s.filter(|_| plan.is_settled && sample::stands_for(options));
+    Ok(Start { words: words.to_vec(), key, path, profile, plan, recording, sample_s, decision })
 }
 
 impl Start {
@@ -121,6 +131,9 @@ impl Start {
             let held = beside::start(|beside| help::help(beside, &self));
             // Without a helper the program starts as it would without us.
             let _ = held.map(|held| held.wait());
+        } else if let Some(fresh_s) = self.sample_s {
+            // Without it the next start looks at the profile again.
+            let _ = sample::keep(&self.key, &self.path, &self.plan.cached, fresh_s);
         }
         let error = replace::become_found(&words);
         let program = self.words[0].to_string_lossy();

@@ -38,14 +38,16 @@ use std::process::ExitCode;
 /// each program and shape of arguments: options and words count, names of files and numbers do not,
 /// but a script does. `seekless profiles` shows them. A file that is no longer the one that was
 /// recorded (size, inode, time of change) is left out. Only regular files that you may read are
-/// opened. Nothing but the profile is written.
+/// opened. Nothing is written but the profile, and two notes beside it: how many requests a device
+/// serves at once, and a sample of what was cached where that was all.
 ///
 /// With --mount the program, and no other, sees the files of a pack (`seekless pack`) in place of a
 /// folder's: many small files then come in a few large requests. It needs /dev/fuse, and neither
 /// root nor the package fuse3. Unless you are root, the program runs in a user namespace: there
 /// files of other users look like nobody's, and setuid programs run without their privileges.
 ///
-/// What the device charges is what `seekless probe` measured, else assumed; --device names it. The
+/// What the device charges is what `seekless probe` measured, else assumed; how many requests it
+/// serves at once is tried with the first reads of a start, once a week. --device names both. The
 /// exit status is the program's, or 125 if `run` fails, 126 if the program cannot be executed, and
 /// 127 if it is not found.
 #[derive(clap::Args, Debug)]
@@ -207,6 +209,9 @@ fn explained(decision: &Decision) -> String {
         format_bytes(decision.readahead_bytes),
         if decision.assumed { " (costs assumed: `seekless probe` measures them)" } else { "" },
     );
+    if decision.tries {
+        text += "the first reads try how many requests it serves at once\n";
+    }
     if decision.files_that_do_not_pay > 0 {
         let _ = writeln!(
             text,

@@ -58,6 +58,22 @@ fn a_sparse_mapping_pays_and_a_small_file_does_not_where_requests_are_capped() {
 }
 
 #[test]
+fn many_reads_must_save_the_processor_time_that_they_take() {
+    let wait = |requests, seconds| Wait { requests, bytes: 0, seconds };
+    assert!(worth(wait(1300, 2.3), wait(1100, 0.2)));
+    assert!(worth(wait(1300, 0.15), wait(20, 0.05)));
+    assert!(!worth(wait(1300, 0.15), wait(1100, 0.09)));
+    assert!(!worth(wait(10, 0.03), wait(4, 0.015)), "too little");
+}
+
+#[test]
+fn reads_that_are_served_at_once_are_joined_only_across_small_gaps() {
+    let needs = [need(0, 0, 1, 0, true), need(0, 100, 1, 1, true)];
+    let reads = |depth| expect(&needs, MIB, true, &device(2_000_000, 1_000_000_000, depth)).reads;
+    assert_eq!((reads(1).len(), reads(16).len()), (1, 2));
+}
+
+#[test]
 fn a_program_is_held_until_no_read_comes_late() {
     assert_eq!(head_start_ns([(10, 0), (10, 15), (10, 100)].into_iter()), 10);
     assert_eq!(head_start_ns([(10, 20), (10, 20)].into_iter()), 0);

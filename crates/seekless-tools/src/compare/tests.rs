@@ -36,7 +36,7 @@ impl Case {
         }
         std::fs::write(&pack, writer.finish().unwrap().0).unwrap();
         // A file has its place on the disk once it is written back.
-        std::fs::File::open(&pack).unwrap().sync_all().unwrap();
+        File::open(&pack).unwrap().sync_all().unwrap();
         Case { directory, pack }
     }
 

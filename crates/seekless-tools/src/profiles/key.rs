@@ -62,9 +62,18 @@ impl Key {
     /// A name for a file: the program's, and a sum of the whole.
     #[must_use]
     pub fn name(&self) -> String {
+        self.name_of(self.text.as_bytes())
+    }
+
+    /// A name for a file that is about something else, too.
+    pub(crate) fn name_with(&self, more: &[u8]) -> String {
+        self.name_of(&[self.text.as_bytes(), more].join(&0))
+    }
+
+    fn name_of(&self, bytes: &[u8]) -> String {
         let plain = |letter: char| letter.is_ascii_alphanumeric() || "+-_".contains(letter);
         let program: String = self.program.chars().filter(|it| plain(*it)).take(40).collect();
-        format!("{program}-{:016x}", sum(self.text.as_bytes()))
+        format!("{program}-{:016x}", sum(bytes))
     }
 }
 

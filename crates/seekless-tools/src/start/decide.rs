@@ -1,30 +1,27 @@
 //! What a start is expected to wait for, and what to bring in beside it.
 
 use super::Options;
+use super::at_once;
 use super::devices::{Devices, Known};
+use super::examine::{self, Found};
+use super::sample::Place;
 use crate::profiles::{self, Key};
-use crate::warm::bring::{Opened, Recorded, open};
+use crate::warm::bring::Recorded;
 use seekless_device::Costs;
 use seekless_policy::extents::Extent;
 use seekless_policy::start::{self, Device, Need, Wait};
 use seekless_sys::memory;
-use seekless_sys::residency;
 use seekless_trace::{Profile, unescape_path};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Files that are opened before the program starts, those with the most needs. The others are
-/// taken to be cached and changed as these are, until their turn comes.
-const EXAMINED: usize = 64;
-const THREADS: usize = 8;
 /// Of a run whose processor time is not known, so much of the time is taken to be the program's.
 const BUSY_SHARE: f64 = 0.5;
+/// Reads under way at most. More would take the program's processor.
+const READS_MAX: usize = 32;
 
 /// What is expected of a start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -65,6 +62,8 @@ pub struct Decision {
     pub head_start_s: f64,
     /// Whether they are brought in.
     pub warms: bool,
+    /// Whether the first reads try how many requests a device serves at once.
+    pub tries: bool,
     /// Whether this start is recorded, and why, in words.
     pub recording: String,
 }
@@ -106,16 +105,33 @@ pub(super) struct Plan {
     pub(super) first_reads: usize,
     /// How many reads to have under way.
     pub(super) at_once: usize,
+    /// A device to try with the first reads.
+    pub(super) trial: Option<Trial>,
     /// No link may lead out of these folders, if there are some.
     pub(super) within: Vec<PathBuf>,
+    /// Whether little is missing.
+    pub(super) is_settled: bool,
+    /// What is cached of what the program needs, if little is missing.
+    pub(super) cached: Vec<Place>,
     /// All that the profile's runs needed of mapped files, by the file's escaped name.
     pub(super) expected: Vec<(String, Vec<Extent>)>,
+}
+
+/// Reads that show how many requests a device serves at once.
+#[derive(Debug)]
+pub(super) struct Trial {
+    /// The device's name.
+    pub(super) device: String,
+    /// The reads' places in the plan.
+    pub(super) reads: Vec<usize>,
 }
 
 #[derive(Debug)]
 pub(super) struct PlannedFile {
     pub(super) path: PathBuf,
     pub(super) recorded: Recorded,
+    /// It pays only if the device that is tried serves several requests at once.
+    pub(super) hoped: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,14 +143,14 @@ pub(super) struct PlannedRead {
 }
 
 /// A file of the profile, with what is needed of it.
-struct Candidate {
-    path: PathBuf,
-    recorded: Recorded,
-    needs: Vec<Need>,
+pub(super) struct Candidate {
+    pub(super) path: PathBuf,
+    pub(super) recorded: Recorded,
+    pub(super) needs: Vec<Need>,
 }
 
 impl Candidate {
-    fn needed_bytes(&self) -> u64 {
+    pub(super) fn needed_bytes(&self) -> u64 {
         self.needs.iter().fold(0, |sum, need| sum.saturating_add(need.extent.bytes))
     }
 
@@ -148,12 +164,20 @@ impl Candidate {
 struct Paying<'a> {
     file: &'a Candidate,
     device: Device,
+    /// The device's number.
+    number: usize,
+    hoped: bool,
 }
 
-/// What was found of a candidate.
-enum Found {
-    Missing { needs: Vec<Need>, cached_bytes: u64, open: bool },
-    LeftOut(&'static str),
+impl<'a> Paying<'a> {
+    fn of(file: &'a Candidate, number: usize, known: &Known) -> Option<Self> {
+        let pays = |device: &Device| start::expect(&file.needs, file.bytes(), true, device).pays();
+        if pays(&known.device) {
+            return Some(Self { file, device: known.device, number, hoped: false });
+        }
+        let device = known.hoped().filter(pays)?;
+        Some(Self { file, device, number, hoped: true })
+    }
 }
 
 pub(super) fn decide(profile: Option<&Profile>, key: &Key, options: &Options) -> (Plan, Decision) {
@@ -163,26 +187,39 @@ pub(super) fn decide(profile: Option<&Profile>, key: &Key, options: &Options) ->
     decision.runs = profile.runs.len() as u64;
     decision.files = candidates.len() as u64;
     decision.needed_bytes = candidates.iter().map(Candidate::needed_bytes).sum();
-    let Some(largest) = candidates.iter().max_by_key(|file| file.needed_bytes()) else {
-        return (Plan::default(), decision);
-    };
     let mut devices = Devices::new(options.costs);
-    let device = devices.of(&largest.path);
-    decision.tell(&device);
     let mut paying: Vec<Paying<'_>> = Vec::new();
     for file in &candidates {
-        let device = devices.of(&file.path).device;
-        if start::expect(&file.needs, file.bytes(), true, &device).pays() {
-            paying.push(Paying { file, device });
-        }
+        let number = devices.of(&file.path);
+        paying.extend(Paying::of(file, number, devices.known(number)));
     }
+    let Some(slowest) = main_device(&candidates, &paying, &mut devices) else {
+        return (Plan::default(), decision);
+    };
+    let device = devices.known(slowest).device;
+    decision.tell(devices.known(slowest));
     decision.files_that_do_not_pay = (candidates.len() - paying.len()) as u64;
     paying.sort_by_key(|paying| std::cmp::Reverse(paying.file.needed_bytes()));
-    let mut plan = plan(profile, &paying, &device.device, options, &mut decision);
+    let mut plan = plan(profile, &paying, &devices, options, &mut decision);
     if decision.warms && is_of_program(profile, key) {
-        hold(&mut plan, &device.device, &mut decision);
+        hold(&mut plan, &device, &mut decision);
     }
     (plan, decision)
+}
+
+/// The number of the device on which most files lie that pay, else the largest file.
+fn main_device(
+    candidates: &[Candidate],
+    paying: &[Paying<'_>],
+    devices: &mut Devices,
+) -> Option<usize> {
+    let mut files: BTreeMap<usize, usize> = BTreeMap::new();
+    for paying in paying {
+        *files.entry(paying.number).or_default() += 1;
+    }
+    let most = files.into_iter().max_by_key(|(_, files)| *files);
+    let largest = || candidates.iter().max_by_key(|file| file.needed_bytes());
+    most.map(|(number, _)| number).or_else(|| Some(devices.of(&largest()?.path)))
 }
 
 fn candidates(profile: &Profile, options: &Options) -> Vec<Candidate> {
@@ -207,108 +244,122 @@ fn candidates(profile: &Profile, options: &Options) -> Vec<Candidate> {
 fn plan(
     profile: &Profile,
     paying: &[Paying<'_>],
-    largest: &Device,
+    devices: &Devices,
     options: &Options,
     decision: &mut Decision,
 ) -> Plan {
-    let found = examine(paying, &options.within);
-    let (mut plain, mut warmed) = (Wait::default(), Wait::default());
+    let files: Vec<&Candidate> = paying.iter().map(|paying| paying.file).collect();
+    let found = found(paying, &options.within);
+    let mut sums = [[Wait::default(); 2]; 2];
     let mut plan = Plan::default();
+    let mut numbers = Vec::new();
     let scale = own_share(profile);
     let (mut looked_at, mut changed) = (0_u64, 0_u64);
-    for (Paying { file, device }, found) in paying.iter().zip(found) {
-        looked_at += file.needed_bytes();
-        let (needs, open) = match found {
+    for (paying, found) in paying.iter().zip(&found) {
+        let file = paying.file;
+        looked_at += if found.is_some() { file.needed_bytes() } else { 0 };
+        let needs = match found {
             Some(Found::LeftOut(why)) => {
                 changed += file.needed_bytes();
-                *decision.left_out.entry(why).or_default() += 1;
+                *decision.left_out.entry(*why).or_default() += 1;
                 continue;
             }
-            Some(Found::Missing { needs, cached_bytes, open }) => {
+            Some(Found::Missing { needs, cached_bytes }) => {
                 decision.cached_bytes += cached_bytes;
-                (needs, open)
+                needs
             }
-            None => (file.needs.clone(), true),
+            None => &file.needs,
         };
         if needs.is_empty() {
             continue;
         }
-        let expected = start::expect(&needs, file.bytes(), open, device);
+        let expected = start::expect(needs, file.bytes(), found.is_none(), &paying.device);
         if !expected.pays() {
             continue;
         }
-        (plain, warmed) = (plain.and(expected.plain), warmed.and(expected.warmed));
+        let [plain, warmed] = &mut sums[usize::from(paying.hoped)];
+        (*plain, *warmed) = (plain.and(expected.plain), warmed.and(expected.warmed));
         let number = plan.files.len();
-        plan.files.push(PlannedFile { path: file.path.clone(), recorded: file.recorded });
+        let (path, recorded) = (file.path.clone(), file.recorded);
+        plan.files.push(PlannedFile { path, recorded, hoped: paying.hoped });
+        numbers.push(paying.number);
         plan.reads.extend(expected.reads.iter().map(|&extent| PlannedRead {
             file: number,
             extent,
-            needed_ns: (first_needed_ns(&needs, extent) as f64 * scale) as u64,
+            needed_ns: (first_needed_ns(needs, extent) as f64 * scale) as u64,
         }));
     }
     decision.changed_share = changed as f64 / looked_at.max(1) as f64;
+    let [[plain, warmed], hoped] = sums;
+    decision.tries = start::worth(hoped[0], hoped[1]);
+    let both = (plain.and(hoped[0]), warmed.and(hoped[1]));
+    let (plain, warmed) = if decision.tries { both } else { (plain, warmed) };
     (decision.plain, decision.warmed) = (plain.into(), warmed.into());
-    decision.warms = start::worth(plain.seconds, warmed.seconds);
+    decision.warms = start::worth(plain, warmed);
     if !decision.warms {
-        return Plan::default();
+        decision.tries = false;
+        let little = plain.seconds < start::WORTH_S && decision.left_out.is_empty();
+        let cached = if little { cached(&files, &found) } else { Vec::new() };
+        return Plan { cached, is_settled: little, ..Plan::default() };
     }
+    let tries = decision.tries;
+    plan.reads.retain(|read| tries || !plan.files[read.file].hoped);
     plan.reads.sort_by_key(|read| read.needed_ns);
     keep_to_budget(&mut plan.reads, options.budget_bytes);
-    plan.at_once = (largest.costs.depth as usize).clamp(2, 16);
+    plan.trial = trial(&plan, &numbers, devices).filter(|_| tries);
+    let depths = plan.reads.iter().map(|read| devices.known(numbers[read.file]).device.costs.depth);
+    plan.at_once = (depths.max().unwrap_or(1) as usize).clamp(2, READS_MAX);
     plan.expected = expected_touches(profile);
     plan.within.clone_from(&options.within);
     plan
 }
 
-/// Looks at the first files, several at once: which needs of them are not cached.
-fn examine(paying: &[Paying<'_>], within: &[PathBuf]) -> Vec<Option<Found>> {
-    let count = paying.len().min(EXAMINED);
-    let next = AtomicUsize::new(0);
-    let found: Vec<Mutex<Option<Found>>> = paying.iter().map(|_| Mutex::new(None)).collect();
-    let work = || {
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            if at >= count {
-                return;
-            }
-            let of_file = look(paying[at].file, within);
-            if let Ok(mut place) = found[at].lock() {
-                *place = Some(of_file);
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        // With no thread at all, the first files are looked at here.
-        if crate::crew::start(scope, THREADS.min(count), work).is_err() {
-            work();
-        }
-    });
-    found.into_iter().map(|place| place.into_inner().unwrap_or(None)).collect()
-}
-
-fn look(file: &Candidate, within: &[PathBuf]) -> Found {
-    let opened = match open(&file.path, &file.recorded, within) {
-        Ok(opened) => opened,
-        Err(why) => return Found::LeftOut(why),
-    };
-    let needed = file.needed_bytes();
-    match residency::all_or_nothing(opened.file.as_fd(), opened.bytes) {
-        Some(true) => Found::Missing { needs: Vec::new(), cached_bytes: needed, open: false },
-        Some(false) => Found::Missing { needs: file.needs.clone(), cached_bytes: 0, open: false },
-        None => missing(&opened, &file.needs),
+/// What is found of the files, each device's by themselves: one may be cached, another not.
+fn found(paying: &[Paying<'_>], within: &[PathBuf]) -> Vec<Option<Found>> {
+    let mut places: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (place, paying) in paying.iter().enumerate() {
+        places.entry(paying.number).or_default().push(place);
     }
-}
-
-fn missing(opened: &Opened, needs: &[Need]) -> Found {
-    let (mut missing, mut cached_bytes) = (Vec::new(), 0);
-    for need in needs {
-        let cached = opened.cached(need.extent).unwrap_or(0);
-        cached_bytes += cached;
-        if cached < need.extent.bytes {
-            missing.push(*need);
+    let mut found: Vec<Option<Found>> = paying.iter().map(|_| None).collect();
+    for places in places.into_values() {
+        let files: Vec<&Candidate> = places.iter().map(|place| paying[*place].file).collect();
+        for (place, of_file) in places.into_iter().zip(examine::examine(&files, within)) {
+            found[place] = of_file;
         }
     }
-    Found::Missing { needs: missing, cached_bytes, open: false }
+    found
+}
+
+/// The needs that are cached.
+fn cached(files: &[&Candidate], found: &[Option<Found>]) -> Vec<Place> {
+    let mut places = Vec::new();
+    for (file, found) in files.iter().zip(found) {
+        let Some(Found::Missing { needs, .. }) = found else { continue };
+        let cached = file.needs.iter().filter(|need| !needs.contains(need));
+        places.extend(cached.map(|need| Place {
+            path: file.path.clone(),
+            recorded: file.recorded,
+            extent: need.extent,
+        }));
+    }
+    places
+}
+
+/// The first short reads of the device that has the most reads that are hoped for.
+fn trial(plan: &Plan, numbers: &[usize], devices: &Devices) -> Option<Trial> {
+    let mut reads: BTreeMap<usize, usize> = BTreeMap::new();
+    for read in plan.reads.iter().filter(|read| plan.files[read.file].hoped) {
+        *reads.entry(numbers[read.file]).or_default() += 1;
+    }
+    let (number, _) = reads.into_iter().max_by_key(|(_, reads)| *reads)?;
+    let shows = |read: &PlannedRead| {
+        numbers[read.file] == number && read.extent.bytes <= at_once::READ_BYTES_MAX
+    };
+    let places = plan.reads.iter().enumerate().filter(|(_, read)| shows(read));
+    let count = at_once::ALONE + at_once::TOGETHER_MAX;
+    let reads: Vec<usize> = places.map(|(place, _)| place).take(count).collect();
+    let device = devices.known(number).untried.clone()?;
+    (reads.len() >= at_once::ALONE + at_once::TOGETHER_MIN).then_some(Trial { device, reads })
 }
 
 /// How much of a run's time is the program's own, rather than waiting.

@@ -1,57 +1,98 @@
 //! What the devices charge that a profile's files lie on, and how far the kernel reads ahead there.
 //! No file is looked at: its path tells its mount, and a look at a cold file costs a request.
 
+use super::at_once;
 use crate::warm::bring::readahead_bytes;
 use seekless_device::Costs;
 use seekless_policy::start::Device;
-use seekless_sled::Surveyor;
+use seekless_sled::{Kind, Surveyor};
 use seekless_sys::mounts::{Mount, Mounts};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-/// A device, and whether its costs are assumed.
-#[derive(Clone, Copy, Debug)]
+/// What a request to another machine is assumed to cost, in nanoseconds.
+const REMOTE_NS: u64 = 1_000_000;
+
+/// A device, and what is known of it.
+#[derive(Clone, Debug)]
 pub(super) struct Known {
     pub(super) device: Device,
+    /// Whether its costs are assumed.
     pub(super) assumed: bool,
+    /// Its name, if how many requests it serves at once is not known, but can be tried.
+    pub(super) untried: Option<String>,
+}
+
+impl Known {
+    /// The device, if it serves as many requests at once as is hoped before that is tried.
+    pub(super) fn hoped(&self) -> Option<Device> {
+        self.untried.as_ref()?;
+        let costs = Costs { depth: at_once::HOPED, ..self.device.costs };
+        Some(Device { costs, ..self.device })
+    }
 }
 
 /// The devices of the mounts.
 pub(super) struct Devices {
     told: Option<Costs>,
     mounts: Option<Mounts>,
-    known: HashMap<PathBuf, Known>,
+    surveyor: Option<Surveyor>,
+    found: BTreeMap<String, at_once::Found>,
+    numbers: HashMap<PathBuf, usize>,
+    known: Vec<Known>,
 }
 
 impl Devices {
     /// All of them charge what was told, if something was.
     pub(super) fn new(told: Option<Costs>) -> Self {
-        Self { told, mounts: Mounts::read().ok(), known: HashMap::new() }
+        let surveyor = if told.is_none() { Surveyor::new().ok() } else { None };
+        let found = if told.is_none() { at_once::known() } else { BTreeMap::new() };
+        let mounts = Mounts::read().ok();
+        Self { told, mounts, surveyor, found, numbers: HashMap::new(), known: Vec::new() }
     }
 
-    /// The device of the file at a path.
-    pub(super) fn of(&mut self, path: &Path) -> Known {
+    /// The number of the device of the file at a path.
+    pub(super) fn of(&mut self, path: &Path) -> usize {
         let mounts = self.mounts.as_ref().into_iter().flat_map(Mounts::iter);
         let below = mounts.filter(|mount| path.starts_with(&mount.point));
         // Of two mounts at one place, the later hides the earlier.
-        let mount = below.max_by_key(|mount| mount.point.as_os_str().len());
-        let point = mount.map_or(Path::new("/"), |mount| &mount.point);
-        if let Some(known) = self.known.get(point) {
-            return *known;
+        let mount = below.max_by_key(|mount| mount.point.as_os_str().len()).cloned();
+        let point = mount.as_ref().map_or(Path::new("/"), |mount| &mount.point);
+        if let Some(number) = self.numbers.get(point) {
+            return *number;
         }
-        let known = look(self.told, point, mount);
-        self.known.insert(point.to_owned(), known);
-        known
+        let known = self.look(point, mount.as_ref());
+        self.known.push(known);
+        self.numbers.insert(point.to_owned(), self.known.len() - 1);
+        self.known.len() - 1
     }
-}
 
-fn look(told: Option<Costs>, point: &Path, mount: Option<&Mount>) -> Known {
-    // How many requests a device serves at once is told, or not known: then one is careful.
-    let careful = |costs: Costs| Costs { depth: 1, ..costs };
-    let probed = || Surveyor::new().ok()?.costs(point).ok()?;
-    let known = told.or_else(|| probed().map(careful));
-    let number = mount.map_or(0, |mount| rustix::fs::makedev(mount.device.0, mount.device.1));
-    let costs = known.unwrap_or(careful(Costs::ASSUMED));
-    let device = Device { costs, readahead_bytes: readahead_bytes(number) };
-    Known { device, assumed: known.is_none() }
+    /// What is known of a device.
+    pub(super) fn known(&self, number: usize) -> &Known {
+        &self.known[number]
+    }
+
+    fn look(&mut self, point: &Path, mount: Option<&Mount>) -> Known {
+        let number = mount.map_or(0, |mount| rustix::fs::makedev(mount.device.0, mount.device.1));
+        let readahead_bytes = readahead_bytes(number);
+        if let Some(costs) = self.told {
+            let device = Device { costs, readahead_bytes };
+            return Known { device, assumed: false, untried: None };
+        }
+        let surveyor = self.surveyor.as_mut();
+        let probed = surveyor.and_then(|surveyor| surveyor.costs(point).ok()?);
+        let home = self.surveyor.as_mut().and_then(|surveyor| surveyor.home(point).ok());
+        let home = home.map(|(home, _)| home).filter(|home| home.kind != Kind::Memory);
+        let found = home.as_ref().and_then(|home| self.found.get(&home.key));
+        // How many requests it serves at once is found out, or not known: then one is careful.
+        let depth = found.map_or(1, |found| found.at_once);
+        let remote = home.as_ref().is_some_and(|home| home.kind == Kind::Network);
+        let assumed_ns = if remote { REMOTE_NS } else { Costs::ASSUMED.request_ns };
+        let request_ns = found.map_or(assumed_ns, |found| found.request_ns);
+        let assumed = Costs { request_ns, ..Costs::ASSUMED };
+        let costs = Costs { depth, ..probed.unwrap_or(assumed) };
+        let untried = home.map(|home| home.key).filter(|_| found.is_none());
+        let device = Device { costs, readahead_bytes };
+        Known { device, assumed: probed.is_none() && found.is_none(), untried }
+    }
 }

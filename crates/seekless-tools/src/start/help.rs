@@ -2,24 +2,25 @@
 //! the program needs, and learns from that.
 
 use super::Start;
-use super::decide::{Plan, PlannedRead};
+use super::at_once;
+use super::bringing::Bringing;
+use super::decide::Plan;
 use super::recording::Now;
 use crate::profiles;
-use crate::warm::bring::{Opened, open};
 use seekless_policy::start::Course;
 use seekless_record::Touches;
 use seekless_sys::beside::{self, Beside};
 use seekless_trace::{Access, PageSet, RunInfo, escape_path};
 use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How often the helper looks at the program.
 const TICK: Duration = Duration::from_millis(20);
 /// What a program needs after this is no longer its start.
 const START: Duration = Duration::from_secs(120);
+/// A program that has opened nothing by then of what was brought in does something else.
+const PROOF: Duration = Duration::from_secs(10);
 const PAGE_BYTES: u64 = 4096;
 
 /// Does the helper's work, until the program has ended or nothing is left to do.
@@ -30,66 +31,38 @@ pub(super) fn help(beside: &mut Beside, start: &Start) {
     // To bring in without seeing what is used would not notice a program that goes another way.
     let touches = Touches::follow(beside.pid()).ok();
     let bringing = Bringing::new(plan);
+    let found = try_device(beside, &bringing);
+    let at_once = found.map_or(plan.at_once, |found| plan.at_once.max(found.at_once as usize));
     std::thread::scope(|scope| {
         let work = || while bringing.next() {};
-        if crate::crew::start(scope, plan.at_once.min(plan.reads.len()), work).is_err() {
-            bringing.stop.store(true, Ordering::Relaxed);
+        if crate::crew::start(scope, at_once.min(plan.reads.len()), work).is_err() {
+            bringing.stop();
+        }
+        if crate::crew::start(scope, 1, || bringing.prove()).is_err() {
+            bringing.stop();
         }
         let mut watch = Watch::new(plan, touches);
         watch.hold(beside, &bringing);
         watch.watch(beside, &bringing, learns);
-        bringing.stop.store(true, Ordering::Relaxed);
+        bringing.stop();
         if learns {
             watch.learn(start);
         }
     });
 }
 
-/// A file that was opened, if it may be brought in.
-type Tried = Option<Arc<Opened>>;
-
-/// The reads, which several threads take in order.
-struct Bringing<'a> {
-    plan: &'a Plan,
-    next: AtomicUsize,
-    done: AtomicUsize,
-    stop: AtomicBool,
-    /// By file, once it was tried; `None` inside is a file that is left out.
-    opened: Vec<Mutex<Option<Tried>>>,
-}
-
-impl<'a> Bringing<'a> {
-    fn new(plan: &'a Plan) -> Self {
-        let opened = plan.files.iter().map(|_| Mutex::new(None)).collect();
-        let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self { plan, next, done, stop: AtomicBool::new(false), opened }
-    }
-
-    /// Does one more read. Whether there was one.
-    fn next(&self) -> bool {
-        let at = self.next.fetch_add(1, Ordering::Relaxed);
-        let Some(read) = self.plan.reads.get(at) else { return false };
-        if self.stop.load(Ordering::Relaxed) {
-            return false;
+/// Finds out how many requests a device serves at once, if that is to be tried. The program starts
+/// while reads are made together, unless it is to be held back for its files.
+fn try_device(beside: &mut Beside, bringing: &Bringing<'_>) -> Option<at_once::Found> {
+    let trial = bringing.plan.trial.as_ref()?;
+    let found = bringing.trial(trial, || {
+        if bringing.plan.first_reads == 0 {
+            beside.release();
         }
-        if let Some(opened) = self.file(read) {
-            opened.bring_in(&[read.extent], &self.stop);
-        }
-        self.done.fetch_add(1, Ordering::Relaxed);
-        true
-    }
-
-    fn file(&self, read: &PlannedRead) -> Option<Arc<Opened>> {
-        let mut opened = self.opened[read.file].lock().ok()?;
-        let file = &self.plan.files[read.file];
-        let tried = || open(&file.path, &file.recorded, &self.plan.within).ok().map(Arc::new);
-        opened.get_or_insert_with(tried).clone()
-    }
-
-    fn is_done(&self) -> bool {
-        self.done.load(Ordering::Relaxed) >= self.plan.reads.len()
-            || self.stop.load(Ordering::Relaxed)
-    }
+    })?;
+    // Without the note it is tried again at the next start.
+    let _ = at_once::keep(&trial.device, found);
+    Some(found)
 }
 
 /// What is seen of the program.
@@ -122,7 +95,7 @@ impl Watch {
     /// Holds the program back until the first reads are done.
     fn hold(&mut self, beside: &mut Beside, bringing: &Bringing<'_>) {
         let first = bringing.plan.first_reads;
-        while bringing.done.load(Ordering::Relaxed) < first && !bringing.is_done() {
+        while bringing.done() < first && !bringing.is_done() {
             if beside.has_ended(Duration::from_millis(2)) {
                 break;
             }
@@ -139,8 +112,9 @@ impl Watch {
             if let Some(touches) = &mut self.touches {
                 touches.take(&mut self.rows);
             }
-            if !self.goes_on() {
-                bringing.stop.store(true, Ordering::Relaxed);
+            let too_late = self.started.elapsed() > PROOF && bringing.is_unproven();
+            if too_late || !self.goes_on() {
+                bringing.stop();
             }
             let learned = !learns || self.touches.is_none() || self.started.elapsed() > START;
             if ended || (bringing.is_done() && learned) {

@@ -87,6 +87,17 @@ pub(super) fn now(
     }
 }
 
+/// For how many seconds no start needs to be recorded; `None` if one is to be.
+pub(super) fn fresh_s(profile: &Profile, named: &Option<PathBuf>) -> Option<u64> {
+    if named.is_some() {
+        return Some(FRESH.as_secs());
+    }
+    let started_ns = profile.runs.last().and_then(|run| run.info.started_unix_ns)?;
+    let until = UNIX_EPOCH + Duration::from_nanos(started_ns) + FRESH;
+    let left = until.duration_since(SystemTime::now()).ok()?;
+    (profile.runs.len() >= RUNS_ENOUGH).then_some(left.as_secs())
+}
+
 fn is_old(profile: &Profile) -> bool {
     let started_ns = profile.runs.last().and_then(|run| run.info.started_unix_ns);
     let started = UNIX_EPOCH + Duration::from_nanos(started_ns.unwrap_or(0));

@@ -12,6 +12,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// The kernel reads at most so much for one advice where a device does not say more.
 const ADVICE_BYTES: u64 = 128 << 10;
@@ -20,7 +21,7 @@ const ADVICE_BYTES: u64 = 128 << 10;
 pub(crate) struct Opened {
     pub(crate) file: File,
     pub(crate) bytes: u64,
-    advice_bytes: u64,
+    device: u64,
 }
 
 /// Which file it has to be: `None` is not known.
@@ -62,8 +63,7 @@ pub(crate) fn open(
     if recorded.identity.is_some_and(|identity| identity != identity_of(&stat)) {
         return Err("changed since it was recorded");
     }
-    let advice_bytes = advice_bytes(stat.st_dev);
-    Ok(Opened { file: file.into(), bytes, advice_bytes })
+    Ok(Opened { file: file.into(), bytes, device: stat.st_dev })
 }
 
 /// Whether an opened file lies below one of some folders, links followed, or there are none.
@@ -82,8 +82,20 @@ pub(crate) fn readahead_bytes(device: u64) -> u64 {
     limit_kib(device, "bdi/read_ahead_kb").map_or(ADVICE_BYTES, |kib| kib << 10)
 }
 
-/// How much one advice may read, as the device of the file says.
+/// How much one advice may read, as the device of the file says. What a device says is kept: many
+/// files lie on one.
 fn advice_bytes(device: u64) -> u64 {
+    static KNOWN: Mutex<Vec<(u64, u64)>> = Mutex::new(Vec::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, bytes)) = known.iter().find(|(number, _)| *number == device) {
+        return *bytes;
+    }
+    let bytes = told_advice_bytes(device);
+    known.push((device, bytes));
+    bytes
+}
+
+fn told_advice_bytes(device: u64) -> u64 {
     let limits = ["queue/max_sectors_kb", "queue/read_ahead_kb", "bdi/read_ahead_kb"];
     let known = limits.iter().filter_map(|limit| limit_kib(device, limit)).max();
     known.map_or(ADVICE_BYTES, |kib| (kib << 10).max(ADVICE_BYTES))
@@ -113,10 +125,11 @@ impl Opened {
     pub(crate) fn bring_in(&self, extents: &[Extent], cancel: &AtomicBool) {
         // Else a read of one byte, to wait, would bring in what lies behind it.
         let _ = fadvise(&self.file, 0, None, Advice::Random);
+        let advice_bytes = advice_bytes(self.device);
         for extent in extents {
             let mut offset = extent.offset;
             while offset < extent.end() && !cancel.load(Ordering::Relaxed) {
-                let bytes = self.advice_bytes.min(extent.end() - offset);
+                let bytes = advice_bytes.min(extent.end() - offset);
                 let _ = fadvise(&self.file, offset, NonZeroU64::new(bytes), Advice::WillNeed);
                 offset += bytes;
             }

@@ -1,0 +1,339 @@
+//! How long programs take from exec to exit over a file system with latency, such as one over a
+//! network, when nothing of it is cached: alone, and under `seekless run`, in turn. A FUSE file
+//! system delays each read; it is mounted anew before each start. `run` is not told what that
+//! device costs, unless `--device` says so: it finds out in the first round, which is discarded.
+
+mod delayed;
+mod modules;
+
+use crate::command::Commands;
+use crate::folder::Folder;
+use crate::rounds::{load_average, median};
+use anyhow::{Context, ensure};
+use delayed::{Delayed, Delays};
+use seekless::device::units::{format_bytes, format_count};
+use seekless::report::table;
+use seekless::sys::residency::resident_bytes;
+use serde::Serialize;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Files in which it is looked before each start whether something is cached.
+const LOOKED_AT: usize = 16;
+
+/// Options of the measurement.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// A folder of Python packages (`pip install --target DIR numpy pandas matplotlib`), or an
+    /// environment with a Python in it
+    #[arg(long, value_name = "DIR")]
+    packages: Option<PathBuf>,
+    /// The Python to start: one of this machine, or that in the environment, such as `bin/python3`
+    #[arg(long, value_name = "PROGRAM", default_value = "python3")]
+    python: PathBuf,
+    /// What to import, one start each; `a+b` is a start that imports both
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "numpy,pandas,matplotlib.pyplot,numpy+pandas+matplotlib.pyplot"
+    )]
+    imports: Vec<String>,
+    /// The node to start
+    #[arg(long, value_name = "PROGRAM", default_value = "node")]
+    node: PathBuf,
+    /// Modules that node loads; 0 leaves it out
+    #[arg(long, default_value_t = 500)]
+    modules: usize,
+    /// Milliseconds that each read takes
+    #[arg(long, default_value_t = 2.0)]
+    delay_ms: f64,
+    /// Reads that are served at once
+    #[arg(long, default_value_t = 64)]
+    at_once: u16,
+    /// What `run` is told of the device [default: nothing]
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<String>,
+    /// Starts under `run` with a wrong profile, too: that of a script that reads all other files
+    #[arg(long)]
+    wrong: bool,
+    /// Timed rounds, after one that is discarded
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    #[command(flatten)]
+    commands: Commands,
+}
+
+/// A program to start, and a script like it to learn from.
+struct Program {
+    name: String,
+    file: PathBuf,
+    flag: &'static str,
+    script: String,
+    alike: String,
+    folder: PathBuf,
+}
+
+/// The figures of one program.
+#[derive(Serialize)]
+struct Row {
+    program: String,
+    plain: Figures,
+    run: Figures,
+    /// Plain seconds by those under `run`.
+    times: f64,
+    /// Seconds under `run` with a wrong profile by plain ones.
+    wrong: Option<f64>,
+    /// Seconds under `run` in the discarded round, when the device was new to it.
+    first_seconds: f64,
+    /// Bytes that were cached of the files that were looked at, the most before a start.
+    cached_bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+struct Figures {
+    seconds: f64,
+    requests: u64,
+    bytes: u64,
+}
+
+struct Trial {
+    seconds: f64,
+    requests: u64,
+    bytes: u64,
+    cached_bytes: u64,
+    answer: Vec<u8>,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    ensure!(args.rounds > 0, "--rounds: at least 1");
+    ensure!(args.at_once > 0, "--at-once: at least 1");
+    ensure!(args.delay_ms.is_finite() && args.delay_ms >= 0.0, "--delay-ms: 0 or more");
+    let before = load_average();
+    let folder = Folder::in_(&args.commands.folder)?;
+    let place = folder.path().canonicalize()?; // profiles have absolute names
+    let bench = Bench { seekless: args.commands.ours()?, place: &place, args };
+    let mut rows = Vec::new();
+    for program in bench.programs()? {
+        rows.push(bench.program(&program)?);
+    }
+    if args.commands.json {
+        println!("{}", serde_json::to_string_pretty(&rows)?);
+        return Ok(());
+    }
+    println!("{}", table(&HEADER, rows.iter().map(cells).collect()));
+    println!(
+        "\nCold, from exec to exit; medians of {} rounds that alternate, after one discarded, whose \
+         start under run is `first`; `wrong` is the time with a wrong profile, of plain; each read takes {} ms, {} at once; run is told {} of the \
+         device; the profile is from another script of the kind; answers are the same. Load \
+         average {before} before and {} after.",
+        args.rounds,
+        args.delay_ms,
+        args.at_once,
+        args.device.as_deref().unwrap_or("nothing"),
+        load_average()
+    );
+    Ok(())
+}
+
+const HEADER: [&str; 10] =
+    ["program", "plain s", "reads", "bytes", "run s", "reads", "bytes", "times", "first", "cached"];
+
+fn cells(row: &Row) -> Vec<String> {
+    let figures = |figures: &Figures| {
+        let Figures { seconds, requests, bytes } = *figures;
+        [format!("{seconds:.2}"), format_count(requests), format_bytes(bytes)]
+    };
+    let mut cells = vec![row.program.clone()];
+    cells.extend(figures(&row.plain));
+    cells.extend(figures(&row.run));
+    cells.extend([format!("{:.2}", row.times), format!("{:.2}", row.first_seconds)]);
+    cells.push(row.wrong.map_or_else(String::new, |wrong| format!("{wrong:.2}")));
+    cells.push(format_bytes(row.cached_bytes));
+    cells
+}
+
+struct Bench<'a> {
+    seekless: PathBuf,
+    place: &'a Path,
+    args: &'a Args,
+}
+
+impl Bench<'_> {
+    fn programs(&self) -> anyhow::Result<Vec<Program>> {
+        let mut programs = Vec::new();
+        if let Some(packages) = &self.args.packages {
+            let inside = packages.join(&self.args.python).is_file();
+            let own = self.mounted().join(&self.args.python);
+            let file = if inside { own } else { self.args.python.clone() };
+            programs.extend(self.args.imports.iter().map(|import| {
+                let names = import.replace('+', ", ");
+                Program {
+                    name: import.clone(),
+                    file: file.clone(),
+                    flag: "-c",
+                    script: format!("import {names}, sys; print([{names}]); sys.exit(0)"),
+                    alike: format!("import {names}\nprint(len(dir({})))", last(import)),
+                    folder: packages.clone(),
+                }
+            }));
+        }
+        if self.args.modules > 0 {
+            let folder = self.place.join("modules");
+            let count = modules::write(&folder, self.args.modules)?;
+            let all = format!("require('{}')", self.mounted().join("all.js").display());
+            programs.push(Program {
+                name: format!("node, {count} modules"),
+                file: self.args.node.clone(),
+                flag: "-e",
+                script: format!("console.log({all}.sum)"),
+                alike: format!("for (const name in {all}) console.log(name)"),
+                folder,
+            });
+        }
+        ensure!(!programs.is_empty(), "nothing to start: give --packages or --modules");
+        Ok(programs)
+    }
+
+    fn mounted(&self) -> PathBuf {
+        self.place.join("mounted")
+    }
+
+    fn program(&self, program: &Program) -> anyhow::Result<Row> {
+        std::fs::create_dir_all(self.mounted())?;
+        let at_once = self.args.at_once;
+        let read = Duration::from_secs_f64(self.args.delay_ms / 1e3);
+        let folder = &program.folder;
+        let mut delayed = Delayed::of(folder, &self.mounted(), Delays { read, at_once })?;
+        let (profile, files) = self.learn(program, &program.name, &program.alike)?;
+        let wrong = match self.args.wrong {
+            true => Some(self.learn(program, "wrong", &self.other_files(program))?.0),
+            false => None,
+        };
+        let (mut plain, mut warmed, mut misled) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..=self.args.rounds {
+            plain.push(self.trial(program, None, &files, &mut delayed)?);
+            warmed.push(self.trial(program, Some(&profile), &files, &mut delayed)?);
+            if wrong.is_some() {
+                misled.push(self.trial(program, wrong.as_deref(), &files, &mut delayed)?);
+            }
+        }
+        let answer = &plain[0].answer;
+        let same = plain.iter().chain(&warmed).chain(&misled).all(|trial| trial.answer == *answer);
+        ensure!(same && !answer.is_empty(), "{}: the answers differ", program.name);
+        let cached_bytes = plain.iter().chain(&warmed).map(|trial| trial.cached_bytes).max();
+        let first_seconds = warmed[0].seconds;
+        let (plain, run) = (figures(&plain[1..]), figures(&warmed[1..]));
+        let wrong = misled.get(1..).map(|misled| figures(misled).seconds / plain.seconds);
+        let (name, times) = (program.name.clone(), plain.seconds / run.seconds);
+        let cached_bytes = cached_bytes.unwrap_or(0);
+        Ok(Row { program: name, plain, run, times, wrong, first_seconds, cached_bytes })
+    }
+
+    /// A script of the program's language that reads what the program does not need.
+    fn other_files(&self, program: &Program) -> String {
+        let mounted = self.mounted().display().to_string();
+        match program.flag {
+            "-c" => format!(
+                "import glob\nfor path in glob.glob('{mounted}/**/tests/**/*.py', recursive=True): \
+                 open(path, 'rb').read()"
+            ),
+            _ => format!(
+                "const fs = require('fs'), at = '{mounted}/node_modules/'; for (const name of \
+                 fs.readdirSync(at)) fs.readFileSync(at + name + '/unused.js')"
+            ),
+        }
+    }
+
+    /// Learns from a script: twice, so that the program has compiled
+    /// what it compiles. Returns the profile, and some of the file system's files that it names.
+    fn learn(
+        &self,
+        program: &Program,
+        name: &str,
+        script: &str,
+    ) -> anyhow::Result<(PathBuf, Vec<PathBuf>)> {
+        let profile = self.place.join(format!("{}.parquet", name.replace(' ', "-")));
+        for _ in 0..2 {
+            let mut command = Command::new(&self.seekless);
+            command.args(["run", "--record", "--profile"]).arg(&profile).arg("--");
+            self.answer(program, &mut command, script)?;
+        }
+        let mut command = Command::new(&self.seekless);
+        command.args(["profiles", "show", "--json"]).arg(&profile);
+        let shown: serde_json::Value = serde_json::from_slice(&command.output()?.stdout)?;
+        let files = shown["files"].as_array().context("no files")?.iter();
+        let paths = files.filter_map(|file| Some(PathBuf::from(file["path"].as_str()?)));
+        let mut ours: Vec<PathBuf> =
+            paths.filter(|path| path.starts_with(self.mounted())).collect();
+        ensure!(!ours.is_empty(), "{}: the profile names none of its files", program.name);
+        ours.truncate(LOOKED_AT);
+        Ok((profile, ours))
+    }
+
+    /// Starts a program behind the words of `command`; returns what it prints.
+    fn answer(
+        &self,
+        program: &Program,
+        command: &mut Command,
+        script: &str,
+    ) -> anyhow::Result<Vec<u8>> {
+        command.arg(&program.file).args([program.flag, script]);
+        command.env("PYTHONPATH", self.mounted()).env("PYTHONDONTWRITEBYTECODE", "1");
+        command.env("XDG_STATE_HOME", self.place.join("state"));
+        command.env("MPLCONFIGDIR", self.place.join("matplotlib"));
+        let output = command.stdin(Stdio::null()).output();
+        let output = output.with_context(|| format!("cannot run {command:?}"))?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "{command:?} failed: {said}");
+        Ok(output.stdout)
+    }
+
+    /// One cold start: alone, or under `run` with a profile.
+    fn trial(
+        &self,
+        program: &Program,
+        profile: Option<&Path>,
+        files: &[PathBuf],
+        delayed: &mut Delayed,
+    ) -> anyhow::Result<Trial> {
+        delayed.cool()?;
+        let cached_bytes = files.iter().map(|path| cached(path)).sum::<anyhow::Result<u64>>()?;
+        let mut command = match profile {
+            Some(profile) => {
+                let mut command = Command::new(&self.seekless);
+                command.args(["run", "--profile"]).arg(profile);
+                command.args(self.args.device.iter().flat_map(|device| ["--device", device]));
+                command.arg("--");
+                command
+            }
+            None => Command::new("env"),
+        };
+        let started = Instant::now();
+        let answer = self.answer(program, &mut command, &program.script)?;
+        let seconds = started.elapsed().as_secs_f64();
+        let (requests, bytes) = delayed.asked();
+        Ok(Trial { seconds, requests, bytes, cached_bytes, answer })
+    }
+}
+
+/// The last of several imports.
+fn last(imports: &str) -> &str {
+    imports.rsplit('+').next().unwrap_or(imports)
+}
+
+fn cached(path: &Path) -> anyhow::Result<u64> {
+    let file = std::fs::File::open(path).with_context(|| path.display().to_string())?;
+    Ok(resident_bytes(file.as_fd())?.unwrap_or(0))
+}
+
+fn figures(trials: &[Trial]) -> Figures {
+    let of =
+        |figure: fn(&Trial) -> f64| median(&mut trials.iter().map(figure).collect::<Vec<f64>>());
+    Figures {
+        seconds: of(|trial| trial.seconds),
+        requests: of(|trial| trial.requests as f64) as u64,
+        bytes: of(|trial| trial.bytes as f64) as u64,
+    }
+}
