@@ -21,6 +21,8 @@ const TICK: Duration = Duration::from_millis(20);
 const START: Duration = Duration::from_secs(120);
 /// A program that has opened nothing by then of what was brought in does something else.
 const PROOF: Duration = Duration::from_secs(10);
+/// For so long page faults are looked at before that.
+const TOUCHES_UNPROVEN: Duration = Duration::from_millis(100);
 const PAGE_BYTES: u64 = 4096;
 
 /// Does the helper's work, until the program has ended or nothing is left to do.
@@ -111,6 +113,9 @@ impl Watch {
             self.cpu_ns = beside.cpu_ns().or(self.cpu_ns);
             if let Some(touches) = &mut self.touches {
                 touches.take(&mut self.rows);
+            }
+            if !learns && bringing.is_unproven() && self.started.elapsed() > TOUCHES_UNPROVEN {
+                self.touches = None; // while nothing is brought in, they only cost the program
             }
             let too_late = self.started.elapsed() > PROOF && bringing.is_unproven();
             if too_late || !self.goes_on() {
