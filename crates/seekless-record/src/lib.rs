@@ -74,6 +74,7 @@ mod error;
 mod faults;
 mod inspect;
 mod looker;
+mod method;
 mod paths;
 mod places;
 mod post_cache;
@@ -88,6 +89,7 @@ mod touches;
 mod tracer;
 
 pub use error::{Error, ErrorKind, Result};
+pub use method::{Method, ebpf_works};
 pub use places::{FileKey, Places, Snapshot};
 pub use post_cache::PostCache;
 pub use record::{Options, record};

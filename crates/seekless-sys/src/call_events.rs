@@ -165,7 +165,9 @@ impl Tables {
 
 fn no_types(error: io::Error) -> io::Error {
     match error.kind() {
-        io::ErrorKind::NotFound => unsupported("the kernel was built without CONFIG_DEBUG_INFO_BTF"),
+        io::ErrorKind::NotFound => {
+            unsupported("the kernel was built without CONFIG_DEBUG_INFO_BTF")
+        }
         _ => error,
     }
 }
@@ -179,38 +181,6 @@ mod tests {
     use super::*;
     use std::io::{Read, Write};
     use std::process::{Command, Stdio};
-
-    #[test]
-    #[ignore]
-    fn timing() {
-        for bytes in [1 << 20, 1 << 24, 1 << 26] {
-            let t = std::time::Instant::now();
-            let types = KernelTypes::of_this_kernel().unwrap();
-            let a = t.elapsed();
-            let f = Fields::of(&types).unwrap();
-            let b = t.elapsed();
-            let tables = Tables::create(&[]).unwrap();
-            let c = t.elapsed();
-            let ring = Ring::create(bytes).unwrap();
-            let d = t.elapsed();
-            let code = Code { tables: &tables, ring: ring.map(), fields: &f };
-            let mut v = vec![];
-            eprintln!("types {a:?} fields {b:?} tables {c:?} ring {d:?}");
-            v.push(Attached::load(&code.at_fork(), c"sched_process_fork").unwrap());
-            eprintln!(" fork {:?}", t.elapsed());
-            v.push(Attached::load(&code.at_exec(), c"sched_process_exec").unwrap());
-            v.push(Attached::load(&code.at_end(), c"sched_process_exit").unwrap());
-            eprintln!(" life {:?}", t.elapsed());
-            v.push(Attached::load(&code.at_exit(), c"sys_exit").unwrap());
-            eprintln!(" exit {:?}", t.elapsed());
-            v.push(Attached::load(&code.at_entry(), c"sys_enter").unwrap());
-            eprintln!(" entry {:?}", t.elapsed());
-            drop(v);
-            eprintln!(" drop {:?}", t.elapsed());
-            drop(ring);
-            eprintln!(" drop ring {:?}", t.elapsed());
-        }
-    }
 
     #[test]
     fn calls_of_a_child_are_told_with_their_files() {

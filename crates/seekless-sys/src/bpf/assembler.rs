@@ -236,13 +236,6 @@ impl Assembler {
         self.places[label.0] = self.instructions.len();
     }
 
-    /// A label for this place.
-    pub(crate) fn here(&mut self) -> Label {
-        let label = self.label();
-        self.place(label);
-        label
-    }
-
     /// Aims the jumps.
     pub(crate) fn finish(mut self) -> Program {
         for (at, label) in std::mem::take(&mut self.jumps) {
@@ -291,7 +284,8 @@ mod tests {
     fn jumps_back_and_calls_of_parts_have_their_distance() {
         let mut code = Assembler::default();
         let part = code.label();
-        let start = code.here();
+        let start = code.label();
+        code.place(start);
         code.call_part(part);
         code.jump(start);
         code.place(part);

@@ -106,10 +106,10 @@ fn members(info: u32) -> usize {
 /// What follows the twelve bytes that begin every type. `None` for a kind that we do not know.
 fn extra_bytes(kind: u32, members: usize) -> Option<usize> {
     Some(match kind {
-        1 | 14 | 17 => 4,                    // integer, variable, mark
-        3 => 12,                             // array
+        1 | 14 | 17 => 4,                         // integer, variable, mark
+        3 => 12,                                  // array
         STRUCT | UNION | 15 | 19 => 12 * members, // also a section, and a wide enumeration
-        6 | 13 => 8 * members,               // enumeration, function's type
+        6 | 13 => 8 * members,                    // enumeration, function's type
         2 | 7..=12 | 16 | 18 => 0,
         _ => return None,
     })

@@ -1,6 +1,8 @@
 //! Tables that programs in the kernel and we ourselves read and write.
 
-use super::{Attributes, MAP_CREATE, MAP_GET_NEXT_KEY, MAP_LOOKUP_ELEM, MAP_UPDATE_ELEM, call, halves};
+use super::{
+    Attributes, MAP_CREATE, MAP_GET_NEXT_KEY, MAP_LOOKUP_ELEM, MAP_UPDATE_ELEM, call, halves,
+};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 

@@ -167,7 +167,9 @@ fn name(system: u64, inode: u64, parts: &[u8]) -> Vec<u8> {
     match system {
         PIPES => format!("pipe:[{inode}]").into_bytes(),
         SOCKETS => format!("socket:[{inode}]").into_bytes(),
-        ANONYMOUS => [b"anon_inode:", path(parts).trim_ascii_start().get(1..).unwrap_or(b"")].concat(),
+        ANONYMOUS => {
+            [b"anon_inode:", path(parts).trim_ascii_start().get(1..).unwrap_or(b"")].concat()
+        }
         _ => path(parts),
     }
 }

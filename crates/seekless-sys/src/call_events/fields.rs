@@ -77,6 +77,9 @@ impl Fields {
         if is_as_thought {
             return Ok(fields);
         }
-        Err(io::Error::new(io::ErrorKind::Unsupported, "this kernel's tables are laid out otherwise"))
+        Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "this kernel's tables are laid out otherwise",
+        ))
     }
 }

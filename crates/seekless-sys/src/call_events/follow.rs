@@ -150,4 +150,3 @@ impl Code<'_> {
         self.send(code, parts);
     }
 }
-

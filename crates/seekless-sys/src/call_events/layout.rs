@@ -71,8 +71,9 @@ pub(super) mod file {
     pub(crate) const FLAGS: i16 = 64;
     pub(crate) const LINKS: i16 = 68;
     pub(crate) const SYSTEM: i16 = 72;
+    pub(crate) const NAME_BYTES: i16 = 80;
     /// The parts of its name, the last first, each with a zero behind it.
-    pub(crate) const NAME: i16 = 80;
+    pub(crate) const NAME: i16 = 88;
     pub(crate) const NAME_BYTES_MAX: i32 = 4096;
     /// A part is not longer, with its zero.
     pub(crate) const PART_BYTES: i32 = 256;
@@ -118,8 +119,9 @@ pub(super) fn packed(it: &Rule) -> u64 {
         Moment::Entry => rule::ENTRY_ONLY,
     };
     let bit = |is: bool, bit: i32| if is { bit } else { 0 };
-    let argument =
-        |argument: Option<usize>, at: i32| argument.map_or(0, |argument| (argument as i32 + 1) << at);
+    let argument = |argument: Option<usize>, at: i32| {
+        argument.map_or(0, |argument| (argument as i32 + 1) << at)
+    };
     let bits = rule::WANTED
         | when
         | bit(it.opens, rule::OPENS)
