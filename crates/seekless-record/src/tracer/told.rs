@@ -133,6 +133,7 @@ impl Tracer {
             self.pass_to_the_rest();
             let _ = awaited.wait(PATIENCE);
         }
+        self.summary.no_room = events.lost();
         self.summary.lost += events.lost();
         Ok(self.traced())
     }
@@ -299,8 +300,7 @@ impl Tracer {
         let told = self.told.as_ref()?;
         let (file, described) = (told.files.get(&key), told.described.get(&key).copied());
         let Some(found) = file.map(found) else {
-            self.summary.lost += 1; // its record had no room
-            return None;
+            return None; // its record had no room, and was counted
         };
         if let Some(known) = known
             && self.is_other(known, &found)
@@ -374,12 +374,16 @@ impl Tracer {
         }
     }
 
-    /// The last holder of a description is gone.
+    /// The last known holder of a description is gone. If another turns up, which got the open file
+    /// through a socket, it goes on where this one was.
     pub(super) fn forget_key(&mut self, id: DescriptionId, description: &Description) {
         if let Some(told) = &mut self.told
             && told.described.get(&description.key) == Some(&id)
         {
             told.described.remove(&description.key);
+            if let Some(file) = told.files.get_mut(&description.key) {
+                file.position = description.position;
+            }
         }
     }
 }
