@@ -1,6 +1,8 @@
 //! Small programs for the kernel's own machine (eBPF), written in Rust without a compiler for it:
 //! an assembler, the raw `bpf(2)` call, and what the kernel's type information says of its structs.
 
+#![expect(clippy::host_endian_bytes, reason = "the kernel reads and writes for this machine")]
+
 mod assembler;
 mod kernel_types;
 mod map;
