@@ -7,8 +7,9 @@ use seekless_sys::call_events::CallEvents;
 use seekless_sys::reason;
 use std::io;
 
-/// Records in the ring take about 150 bytes; it is emptied every few milliseconds.
-const RING_BYTES: u32 = 32 << 20;
+/// Records in the ring take about 150 bytes, and it is emptied every few milliseconds: at a million
+/// calls a second the reader may sleep for a tenth of a second. More room takes longer to make.
+const RING_BYTES: u32 = 16 << 20;
 
 /// How a program is watched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -71,8 +71,8 @@ pub struct Released {
 }
 
 /// Forks a child that will load `filter`, if there is one, and execute `arguments[0]`, found along
-/// PATH. It keeps the caller's process group, terminal, descriptors, directory and environment. SIGPIPE and the
-/// standard streams, which Rust's start-up changes, are as this process got them.
+/// PATH. It keeps the caller's process group, terminal, descriptors, directory and environment.
+/// SIGPIPE and the standard streams, which Rust's start-up changes, are as this process got them.
 ///
 /// `attach` is called with the child's id before the child goes on; if it fails, the child ends.
 ///

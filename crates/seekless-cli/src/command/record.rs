@@ -26,11 +26,12 @@ use std::process::ExitCode;
 /// in the kernel tell of the calls, and the program does not stop; to load them takes some
 /// hundredths of a second. Calls that come faster than they are read are lost, and counted. A path
 /// that another thread changes during the call, or of a readlink into its own path, is not seen as
-/// the kernel saw it; descriptors above 1023 get a second `open` row at an exec. If SIGKILL ends
-/// `seekless record`, only the program itself is killed and what it started runs on. Of programs
-/// that may not be looked into nothing is lost, and setuid programs keep their privileges. `auto`
-/// is ebpf where it works, else ptrace; --pid, --block and --post always use ptrace. `seekless
-/// trace info` shows which method made a trace.
+/// the kernel saw it; descriptors above 1023 get a second `open` row at an exec; of names deeper
+/// than 48 folders the beginning is missing. If SIGKILL ends `seekless record`, only the program
+/// itself is killed and what it started runs on. Of programs that may not be looked into nothing is
+/// lost, and setuid programs keep their privileges. `auto` is ebpf where it works, else ptrace;
+/// --pid, --block and --post always use ptrace. `seekless trace info` shows which method made a
+/// trace.
 ///
 /// The program keeps its terminal, streams, environment, signals and exit status. Ctrl-C reaches
 /// the program, which decides what to do. If a signal ends the program, the same signal ends
@@ -43,12 +44,12 @@ use std::process::ExitCode;
 /// everything in it. A file is recorded whole or left out whole, so that `load` rows keep their
 /// meaning. Calls on files that are left out are counted, and cost the program less time.
 ///
-/// The method ptrace has to change this: unless you are root, setuid programs (sudo, ping) run without
-/// their privileges (no_new_privs). A recorded program cannot be debugged or traced by another,
-/// sees in /proc/self/status that it is traced, and cannot enter seccomp's strict mode (its own
-/// filters work). If SIGKILL ends `seekless record`, the program is killed too. The rows up to then
-/// are kept: `seekless trace info OUTPUT` shows them, `seekless trace recover OUTPUT` makes the
-/// trace.
+/// The method ptrace has to change this: unless you are root, setuid programs (sudo, ping) run
+/// without their privileges (no_new_privs). A recorded program cannot be debugged or traced by
+/// another, sees in /proc/self/status that it is traced, and cannot enter seccomp's strict mode
+/// (its own filters work). If SIGKILL ends `seekless record`, the program is killed too. The rows
+/// up to then are kept: `seekless trace info OUTPUT` shows them, `seekless trace recover OUTPUT`
+/// makes the trace.
 ///
 /// OUTPUT appears when the program has ended. Until then rows go to $XDG_STATE_HOME/seekless/spool
 /// (~/.local/state if that is not set), about 110 bytes each. If OUTPUT cannot be written, a

@@ -27,11 +27,12 @@ fn all_that_holds_with_stops_holds_without() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
-/// Records so many reads of a static program, with a ring of so many bytes.
-fn reads(place: &Place, count: u64, ring: &str) -> Option<Recording> {
+/// Records so many reads of a static program, with the usual ring or one of so many bytes.
+fn reads(place: &Place, count: u64, ring: Option<&str>) -> Option<Recording> {
     let (helper, count) = (helper("static")?, count.to_string());
     let mut recorder = place.command(crate::support::recorder());
-    recorder.arg(place.output()).args(["--method", "ebpf", "--ring", ring]);
+    recorder.arg(place.output()).args(["--method", "ebpf"]);
+    recorder.args(ring.into_iter().flat_map(|bytes| ["--ring", bytes]));
     recorder.arg(helper).args(["preads", "file", &count, "10000"]);
     succeed(&mut recorder);
     Some(place.recording())
@@ -41,7 +42,7 @@ fn reads(place: &Place, count: u64, ring: &str) -> Option<Recording> {
 fn of_a_million_reads_none_is_lost() {
     needs_ebpf!();
     let place = Place::new();
-    let Some(recording) = reads(&place, 1_000_000, "67108864") else { skip!("no C compiler") };
+    let Some(recording) = reads(&place, 1_000_000, None) else { skip!("no C compiler") };
     assert_eq!(recording.trace.metadata().lost, 0);
     assert_eq!(recording.count(&place.file(), Op::Read), 1_000_000);
 }
@@ -50,7 +51,7 @@ fn of_a_million_reads_none_is_lost() {
 fn each_call_is_recorded_or_counted_as_lost() {
     needs_ebpf!();
     let place = Place::new();
-    let Some(recording) = reads(&place, 300_000, "16384") else { skip!("no C compiler") };
+    let Some(recording) = reads(&place, 300_000, Some("16384")) else { skip!("no C compiler") };
     let (lost, seen) = (recording.trace.metadata().lost, recording.count(&place.file(), Op::Read));
     assert!(lost > 0 && seen > 0, "{lost} lost, {seen} seen");
     // The few calls that start and end the program may be among the lost.

@@ -4,8 +4,8 @@
 use super::map::Map;
 use std::os::fd::AsRawFd;
 
-/// A register: 0 is a call's result, 1 to 4 its arguments (no call here has five), which it destroys; 6 to 9 outlast
-/// calls, 10 is the end of the stack.
+/// A register: 0 is a call's result, 1 to 4 its arguments (no call here has five), which it
+/// destroys; 6 to 9 outlast calls, 10 is the end of the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Register {
     R0,
