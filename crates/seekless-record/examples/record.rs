@@ -1,7 +1,7 @@
 //! Records a program, in a few lines: `record OUTPUT [FLAG...] PROGRAM ARGUMENT...`. The tests run
 //! it as a process of its own, to see how it ends and which files it leaves after a kill.
 
-use seekless_record::{Options, record};
+use seekless_record::{Method, Options, record};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,6 +13,15 @@ fn main() -> ExitCode {
     while let Some(flag) = words.next_if(|word| word.as_encoded_bytes().starts_with(b"--")) {
         match flag.to_str() {
             Some("--special") => options.special = true,
+            Some("--method") => match words.next().as_deref().and_then(|word| word.to_str()) {
+                Some("ptrace") => options.method = Method::Ptrace,
+                Some("ebpf") => options.method = Method::Ebpf,
+                _ => return usage(),
+            },
+            Some("--ring") => {
+                let bytes = words.next().and_then(|word| word.to_str()?.parse().ok());
+                options.ring_bytes = bytes;
+            }
             Some("--force") => options.force = true,
             Some("--only") => {
                 options.only.extend(words.next().and_then(|glob| glob.into_string().ok()))
@@ -41,7 +50,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: record OUTPUT [--special] [--force] [--only GLOB] [--exclude GLOB] PROGRAM ARGUMENT..."
+        "usage: record OUTPUT [--special] [--force] [--method METHOD] [--ring BYTES] [--only GLOB] [--exclude GLOB] PROGRAM ARGUMENT..."
     );
     ExitCode::from(125)
 }

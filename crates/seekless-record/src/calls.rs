@@ -1,14 +1,16 @@
-//! Finds the calls of this architecture by number, and makes the filter that stops at them.
+//! Finds the calls of this architecture by number, makes the filter that stops at them, and says
+//! what programs in the kernel are to tell of them.
 
 use crate::arch;
-use crate::call::Call;
+use crate::call::{Call, Flags};
+use seekless_sys::call_events::{Moment, Rule as Told};
 use seekless_sys::seccomp::{Filter, Rule, Section, When};
 
 /// Calls by calling convention and number.
 #[derive(Debug)]
 pub(crate) struct Calls {
-    native: Vec<Option<Call>>,
-    foreign: Vec<Option<Call>>,
+    native: Vec<Option<(When, Call)>>,
+    foreign: Vec<Option<(When, Call)>>,
 }
 
 impl Calls {
@@ -17,26 +19,40 @@ impl Calls {
     }
 
     pub(crate) fn get(&self, architecture: u32, number: u64) -> Option<Call> {
+        self.rule(architecture, number).map(|rule| rule.1)
+    }
+
+    /// As [`Calls::get`], if the arguments make the call one of interest.
+    pub(crate) fn get_with(
+        &self,
+        architecture: u32,
+        number: u64,
+        arguments: &[u64; 6],
+    ) -> Option<Call> {
+        self.rule(architecture, number).filter(|rule| rule.0.holds(arguments)).map(|rule| rule.1)
+    }
+
+    fn rule(&self, architecture: u32, number: u64) -> Option<(When, Call)> {
         let number = u32::try_from(number).ok()?;
-        let find = |calls: &[Option<Call>], number: u32| *calls.get(number as usize)?;
+        let find = |calls: &[Option<(When, Call)>], number: u32| *calls.get(number as usize)?;
         if architecture == arch::FOREIGN_AUDIT {
             return find(&self.foreign, number);
         }
         if arch::X32.contains(&number) {
             return match find(&self.native, number - arch::X32.start) {
-                Some(clone @ (Call::CloneUntraced | Call::CloneBySize)) => Some(clone),
-                _ => Some(Call::Unread("x32 call")),
+                Some(clone @ (_, Call::CloneUntraced | Call::CloneBySize)) => Some(clone),
+                _ => Some((When::Always, Call::Unread("x32 call"))),
             };
         }
         find(&self.native, number)
     }
 }
 
-fn by_number(table: &[(u32, When, Call)]) -> Vec<Option<Call>> {
+fn by_number(table: &[(u32, When, Call)]) -> Vec<Option<(When, Call)>> {
     let end = table.iter().map(|row| row.0 as usize + 1).max().unwrap_or(0);
     let mut calls = vec![None; end];
-    for (number, _, call) in table {
-        calls[*number as usize] = Some(*call);
+    for (number, when, call) in table {
+        calls[*number as usize] = Some((*when, *call));
     }
     calls
 }
@@ -52,10 +68,52 @@ pub(crate) fn filter() -> Filter {
     ])
 }
 
+/// What programs in the kernel are to tell: all of these calls, whatever their arguments.
+pub(crate) fn told() -> Vec<Told> {
+    let rules = |table: &'static [(u32, When, Call)], foreign: bool| {
+        let rules =
+            table.iter().filter_map(|(number, _, call)| told_of(*call).map(|it| (it, number)));
+        rules.map(move |(rule, number)| Told { number: *number, foreign, ..rule })
+    };
+    rules(arch::TABLE, false).chain(rules(arch::FOREIGN, true)).collect()
+}
+
+/// What is told of a call: what the recorder will ask. `None` for calls that matter to the stops
+/// of ptrace only.
+pub(crate) fn told_of(call: Call) -> Option<Told> {
+    let none = Told::default();
+    let of = |files: [Option<usize>; 2]| Told { files, ..none };
+    Some(match call {
+        Call::Open(names, flags) => {
+            let flags = if let Flags::Pointed(at) = flags { Some(at) } else { None };
+            let words = [flags, None];
+            let files = [names.directory, None];
+            Told { opens: true, text: Some(names.path), files, words, ..none }
+        }
+        Call::OpenHandle => Told { opens: true, ..none },
+        Call::Stat(names) => Told { text: Some(names.path), ..of([names.directory, None]) },
+        Call::Read(_) | Call::Seek | Call::Sync | Call::List => of([Some(0), None]),
+        Call::Duplicate | Call::DuplicateTo | Call::Control => of([Some(0), None]),
+        Call::SeekFar => Told { words: [Some(3), None], ..of([Some(0), None]) },
+        Call::Write(_) => Told { end: true, ..of([Some(0), None]) },
+        Call::SendFile => Told { words: [Some(2), None], end: true, ..of([Some(1), Some(0)]) },
+        Call::CopyRange | Call::Splice => {
+            Told { words: [Some(1), Some(3)], end: true, ..of([Some(0), Some(2)]) }
+        }
+        Call::Map(_) => of([Some(4), None]),
+        // Its number may be another file's before the exit is told.
+        Call::Close => Told { moment: Moment::Both, ..of([Some(0), None]) },
+        Call::SyncMapped | Call::CloseRange | Call::Unshare => none,
+        Call::ChangeDirectory => Told { moves: true, ..none },
+        Call::Unmap | Call::Blind(_) | Call::Unread(_) => Told { moment: Moment::Entry, ..none },
+        Call::CloneUntraced | Call::CloneBySize => return None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::{Flags, Offset, Path};
+    use crate::call::{Offset, Path};
 
     #[test]
     fn a_table_names_each_number_once() {

@@ -20,6 +20,8 @@ pub(crate) struct Moment {
 #[derive(Clone, Debug)]
 pub(crate) struct Description {
     pub(crate) file: FileId,
+    /// What the kernel's programs call it; 0 if it is followed by stops, or not told yet.
+    pub(crate) key: u64,
     /// Its size when it was opened; `None` if it is not a regular file.
     pub(crate) file_bytes: Option<u64>,
     pub(crate) device: u64,
@@ -121,6 +123,7 @@ pub(crate) mod tests {
     pub(crate) fn of_bytes(bytes: u64) -> Description {
         Description {
             file: 0,
+            key: 0,
             file_bytes: Some(bytes),
             device: 0,
             inode: 0,

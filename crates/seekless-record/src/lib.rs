@@ -15,6 +15,9 @@
 //! other calls run at full speed. The filter is installed in the child before it executes the
 //! program, and every process that the program starts inherits it.
 //!
+//! Where the kernel allows it ([`Method::Ebpf`]) nothing stops: small programs at the kernel's
+//! tracepoints put each call into a ring, with the open file behind its descriptor.
+//!
 //! A call such as `read(3, ..)` names neither a file nor an offset. So the recorder keeps tables
 //! like the kernel's: the descriptors of each process, and the position of each open file, which
 //! descriptors share after dup and fork. The kernel's own names of files come from /proc. The
@@ -32,7 +35,7 @@
 //! - Of a file mapped into memory, the trace has the mapping, and the first touch of each part of
 //!   it ([`Summary::mappings`]) where the kernel allows perf events; else it says that it has not.
 //!
-//! Latencies are upper bounds, which include the stops.
+//! With ptrace latencies are upper bounds, which include the stops.
 //!
 //! [`record_running`] attaches to a program that runs already, follows it for a while, and lets it
 //! go.
@@ -74,6 +77,7 @@ mod error;
 mod faults;
 mod inspect;
 mod looker;
+mod method;
 mod paths;
 mod places;
 mod post_cache;
@@ -88,6 +92,7 @@ mod touches;
 mod tracer;
 
 pub use error::{Error, ErrorKind, Result};
+pub use method::{Method, ebpf_works};
 pub use places::{FileKey, Places, Snapshot};
 pub use post_cache::PostCache;
 pub use record::{Options, record};

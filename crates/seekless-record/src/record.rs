@@ -3,6 +3,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::faults::{Seen, Watch};
+use crate::method::{self, Follow, Method};
 use crate::places::Places;
 use crate::post_cache::{self, Follower, PostCache};
 use crate::recorded::{Mappings, Recorded, Status, Summary};
@@ -12,6 +13,7 @@ use crate::tracer::{Settings, Traced, Tracer};
 use crate::{arch, calls};
 use nix::sys::ptrace::{self, Options as Trace};
 use nix::unistd::Pid;
+use seekless_sys::awaited::Awaited;
 use seekless_sys::output::{self, Content, Destination};
 use seekless_sys::tracee::{self, Failure, Waiting};
 use seekless_sys::{reason, signals};
@@ -22,9 +24,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
-
-const SOURCE: &str = "seekless record: seccomp and ptrace; latencies are upper bounds, which include \
-                      switches to the recorder and back";
 
 /// What to do where ptrace is refused.
 pub(crate) const MAY_NOT_TRACE: &str = "this process may not trace another. In a container: start it with --cap-add=SYS_PTRACE, or a seccomp profile that \
@@ -53,6 +52,11 @@ pub struct Options {
     /// trace of the whole machine's requests. This needs root or CAP_PERFMON; else the result says
     /// why that trace is missing ([`Recorded::post_cache`]).
     pub post_cache: Option<PathBuf>,
+    /// How the program is watched.
+    pub method: Method,
+    /// The size of the ring between the kernel and the recorder, if not the usual one: a power of
+    /// two, at least a page. Only for [`Method::Ebpf`].
+    pub ring_bytes: Option<u32>,
     /// When to stop recording. A program that was started for it runs on, unrecorded.
     pub limits: Limits,
 }
@@ -83,8 +87,11 @@ pub fn record(
 ) -> Result<Recorded> {
     check_architecture()?;
     let words = words(program, args)?;
-    recorded_by(circumstances(program, args), output, options, |spool, settings| {
-        trace(program, &words, spool, options.limits, settings)
+    Selection::new(&options.only, &options.exclude)?; // before the kernel is asked for anything
+    let follow = method::choose(options)?;
+    let run = RunInfo { source: follow.source().into(), ..circumstances(program, args) };
+    recorded_by(run, output, options, |spool, settings| {
+        trace(program, &words, spool, options.limits, settings, follow)
     })
 }
 
@@ -243,7 +250,6 @@ pub(crate) fn this_machine() -> RunInfo {
         host: name.nodename().to_string_lossy().into_owned(),
         kernel: name.release().to_string_lossy().into_owned(),
         clock: "monotonic".into(),
-        source: SOURCE.into(),
         started_unix_ns: SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .ok()
@@ -259,21 +265,38 @@ fn trace(
     spool: SpoolWriter,
     limits: Limits,
     settings: Settings,
+    follow: Follow,
 ) -> Result<Traced> {
     let own_failure =
         |what: &'static str| move |error: io::Error| Error::new(ErrorKind::Io, what).because(error);
     let places = settings.places;
-    let child = tracee::spawn(words, &calls::filter(), |pid| attach(pid, places))
-        .map_err(|failure| explain(program, failure))?;
+    let filter = matches!(follow, Follow::Stops).then(calls::filter);
+    let child = tracee::spawn(words, filter.as_ref(), |pid| match &follow {
+        Follow::Stops => attach(pid, places),
+        Follow::Events(events) => attach_for_signals(pid).and_then(|()| events.follow(pid)),
+    })
+    .map_err(|failure| explain(program, failure))?;
     let Waiting { pid, .. } = child;
+    // Not before the fork, since the child would inherit it, and before the sink's thread starts,
+    // which must leave the signal alone, too.
+    let awaited = Awaited::hold(&[libc::SIGCHLD])
+        .map_err(own_failure("signals cannot be waited for"))
+        .map(|awaited| matches!(follow, Follow::Events(_)).then_some(awaited))?;
     let sink = Sink::new(spool, limits)
         .map_err(own_failure("the thread that writes the spool cannot be started"))?;
     let settings = Arc::new(settings);
     let watch = Watch::start(pid, sink.rows(), Arc::clone(&settings));
-    let tracer = Tracer::new(pid, sink, settings);
+    let tracer = match follow {
+        Follow::Stops => Tracer::new(pid, sink, settings),
+        Follow::Events(_) => Tracer::told(pid, sink, settings),
+    };
     let released =
         child.release().map_err(own_failure("the program's process died before it started"))?;
-    let mut traced = tracer.run().map_err(|error| {
+    let traced = match (follow, awaited) {
+        (Follow::Events(events), Some(awaited)) => tracer.run_told(*events, &awaited),
+        _ => tracer.run(),
+    };
+    let mut traced = traced.map_err(|error| {
         Error::new(ErrorKind::Trace, "the program could no longer be waited for and was killed")
             .because(error)
     })?;
@@ -314,6 +337,12 @@ pub(crate) fn why_no_touches(error: &io::Error) -> String {
 
 fn attach(pid: i32, exits: bool) -> io::Result<()> {
     let options = stops(exits) | Trace::PTRACE_O_TRACESECCOMP | Trace::PTRACE_O_EXITKILL;
+    Ok(ptrace::seize(Pid::from_raw(pid), options)?)
+}
+
+/// The first thread of the program stops at its signals, its exec and its end only.
+fn attach_for_signals(pid: i32) -> io::Result<()> {
+    let options = Trace::PTRACE_O_TRACEEXEC | Trace::PTRACE_O_EXITKILL;
     Ok(ptrace::seize(Pid::from_raw(pid), options)?)
 }
 

@@ -87,6 +87,9 @@ pub struct Summary {
     pub processes: u64,
     /// Calls that could not be understood, or whose rows could not be written.
     pub lost: u64,
+    /// Of these, records of the kernel's programs for which the ring had no room, since the
+    /// recorder did not get to read them.
+    pub no_room: u64,
     /// Rows that came after the end that [`Limits`](crate::Limits) set, as far as calls were still
     /// looked at: above 0 if the program did more.
     pub beyond: u64,

@@ -1,6 +1,8 @@
 //! The loop around `waitpid`. It interprets and notes each stop of a traced thread, and lets the
-//! thread go on at once.
+//! thread go on at once. Where programs in the kernel tell of calls ([`told`]), only signals stop
+//! the program's first thread.
 
+mod ask;
 mod attached;
 mod enter;
 mod leave;
@@ -8,12 +10,14 @@ mod life;
 mod look;
 mod rows;
 mod tables;
+mod told;
 mod transfer;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use attached::ENDINGS;
+use told::Told;
 
 use crate::arch::Registers;
 use crate::call::Call;
@@ -24,7 +28,7 @@ use crate::paths::{self, Paths};
 use crate::recorded::{Status, Summary};
 use crate::selection::Selection;
 use crate::sink::Sink;
-use crate::thread::Thread;
+use crate::thread::{Pending, Thread};
 use hashbrown::{HashMap, HashSet};
 use seekless_sys::seccomp::MARK;
 use seekless_sys::signals::{self, Forwarding};
@@ -76,6 +80,8 @@ pub(crate) struct Tracer {
     /// The program ran before the recorder came: no filter tells which calls matter, so each stops
     /// it twice.
     attached: bool,
+    /// What the kernel's programs tell, if they do and calls do not stop.
+    told: Option<Box<Told>>,
     /// The program has been executed. The child's calls before that are the recorder's own.
     live: bool,
     status: Option<Status>,
@@ -129,6 +135,7 @@ impl Tracer {
             resumed_ns: 0,
             main,
             attached: false,
+            told: None,
             live: false,
             status: None,
             deprives: false,
@@ -265,8 +272,14 @@ impl Tracer {
         else {
             return;
         };
+        let result = self.answer(tracee::result(tid));
+        self.finish_call(tid, pending, result);
+    }
+
+    /// Notes what a call did, and lets go of what it held.
+    fn finish_call(&mut self, tid: i32, pending: Pending, result: Option<i64>) {
         self.resumed_ns = pending.resumed_ns;
-        if let Some(result) = self.answer(tracee::result(tid)) {
+        if let Some(result) = result {
             self.leave(tid, &pending, result);
         }
         let at = self.moment(tid);

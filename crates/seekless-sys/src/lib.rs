@@ -46,6 +46,7 @@
 //!
 //! Processes:
 //! - [`seccomp`], [`tracee`] and [`signals`] serve the recorder of programs;
+//! - [`call_events`] tells it of calls without a stop, by programs in the kernel (eBPF);
 //! - [`page_faults`] tells it which mapped pages a program touches, [`block_events`] what reaches
 //!   the devices;
 //! - [`replace`] replaces this process by another program, [`beside`] with a helper beside it;
@@ -79,6 +80,8 @@ pub mod awaited;
 pub mod beside;
 pub mod block;
 pub mod block_events;
+mod bpf;
+pub mod call_events;
 pub mod cgroup;
 pub mod descriptor;
 pub mod direct;

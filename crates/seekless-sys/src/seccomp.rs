@@ -38,6 +38,23 @@ pub enum When {
     UnlessWithZero(u32, u32, u32),
 }
 
+impl When {
+    /// Whether a call with these arguments is of interest, as the filter decides it.
+    #[must_use]
+    pub fn holds(self, arguments: &[u64; 6]) -> bool {
+        let low = |argument: u32| arguments[argument as usize] as u32;
+        match self {
+            When::Always => true,
+            When::ArgumentIn(argument, values) => values.contains(&low(argument)),
+            When::ArgumentWithout(argument, bits) => low(argument) & bits == 0,
+            When::ArgumentWith(argument, bits) => low(argument) & bits != 0,
+            When::UnlessWithZero(argument, value, zero) => {
+                low(argument) != value || arguments[zero as usize] != 0
+            }
+        }
+    }
+}
+
 /// A call that the tracer wants to see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {

@@ -70,9 +70,9 @@ pub struct Released {
     failure: io::PipeReader,
 }
 
-/// Forks a child that will load `filter` and execute `arguments[0]`, found along PATH. It keeps the
-/// caller's process group, terminal, descriptors, directory and environment. SIGPIPE and the
-/// standard streams, which Rust's start-up changes, are as this process got them.
+/// Forks a child that will load `filter`, if there is one, and execute `arguments[0]`, found along
+/// PATH. It keeps the caller's process group, terminal, descriptors, directory and environment.
+/// SIGPIPE and the standard streams, which Rust's start-up changes, are as this process got them.
 ///
 /// `attach` is called with the child's id before the child goes on; if it fails, the child ends.
 ///
@@ -80,7 +80,7 @@ pub struct Released {
 /// [`Failure::Start`].
 pub fn spawn(
     arguments: &[CString],
-    filter: &Filter,
+    filter: Option<&Filter>,
     attach: impl FnOnce(i32) -> io::Result<()>,
 ) -> Result<Waiting, Failure> {
     let mut pointers: Vec<*const libc::c_char> =
@@ -148,7 +148,7 @@ impl Released {
 /// The child's side of [`spawn`]; never returns.
 fn become_program(
     arguments: &[*const libc::c_char],
-    filter: &Filter,
+    filter: Option<&Filter>,
     go: [RawFd; 2],
     failure: RawFd,
     closed: &[RawFd],
@@ -168,7 +168,7 @@ fn become_program(
         for fd in closed {
             libc::close(*fd);
         }
-        if let Err(error) = filter.install() {
+        if let Some(Err(error)) = filter.map(Filter::install) {
             report(failure, 1, &error);
         } else {
             libc::execvp(arguments[0], arguments.as_ptr());
@@ -450,7 +450,7 @@ mod tests {
 
     fn end_of(words: &[&str]) -> (Stop, Result<(), Failure>) {
         let no_call = never();
-        let waiting = spawn(&arguments(words), &no_call, |_| Ok(())).unwrap();
+        let waiting = spawn(&arguments(words), Some(&no_call), |_| Ok(())).unwrap();
         let pid = waiting.pid;
         let released = waiting.release().unwrap();
         (wait(pid).unwrap().1, released.outcome())
@@ -485,7 +485,7 @@ mod tests {
     fn a_tracer_that_cannot_attach_leaves_no_child() {
         let no_call = never();
         let mut child = 0;
-        let refused = spawn(&arguments(&["true"]), &no_call, |pid| {
+        let refused = spawn(&arguments(&["true"]), Some(&no_call), |pid| {
             child = pid;
             Err(io::Error::from_raw_os_error(libc::EPERM))
         });

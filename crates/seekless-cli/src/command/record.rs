@@ -4,7 +4,7 @@ use crate::command::trace::blocks::said;
 use crate::{exit, output};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use seekless::device::units::{counted, format_bytes, format_duration, parse_duration};
-use seekless::record::{self, Limits, Mappings, Options, PostCache, Recorded};
+use seekless::record::{self, Limits, Mappings, Method, Options, PostCache, Recorded};
 use seekless::sys::output::{Content, Destination};
 use seekless::tools::blocks;
 use std::ffi::OsString;
@@ -17,8 +17,21 @@ use std::process::ExitCode;
 ///
 /// The trace has a row for every open (also the failed ones), read, write, map, sync, directory
 /// listing, stat and close, with its time, process, offset, bytes, latency and error. A `load` row
-/// marks each file that was read whole. Root is not needed. Latencies are upper bounds, which
-/// include some microseconds that the recorder takes for each call.
+/// marks each file that was read whole. Root is not needed.
+///
+/// --method says how the calls are seen. `ptrace` needs no privileges: each call on a file stops
+/// the program, which costs it some microseconds a call, and latencies are upper bounds, which
+/// include such stops. `ebpf` is for root, or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE, on a kernel
+/// with type information (/sys/kernel/btf/vmlinux), on x86-64, outside containers: small programs
+/// in the kernel tell of the calls, and the program does not stop; to load them takes some
+/// hundredths of a second. Calls that come faster than they are read are lost, and counted. A path
+/// that another thread changes during the call, or of a readlink into its own path, is not seen as
+/// the kernel saw it; descriptors above 1023 get a second `open` row at an exec; of names deeper
+/// than 48 folders the beginning is missing. If SIGKILL ends `seekless record`, only the program
+/// itself is killed and what it started runs on. Of programs that may not be looked into nothing is
+/// lost, and setuid programs keep their privileges. `auto` is ebpf where it works, else ptrace;
+/// --pid, --block and --post always use ptrace. `seekless trace info` shows which method made a
+/// trace.
 ///
 /// The program keeps its terminal, streams, environment, signals and exit status. Ctrl-C reaches
 /// the program, which decides what to do. If a signal ends the program, the same signal ends
@@ -31,12 +44,12 @@ use std::process::ExitCode;
 /// everything in it. A file is recorded whole or left out whole, so that `load` rows keep their
 /// meaning. Calls on files that are left out are counted, and cost the program less time.
 ///
-/// The recorder has to change this: unless you are root, setuid programs (sudo, ping) run without
-/// their privileges (no_new_privs). A recorded program cannot be debugged or traced by another,
-/// sees in /proc/self/status that it is traced, and cannot enter seccomp's strict mode (its own
-/// filters work). If SIGKILL ends `seekless record`, the program is killed too. The rows up to then
-/// are kept: `seekless trace info OUTPUT` shows them, `seekless trace recover OUTPUT` makes the
-/// trace.
+/// The method ptrace has to change this: unless you are root, setuid programs (sudo, ping) run
+/// without their privileges (no_new_privs). A recorded program cannot be debugged or traced by
+/// another, sees in /proc/self/status that it is traced, and cannot enter seccomp's strict mode
+/// (its own filters work). If SIGKILL ends `seekless record`, the program is killed too. The rows
+/// up to then are kept: `seekless trace info OUTPUT` shows them, `seekless trace recover OUTPUT`
+/// makes the trace.
 ///
 /// OUTPUT appears when the program has ended. Until then rows go to $XDG_STATE_HOME/seekless/spool
 /// (~/.local/state if that is not set), about 110 bytes each. If OUTPUT cannot be written, a
@@ -99,6 +112,9 @@ pub struct Args {
     /// Record this process, which runs already, instead of a command
     #[arg(long, value_name = "PID", conflicts_with = "command")]
     pid: Option<i32>,
+    /// How calls are seen
+    #[arg(long, value_enum, value_name = "METHOD", default_value = "auto")]
+    method: MethodWord,
     /// Record nothing after this time, such as 30s; the program runs on
     #[arg(long = "for", value_name = "TIME", value_parser = parse_duration)]
     time_ns: Option<u64>,
@@ -119,6 +135,27 @@ pub struct Args {
         value_name = "CMD"
     )]
     command: Vec<OsString>,
+}
+
+/// The values of --method.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum MethodWord {
+    /// ebpf where it works, else ptrace
+    Auto,
+    /// Stops at calls on files; needs no privileges
+    Ptrace,
+    /// Programs in the kernel, no stops (root)
+    Ebpf,
+}
+
+impl From<MethodWord> for Method {
+    fn from(word: MethodWord) -> Self {
+        match word {
+            MethodWord::Auto => Method::Auto,
+            MethodWord::Ptrace => Method::Ptrace,
+            MethodWord::Ebpf => Method::Ebpf,
+        }
+    }
 }
 
 /// The file for the trace. For other verbs `-` is standard output; here that is the program's.
@@ -142,8 +179,15 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         places: args.block.is_some(),
         sync: args.sync,
         post_cache: args.post.clone(),
+        method: args.method.into(),
+        ring_bytes: None,
         limits: Limits { time_ns: args.time_ns, rows: args.rows },
     };
+    if args.pid.is_some() && args.method == MethodWord::Ebpf {
+        let why = anyhow::anyhow!("--pid uses the method ptrace: leave out --method ebpf");
+        let _ = exit::failure(&why); // prints it
+        return Ok(ExitCode::from(125));
+    }
     let block = args.block.map(|path| Destination::new(path).replacing(args.force));
     if let Some(Err(error)) = block.as_ref().map(|block| block.check(Content::Binary)) {
         let _ = exit::failure(&error.into()); // prints it, before the program runs
@@ -272,6 +316,11 @@ fn summary(recorded: &Recorded, output: &Path) -> String {
             let _ = writeln!(text, "  not seen: which parts of mapped files are touched ({why})");
         }
     }
+    if seen.no_room > 0 {
+        lost_calls = lost_calls.saturating_sub(seen.no_room);
+        let calls = counted(seen.no_room, "call");
+        let _ = writeln!(text, "  lost, since they came faster than they were read: {calls}");
+    }
     if lost_calls > 0 {
         let _ = writeln!(text, "  lost, since not understood: {}", counted(lost_calls, "call"));
     }
@@ -309,7 +358,8 @@ mod tests {
             opens: 1,
             accesses: 1,
             failed_opens: 1,
-            lost: 2,
+            lost: 5,
+            no_room: 3,
             mappings: Mappings::Touches { rows: 1, bytes: 4096, lost: 1 },
             left_out: 1,
             blind_spots,
@@ -329,6 +379,7 @@ mod tests {
             "seekless: 1 access in 5 ns, 0 B read and 0 B written, 1 file opened 1 time, 1 open failed -> run.parquet\n  \
              touched of mapped files: 4.1 KB in 1 part\n  \
              lost, since the kernel had no room: 1 page fault\n  \
+             lost, since they came faster than they were read: 3 calls\n  \
              lost, since not understood: 1 call\n  left out by --only or --exclude: 1 call\n  \
              not seen: io_submit, used 1 time\n"
         );

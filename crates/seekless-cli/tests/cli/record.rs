@@ -48,7 +48,8 @@ fn a_killed_recording_is_found_by_its_output() {
 #[test]
 fn latencies_are_called_upper_bounds() {
     let directory = workplace();
-    let output = run(directory.path(), &["record", "-o", "run.parquet", "--", "true"]);
+    let output =
+        run(directory.path(), &["record", "--method", "ptrace", "-o", "run.parquet", "--", "true"]);
     if output.status.code() == Some(125) {
         eprintln!("skipped: {}", text(&output.stderr));
         return;

@@ -20,7 +20,11 @@ impl Tracer {
             Call::Stat(names) => {
                 let [path, answer] = [0, 1].map(|at| pending.arguments[names.path + at]);
                 if path == answer {
-                    pending.path = inspect::path(tid, path); // readlink in place
+                    // readlink in place
+                    match &mut self.told {
+                        Some(told) => drop(told.take_text(tid)), // the answer has replaced it
+                        None => pending.path = inspect::path(tid, path),
+                    }
                 }
             }
             Call::Read(_) | Call::List | Call::Sync => {

@@ -4,9 +4,9 @@ use super::Tracer;
 use super::rows::{Outcome, identified, signed};
 use crate::call::{Call, Flags, Path};
 use crate::descriptions::{DescriptionId, Moment};
+use crate::paths;
 use crate::space::Mapping;
 use crate::thread::{Entry, Pending};
-use crate::{inspect, paths};
 use seekless_sys::memory::page_bytes;
 use seekless_trace::{Access, Op};
 use std::rc::Rc;
@@ -47,7 +47,7 @@ impl Tracer {
     fn changed(&mut self, tid: i32, pending: &Pending, at: Moment, value: u64) {
         match pending.call {
             Call::Seek => self.moved_to(pending, Some(value)),
-            Call::SeekFar => self.moved_to(pending, inspect::word(tid, pending.arguments[3])),
+            Call::SeekFar => self.moved_to(pending, self.ask_word(tid, pending, 3)),
             Call::Duplicate | Call::Control => self.duplicated(tid, pending.from, value as i32),
             Call::DuplicateTo if pending.descriptor(0) != pending.descriptor(1) => {
                 self.duplicated(tid, pending.from, pending.descriptor(1));
@@ -59,8 +59,9 @@ impl Tracer {
                 self.close_range(tid, pending.arguments[0] as u32, pending.arguments[1] as u32, at);
             }
             Call::ChangeDirectory => {
+                let told = self.ask_directory(tid);
                 if let Some(thread) = self.threads.get(&tid) {
-                    *thread.directory.borrow_mut() = None;
+                    *thread.directory.borrow_mut() = told;
                 }
             }
             Call::Unshare => self.unshared(tid, pending.arguments[0]),
@@ -86,15 +87,16 @@ impl Tracer {
         let Ok(fd) = outcome else { return self.failed_to_open(tid, pending, names, at, outcome) };
         let fd = fd as i32;
         // The kernel's name for it is the file's own, without links.
-        let Ok(found) = inspect::descriptor(tid, fd) else { return self.lose(tid) };
+        let Ok(found) = self.ask_descriptor(tid, fd) else { return self.lose(tid) };
         let entry = self.describe(&found, at);
         self.summary.left_out += u64::from(entry == Entry::LeftOut);
         if let Entry::File(id) = entry {
             let flags = match flags {
                 Flags::Absent => 0,
                 Flags::Argument(at) => pending.arguments[at],
-                Flags::Pointed(at) => inspect::word(tid, pending.arguments[at]).unwrap_or(0),
+                Flags::Pointed(at) => self.ask_word(tid, pending, at).unwrap_or(0),
             };
+            self.note_key(id, fd);
             let description = self.descriptions.get(id);
             description.append = flags & libc::O_APPEND as u64 != 0;
             let file = description.file;
@@ -134,7 +136,7 @@ impl Tracer {
     /// a bad descriptor. The kernel has just read the path, so it is in memory.
     fn recorded_name(&mut self, tid: i32, pending: &Pending, names: Path) -> Option<Vec<u8>> {
         let path =
-            pending.path.clone().or_else(|| inspect::path(tid, pending.arguments[names.path]));
+            pending.path.clone().or_else(|| self.ask_path(tid, pending.arguments[names.path]));
         let Some(path) = path else {
             self.lose_if_closed(tid);
             return None;

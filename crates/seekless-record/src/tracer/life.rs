@@ -52,6 +52,11 @@ impl Tracer {
         if self.threads.contains_key(&tid) || !tracee::is_followed(tid) {
             return; // adopted as an orphan, or its end has been waited for already
         }
+        self.made(maker, tid, flags);
+    }
+
+    /// The thread `maker` has made another, which shares with it what the `flags` of clone say.
+    pub(super) fn made(&mut self, maker: i32, tid: i32, flags: u64) {
         let Some(maker) = self.threads.get(&maker) else { return };
         let shares = |flag: i32| flags & flag as u64 != 0;
         let pid = if shares(libc::CLONE_THREAD) { maker.pid } else { tid };
@@ -68,7 +73,7 @@ impl Tracer {
         self.adopt(tid, thread);
     }
 
-    fn adopt(&mut self, tid: i32, thread: Thread) {
+    pub(super) fn adopt(&mut self, tid: i32, thread: Thread) {
         self.summary.processes += u64::from(thread.pid == tid);
         self.threads.insert(tid, thread);
         if let Some((stop, _)) = self.early.remove(&tid) {
@@ -79,6 +84,11 @@ impl Tracer {
     /// Handles an exec. `former` is the thread that called it. It has the number of the process
     /// now, and all other threads are gone.
     pub(super) fn executed(&mut self, tid: i32, former: i32) {
+        self.executed_with(tid, former, inspect::descriptors(tid));
+    }
+
+    /// As [`Tracer::executed`], with the descriptors that are `open` now, if that is known.
+    pub(super) fn executed_with(&mut self, tid: i32, former: i32, open: Option<Vec<i32>>) {
         let Some(mut thread) = self.threads.remove(&former) else { return };
         if former != tid {
             self.forget(tid);
@@ -91,7 +101,6 @@ impl Tracer {
         let files = Rc::clone(&thread.files);
         self.threads.insert(tid, thread);
         self.leave_space(space, tid);
-        let open = inspect::descriptors(tid);
         if let Some(open) = &open {
             self.keep_only(tid, &files, open);
         }
@@ -141,7 +150,7 @@ impl Tracer {
     }
 
     /// Releases all that only this thread still held.
-    fn forget(&mut self, tid: i32) {
+    pub(super) fn forget(&mut self, tid: i32) {
         let at = self.moment(tid);
         let Some(thread) = self.threads.remove(&tid) else { return };
         if let Some(pending) = thread.pending {

@@ -49,6 +49,7 @@ impl Tracer {
     /// Removes a holder. If it is the last one of a loaded file, emits the `release` row.
     pub(super) fn release(&mut self, id: DescriptionId, at: Moment) {
         let Some(description) = self.descriptions.release(id) else { return };
+        self.forget_key(id, &description);
         if description.used {
             self.left_unseen(&description);
         }
@@ -59,7 +60,9 @@ impl Tracer {
 
     /// Counts a call as lost if this user may not inspect the program.
     pub(super) fn lose_if_closed(&mut self, tid: i32) {
-        if inspect::is_closed(tid) {
+        if let Some(told) = &self.told {
+            self.summary.lost += u64::from(told.has_been_kept_back());
+        } else if inspect::is_closed(tid) {
             self.lose(tid);
         }
     }
@@ -67,7 +70,7 @@ impl Tracer {
     /// Counts a call as lost, and notes why if we know.
     pub(super) fn lose(&mut self, tid: i32) {
         self.summary.lost += 1;
-        if inspect::is_closed(tid) {
+        if self.told.is_none() && inspect::is_closed(tid) {
             self.blind("unreadable or undumpable program (record it as root)");
         }
     }

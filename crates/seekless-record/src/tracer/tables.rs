@@ -25,12 +25,15 @@ impl Tracer {
 
     /// What a descriptor refers to; `None` if it is not open.
     fn entry(&mut self, tid: i32, fd: i32) -> Option<Entry> {
+        if let Some(key) = self.told_key(fd) {
+            return self.told_entry(tid, fd, key);
+        }
         let files = Rc::clone(&self.threads.get(&tid)?.files);
         let known = files.borrow().get(&fd).copied();
         let entry = match known {
             Some(entry) => entry,
             None => {
-                let Ok(found) = inspect::descriptor(tid, fd) else {
+                let Ok(found) = self.ask_descriptor(tid, fd) else {
                     self.lose_if_closed(tid);
                     return None; // not open: the call will fail
                 };
@@ -75,6 +78,7 @@ impl Tracer {
         let stream = !sized && !matches!(found.kind, FileType::Directory | FileType::BlockDevice);
         Entry::File(self.descriptions.add(Description {
             file: self.sink.file(&found.name),
+            key: 0,
             file_bytes: sized.then_some(found.bytes),
             device: found.device,
             inode: found.inode,
@@ -89,7 +93,7 @@ impl Tracer {
         }))
     }
 
-    fn is_recorded(&self, found: &Found) -> bool {
+    pub(super) fn is_recorded(&self, found: &Found) -> bool {
         let ordinary = matches!(
             found.kind,
             FileType::RegularFile | FileType::Directory | FileType::BlockDevice
@@ -170,7 +174,7 @@ impl Tracer {
         match directory {
             Some(fd) if fd != libc::AT_FDCWD => match self.follow(tid, fd) {
                 Some(id) => Some(self.sink.name(self.descriptions.get(id).file).to_vec()),
-                None => inspect::descriptor(tid, fd).ok().map(|found| found.name),
+                None => self.ask_descriptor(tid, fd).ok().map(|found| found.name),
             },
             _ => self.current_directory(tid),
         }

@@ -4,7 +4,6 @@ use super::Tracer;
 use super::rows::{Outcome, signed};
 use crate::call::{Call, Offset};
 use crate::descriptions::{DescriptionId, Moment};
-use crate::inspect;
 use crate::thread::Pending;
 use seekless_trace::{Access, Op};
 
@@ -23,8 +22,8 @@ impl Tracer {
         let (from, into) = match pending.call {
             Call::Read(offset) => (explicit(pending, offset), None),
             Call::Write(offset) => (None, explicit(pending, offset)),
-            Call::SendFile => (pointed(tid, pending, 2, outcome), None),
-            _ => (pointed(tid, pending, 1, outcome), pointed(tid, pending, 3, outcome)),
+            Call::SendFile => (self.pointed(tid, pending, 2, outcome), None),
+            _ => (self.pointed(tid, pending, 1, outcome), self.pointed(tid, pending, 3, outcome)),
         };
         if let Some(id) = pending.from {
             self.read(id, from, at, outcome);
@@ -74,9 +73,11 @@ impl Tracer {
         if description.stream {
             offset = 0;
         } else if bytes > 0 && (description.append || flagged) {
-            offset = end_of_append(tid, pending, explicit.is_some())
+            offset = self
+                .end_of_append(tid, pending, explicit.is_some())
                 .map_or(offset, |end| end.saturating_sub(bytes));
         }
+        let description = self.descriptions.get(id);
         if explicit.is_none() && !description.stream {
             description.position = offset.saturating_add(bytes);
         }
@@ -85,6 +86,24 @@ impl Tracer {
             Access { offset: signed(offset), bytes, ..self.call_row(Op::Write, file, at, outcome) };
         let access = self.with_key(access, id);
         self.emit(access);
+    }
+
+    /// The offset at which the call started. It is at the address in argument `at`, and the call
+    /// has moved it on since.
+    fn pointed(&self, tid: i32, pending: &Pending, at: usize, outcome: Outcome) -> Option<u64> {
+        let moved = if pending.arguments[at] == 0 { None } else { self.ask_word(tid, pending, at) };
+        Some(moved?.wrapping_sub(outcome.unwrap_or(0)))
+    }
+
+    /// Where an append ended: the position, or the file's end if the call does not use the
+    /// position.
+    fn end_of_append(&self, tid: i32, pending: &Pending, positioned: bool) -> Option<u64> {
+        let fd = pending.descriptor(if matches!(pending.call, Call::CopyRange | Call::Splice) {
+            2
+        } else {
+            0
+        });
+        self.ask_end(tid, fd, positioned)
     }
 }
 
@@ -99,27 +118,5 @@ fn explicit(pending: &Pending, offset: Offset) -> Option<u64> {
         Offset::ArgumentOrPosition => unless_position(whole),
         Offset::Halves => Some(halves),
         Offset::HalvesOrPosition => unless_position(halves),
-    }
-}
-
-/// The offset at which the call started. It is at the address in argument `at`, and the call has
-/// moved it on since.
-fn pointed(tid: i32, pending: &Pending, at: usize, outcome: Outcome) -> Option<u64> {
-    let address = pending.arguments[at];
-    let moved = if address == 0 { None } else { inspect::word(tid, address) };
-    Some(moved?.wrapping_sub(outcome.unwrap_or(0)))
-}
-
-/// Where an append ended: the position, or the file's end if the call does not use the position.
-fn end_of_append(tid: i32, pending: &Pending, positioned: bool) -> Option<u64> {
-    let fd = pending.descriptor(if matches!(pending.call, Call::CopyRange | Call::Splice) {
-        2
-    } else {
-        0
-    });
-    if positioned {
-        inspect::descriptor_bytes(tid, fd)
-    } else {
-        inspect::position(tid, fd).map(|found| found.0)
     }
 }

@@ -44,6 +44,13 @@ fn exec_keeps_descriptors_but_those_to_close() {
 }
 
 #[test]
+fn a_file_that_comes_through_a_socket_keeps_its_position() {
+    let place = Place::new();
+    let recording = recorded!(place, "passes", "file");
+    assert_eq!(recording.ranges(&place.file(), Op::Read), [(0, 10), (10, 5)]);
+}
+
+#[test]
 fn threads_have_a_process_and_their_own_numbers() {
     let place = Place::new();
     let recording = recorded!(place, "threads", "file");

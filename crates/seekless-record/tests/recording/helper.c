@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/sendfile.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -62,6 +63,30 @@ static void executes(char *self) {
 static void inherited(int kept, int closed) {
     CHECK(read(kept, buffer, 7) == 7);
     CHECK(read(closed, buffer, 7) == -1 && errno == EBADF);
+}
+
+/* A file comes from a child through a socket, by a number that was the socket's before. */
+static void passes(void) {
+    int ends[2], fd;
+    char room[CMSG_SPACE(sizeof(int))] = {0}, byte = 'x';
+    struct iovec one = {&byte, 1};
+    struct msghdr message = {.msg_iov = &one, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        fd = opened(O_RDONLY);
+        CHECK(read(fd, buffer, 10) == 10);
+        struct cmsghdr *passed = CMSG_FIRSTHDR(&message);
+        passed->cmsg_level = SOL_SOCKET, passed->cmsg_type = SCM_RIGHTS, passed->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(passed), &fd, sizeof fd);
+        CHECK(sendmsg(ends[1], &message, 0) == 1);
+        _exit(0);
+    }
+    child_ends(child);
+    CHECK(write(ends[1], "x", 1) == 1 && close(ends[1]) == 0);
+    CHECK(recvmsg(ends[0], &message, 0) == 1);
+    memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof fd);
+    CHECK(fd == ends[1] && read(fd, buffer, 5) == 5 && close(fd) == 0);
 }
 
 static void *part(void *number) {
@@ -357,6 +382,7 @@ int main(int count_of, char **words) {
     MODE("sharing") sharing();
     MODE("executes") executes(words[0]);
     MODE("inherited") inherited(atoi(words[2]), atoi(words[3]));
+    MODE("passes") passes();
     MODE("threads") threads();
     MODE("exec-in-thread") exec_in_thread();
     MODE("spawns") spawns();

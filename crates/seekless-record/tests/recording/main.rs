@@ -10,4 +10,5 @@ mod served;
 mod signals;
 mod strace;
 mod support;
+mod told;
 mod touches;

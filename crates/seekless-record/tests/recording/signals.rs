@@ -191,7 +191,11 @@ fn signals_that_the_recorder_has_no_use_for_are_the_programs() {
         let place = Place::new();
         let Some(command) = mode(&place, &["waits", "file"]) else { skip!("no C compiler") };
         let working = Working::start(command);
+        let program = format!("/proc/{}", working.program());
         working.signal_recorder(signal);
+        while Path::new(&program).exists() {
+            std::thread::sleep(Duration::from_millis(1)); // else its input could end before it
+        }
         assert_eq!(working.end().signal(), Some(signal));
         assert!(place.spools().is_empty());
     }

@@ -98,7 +98,7 @@ impl Place {
     /// The recorder with `words` as its arguments, not started yet.
     pub(crate) fn recorder<I: AsRef<OsStr>>(&self, words: &[I]) -> Command {
         let mut command = self.command(recorder());
-        command.arg(self.output()).args(words);
+        command.arg(self.output()).args(["--method", method()]).args(words);
         command
     }
 
@@ -120,6 +120,13 @@ impl Place {
     pub(crate) fn close(self) {
         self.folder.close().unwrap();
     }
+}
+
+/// The method that the tests are to use: ptrace, unless this variable names another.
+pub(crate) const METHOD: &str = "SEEKLESS_TEST_METHOD";
+
+pub(crate) fn method() -> &'static str {
+    if std::env::var_os(METHOD).is_some_and(|name| name == "ebpf") { "ebpf" } else { "ptrace" }
 }
 
 /// The example that records.

@@ -158,9 +158,13 @@ fn spread(all: &TraceSummary) -> String {
     format!("{every} in every run, {} in one only", format_count(all.reuse.files_in_one_run))
 }
 
-/// A warning for recorded latencies; nothing for others.
+/// A warning for latencies that were recorded by stops; nothing for others.
 fn latencies(all: &TraceSummary) -> String {
-    let recorded = all.metadata.runs.iter().any(|run| run.source.starts_with("seekless record"));
+    let recorded = all
+        .metadata
+        .runs
+        .iter()
+        .any(|run| run.source.starts_with("seekless record") && run.source.contains("ptrace"));
     if recorded {
         "upper bounds: the recorder's stops are in them".to_owned()
     } else {

@@ -1,0 +1,87 @@
+//! How a program is watched: what each method needs, and which one is used here.
+
+use crate::calls;
+use crate::error::{Error, ErrorKind, Result};
+use crate::record::Options;
+use seekless_sys::call_events::CallEvents;
+use seekless_sys::reason;
+use std::io;
+
+/// Records in the ring take about 150 bytes, and it is emptied every few milliseconds: at a million
+/// calls a second the reader may sleep for a tenth of a second. More room takes longer to make.
+const RING_BYTES: u32 = 16 << 20;
+
+/// How a program is watched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Method {
+    /// Ebpf where the kernel allows it and nothing else is asked for that needs ptrace.
+    #[default]
+    Auto,
+    /// A filter stops the program at calls on files, and the recorder looks at each. It needs no
+    /// privileges. Latencies include the stops.
+    Ptrace,
+    /// Small programs in the kernel tell of calls, and the program does not stop. This needs root,
+    /// or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE.
+    Ebpf,
+}
+
+/// What follows the calls of a program.
+pub(crate) enum Follow {
+    Stops,
+    Events(Box<CallEvents>),
+}
+
+impl Follow {
+    /// For the words of the trace.
+    pub(crate) fn source(&self) -> &'static str {
+        match self {
+            Follow::Stops => {
+                "seekless record: seccomp and ptrace; latencies are upper bounds, which include \
+                 switches to the recorder and back"
+            }
+            Follow::Events(_) => "seekless record: eBPF on the tracepoints of system calls",
+        }
+    }
+}
+
+/// Loads what the options ask for.
+pub(crate) fn choose(options: &Options) -> Result<Follow> {
+    let looks = options.places || options.post_cache.is_some();
+    match options.method {
+        Method::Ptrace => Ok(Follow::Stops),
+        Method::Auto if looks => Ok(Follow::Stops),
+        Method::Auto => Ok(load(options).unwrap_or(Follow::Stops)),
+        Method::Ebpf if looks => {
+            let why =
+                "places of files are looked up while the program stops: use the method ptrace";
+            Err(Error::new(ErrorKind::Usage, why))
+        }
+        Method::Ebpf => load(options).map_err(|error| {
+            let message = format!("eBPF does not work here: {}", why_not(&error));
+            Error::new(ErrorKind::Refused, message)
+        }),
+    }
+}
+
+fn load(options: &Options) -> io::Result<Follow> {
+    let bytes = options.ring_bytes.unwrap_or(RING_BYTES);
+    CallEvents::load(&calls::told(), bytes).map(|events| Follow::Events(Box::new(events)))
+}
+
+/// Whether [`Method::Ebpf`] works here; if not, why.
+///
+/// # Errors
+/// The reason, for people.
+pub fn ebpf_works() -> Result<(), String> {
+    CallEvents::load(&[], 1 << 16).map(drop).map_err(|error| why_not(&error))
+}
+
+fn why_not(error: &io::Error) -> String {
+    match error.raw_os_error() {
+        Some(libc::EPERM | libc::EACCES) => {
+            "it is for root, or for CAP_BPF and CAP_PERFMON; use the method ptrace".to_owned()
+        }
+        _ => reason(error),
+    }
+}

@@ -1,0 +1,400 @@
+//! A program whose calls do not stop: programs in the kernel tell of them (eBPF), a few
+//! milliseconds later, in their order. They also tell which open file a call is about, by a key, so
+//! a descriptor that came in an unknown way is known at its first use.
+//!
+//! The program's first thread is still attached: it stops at its signals, which it must not get
+//! twice, and at its exec, so that the files that it starts with can be looked up.
+
+use super::Tracer;
+use super::rows::{identified, row};
+use crate::arch;
+use crate::call::Call as Kind;
+use crate::calls;
+use crate::descriptions::{Description, DescriptionId};
+use crate::faults::now_ns;
+use crate::inspect::{self, Found};
+use crate::recorded::Status;
+use crate::sink::Sink;
+use crate::thread::{Entry, Thread};
+use crate::tracer::{Settings, Traced};
+use hashbrown::HashMap;
+use rustix::fs::FileType;
+use seekless_sys::awaited::Awaited;
+use seekless_sys::call_events::{Call, CallEvents, Event, File, Which};
+use seekless_sys::seccomp::MARK;
+use seekless_sys::tracee::{self, Entered, Stop};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long records may wait in the ring.
+const PATIENCE: Duration = Duration::from_millis(4);
+
+/// What was told and is still needed.
+#[derive(Default)]
+pub(super) struct Told {
+    started_ns: u64,
+    /// Open files, by their keys.
+    files: HashMap<u64, File, foldhash::fast::RandomState>,
+    /// Which of them have a description.
+    described: HashMap<u64, DescriptionId, foldhash::fast::RandomState>,
+    /// Paths and directories of threads whose call is told next.
+    texts: HashMap<i32, Vec<u8>>,
+    directories: HashMap<i32, Vec<u8>>,
+    /// The current call, and its files: descriptor and key.
+    call: Option<Call>,
+    keys: [(i32, u64); 2],
+}
+
+impl Told {
+    pub(super) fn has_call(&self) -> bool {
+        self.call.is_some()
+    }
+
+    /// Whether the current call succeeded though we were not told what it was about.
+    pub(super) fn has_been_kept_back(&self) -> bool {
+        let bad_address = -i64::from(libc::EFAULT);
+        let bad_descriptor = -i64::from(libc::EBADF);
+        self.call.is_some_and(|call| ![bad_address, bad_descriptor].contains(&call.result))
+    }
+
+    fn key(&self, fd: i32) -> Option<u64> {
+        self.keys.iter().find(|(one, key)| *one == fd && *key != 0).map(|found| found.1)
+    }
+
+    pub(super) fn descriptor(&self, fd: i32) -> Option<Found> {
+        self.files.get(&self.key(fd)?).map(found)
+    }
+
+    pub(super) fn word(&self, kind: Kind, argument: usize) -> Option<u64> {
+        let at = calls::told_of(kind)?.words.iter().position(|it| *it == Some(argument))?;
+        Some(self.call?.words[at])
+    }
+
+    pub(super) fn take_text(&mut self, tid: i32) -> Option<Vec<u8>> {
+        self.texts.remove(&tid)
+    }
+
+    pub(super) fn take_directory(&mut self, tid: i32) -> Option<Vec<u8>> {
+        self.directories.remove(&tid)
+    }
+
+    pub(super) fn end(&self, positioned: bool) -> Option<u64> {
+        self.call.map(|call| if positioned { call.bytes } else { call.position })
+    }
+
+    fn elapsed_ns(&self, time_ns: u64) -> u64 {
+        time_ns.saturating_sub(self.started_ns)
+    }
+
+    /// Makes a call the current one.
+    fn begin(&mut self, kind: Kind, call: Call) {
+        let rule = calls::told_of(kind).unwrap_or_default();
+        for (at, (fd, key)) in self.keys.iter_mut().enumerate() {
+            *key = call.files[at];
+            *fd = rule.files[at].map_or(-1, |argument| call.arguments[argument] as i32);
+        }
+        if rule.opens && call.result >= 0 {
+            self.keys[0] = (call.result as i32, call.files[0]);
+        }
+        self.call = Some(call);
+    }
+
+    fn end_call(&mut self) {
+        self.call = None;
+        self.keys = [(-1, 0); 2];
+    }
+}
+
+impl Tracer {
+    /// A tracer of the child `main`, of whose calls it will be told.
+    pub(crate) fn told(main: i32, sink: Sink, settings: Arc<Settings>) -> Self {
+        let told = Told { started_ns: now_ns(), ..Told::default() };
+        Self { told: Some(Box::new(told)), ..Self::new(main, sink, settings) }
+    }
+
+    /// Follows the program until it and all its descendants have ended.
+    ///
+    /// # Errors
+    /// As [`Tracer::run`].
+    pub(crate) fn run_told(
+        mut self,
+        mut events: CallEvents,
+        awaited: &Awaited,
+    ) -> io::Result<Traced> {
+        loop {
+            self.take_stops(&mut events)?;
+            // Asked before what it told is taken: then nothing comes after that.
+            let is_over = self.status.is_some() && !events.has_any();
+            events.take(|event| self.hear(event));
+            if is_over {
+                break;
+            }
+            self.pass_to_the_rest();
+            let _ = awaited.wait(PATIENCE);
+        }
+        self.summary.no_room = events.lost();
+        self.summary.lost += events.lost();
+        Ok(self.traced())
+    }
+
+    fn take_stops(&mut self, events: &mut CallEvents) -> io::Result<()> {
+        loop {
+            let (tid, stop) = match tracee::wait_now(-1) {
+                Ok(Some(next)) => next,
+                Ok(None) => return Ok(()),
+                Err(error) if error.raw_os_error() == Some(libc::ECHILD) => return Ok(()),
+                Err(error) if error.raw_os_error() == Some(libc::EINTR) => continue,
+                Err(error) => return Err(error),
+            };
+            match stop {
+                Stop::Exited(code) => self.note_end(tid, Status::Exited(code)),
+                Stop::Killed { signal, core } => {
+                    self.note_end(tid, Status::Killed { signal, core })
+                }
+                Stop::Event(_) => {
+                    events.take(|event| self.hear(event)); // its exec, while its files are there
+                    self.summary.lost += u64::from(self.go_on(tid, 0).is_err());
+                }
+                _ => {
+                    self.now_ns = self.elapsed_ns();
+                    self.threads.entry(tid).or_insert_with(|| Thread::new(tid));
+                    self.stopped(tid, stop);
+                }
+            }
+        }
+    }
+
+    /// The program's first process was waited for. What it told may not have been taken yet.
+    fn note_end(&mut self, tid: i32, status: Status) {
+        if tid == self.main && self.status.is_none() {
+            self.status = Some(status);
+            if let Some(forwarding) = &self.forwarding {
+                forwarding.program_ended();
+            }
+        }
+    }
+
+    fn hear(&mut self, event: Event<'_>) {
+        let Some(told) = &mut self.told else { return };
+        match event {
+            Event::Called(which, call) => self.called(which, call),
+            Event::Entered(which, call) => self.entered_told(which, call),
+            Event::Left(which, call) => self.left_told(which, call),
+            Event::Text(which, path) => drop(told.texts.insert(which.tid, path.to_vec())),
+            Event::Directory(which, name) => drop(told.directories.insert(which.tid, name)),
+            Event::File(key, is_new, file) => {
+                told.files.insert(key, file);
+                if is_new {
+                    told.described.remove(&key); // the kernel uses its memory again
+                }
+            }
+            Event::Born { maker, tid, pid, shares_files, shares_directory, shares_memory } => {
+                self.at(maker);
+                let flag = |is: bool, flag: i32| if is { flag as u64 } else { 0 };
+                let flags = flag(shares_files, libc::CLONE_FILES)
+                    | flag(shares_directory, libc::CLONE_FS)
+                    | flag(shares_memory, libc::CLONE_VM)
+                    | flag(pid != tid, libc::CLONE_THREAD);
+                self.forget(tid); // its number was another's, whose end had no room
+                self.made(maker.tid, tid, flags);
+            }
+            Event::Executed(which, former, open) => {
+                self.at(which);
+                let is_first = !self.live;
+                self.executed_with(which.tid, former, Some(open));
+                if is_first && let Some(thread) = self.threads.get(&which.tid) {
+                    *thread.directory.borrow_mut() = inspect::directory(which.tid);
+                }
+            }
+            Event::Ended(which) => {
+                self.at(which);
+                self.forget(which.tid);
+            }
+        }
+    }
+
+    /// Goes to the time of an event, and makes its thread known, if its birth had no room.
+    fn at(&mut self, which: Which) {
+        if let Some(told) = &self.told {
+            self.now_ns = told.elapsed_ns(which.time_ns);
+        }
+        if !self.threads.contains_key(&which.tid) {
+            let same = self.threads.values().find(|thread| thread.pid == which.pid);
+            let thread = same.map_or_else(|| Thread::new(which.pid), Thread::sibling);
+            self.adopt(which.tid, thread);
+        }
+    }
+
+    fn called(&mut self, which: Which, call: Call) {
+        if self.begin_told(which, call).is_none() {
+            return;
+        }
+        self.finish_told(which.tid, call);
+    }
+
+    fn entered_told(&mut self, which: Which, call: Call) {
+        self.begin_told(which, call);
+        self.end_told();
+    }
+
+    fn left_told(&mut self, which: Which, call: Call) {
+        if self.live && self.threads.contains_key(&which.tid) {
+            self.finish_told(which.tid, call);
+        }
+    }
+
+    /// `None` if the call does not matter.
+    fn begin_told(&mut self, which: Which, call: Call) -> Option<()> {
+        let architecture = if call.foreign { arch::FOREIGN_AUDIT } else { arch::AUDIT };
+        let number = u64::from(call.number);
+        let kind = self.calls.get_with(architecture, number, &call.arguments);
+        let matters = self.live && kind.is_some_and(|kind| calls::told_of(kind).is_some());
+        let told = self.told.as_mut()?;
+        if !matters || self.sink.is_over(told.elapsed_ns(which.time_ns)) {
+            told.texts.remove(&which.tid);
+            return None;
+        }
+        let kind = kind?;
+        told.begin(kind, call);
+        self.at(which);
+        let entered = Entered { architecture, number, arguments: call.arguments, mark: MARK };
+        let pending = self.enter(which.tid, kind, entered);
+        let matters = pending.is_some();
+        self.threads.get_mut(&which.tid)?.pending = pending;
+        if !matters {
+            self.end_told();
+        }
+        matters.then_some(())
+    }
+
+    fn finish_told(&mut self, tid: i32, call: Call) {
+        let pending = self.threads.get_mut(&tid).and_then(|thread| thread.pending.take());
+        if let (Some(pending), Some(told)) = (pending, self.told.as_mut()) {
+            told.begin(pending.call, call);
+            self.now_ns = told.elapsed_ns(call.left_ns);
+            self.finish_call(tid, pending, Some(call.result));
+        }
+        self.end_told();
+    }
+
+    fn end_told(&mut self) {
+        if let Some(told) = &mut self.told {
+            told.end_call();
+        }
+    }
+
+    /// The key of a descriptor in the current call.
+    pub(super) fn told_key(&self, fd: i32) -> Option<u64> {
+        self.told.as_ref()?.key(fd)
+    }
+
+    /// What a descriptor refers to, of which the key is known: also if we missed how it came.
+    pub(super) fn told_entry(&mut self, tid: i32, fd: i32, key: u64) -> Option<Entry> {
+        let known = self.threads.get(&tid)?.files.borrow().get(&fd).copied();
+        if let Some(Entry::File(id)) = known
+            && self.is_behind(id, key)
+        {
+            return known;
+        }
+        let told = self.told.as_ref()?;
+        let (file, described) = (told.files.get(&key), told.described.get(&key).copied());
+        let Some(found) = file.map(found) else {
+            return None; // its record had no room, and was counted
+        };
+        if let Some(known) = known
+            && self.is_other(known, &found)
+        {
+            return Some(known);
+        }
+        let (position, flags) = file.map(|file| (file.position, file.flags)).unwrap_or_default();
+        let entry = match described {
+            Some(id) => Entry::File(self.descriptions.hold(id)),
+            None => {
+                let at = self.moment(tid);
+                let entry = self.describe(&found, at);
+                if let Entry::File(id) = entry {
+                    self.set_key(id, key);
+                    let description = self.descriptions.get(id);
+                    description.position = position;
+                    description.append = flags & libc::O_APPEND != 0;
+                    let access = identified(
+                        row(seekless_trace::Op::Open, description.file, at),
+                        description,
+                    );
+                    self.emit(access);
+                }
+                entry
+            }
+        };
+        self.install(tid, fd, entry);
+        Some(entry)
+    }
+
+    /// Whether a description is of the open file with this key. One that was found in /proc has no
+    /// key yet.
+    fn is_behind(&mut self, id: DescriptionId, key: u64) -> bool {
+        let description = self.descriptions.get(id);
+        if description.key != 0 {
+            return description.key == key;
+        }
+        let inode = description.inode;
+        let is_same = self
+            .told
+            .as_ref()
+            .is_some_and(|told| told.files.get(&key).is_some_and(|file| file.inode == inode));
+        if is_same {
+            self.set_key(id, key);
+        }
+        is_same
+    }
+
+    /// Whether an entry is rightly one of a file without a description.
+    fn is_other(&self, entry: Entry, found: &Found) -> bool {
+        match entry {
+            Entry::Other => !self.is_recorded(found),
+            Entry::LeftOut => {
+                self.is_recorded(found) && !self.settings.selection.keeps(&found.name)
+            }
+            Entry::File(_) => false,
+        }
+    }
+
+    /// Notes which key the file has that the current call has opened.
+    pub(super) fn note_key(&mut self, id: DescriptionId, fd: i32) {
+        if let Some(key) = self.told_key(fd) {
+            self.set_key(id, key);
+        }
+    }
+
+    fn set_key(&mut self, id: DescriptionId, key: u64) {
+        self.descriptions.get(id).key = key;
+        if let Some(told) = &mut self.told {
+            told.described.insert(key, id);
+        }
+    }
+
+    /// The last known holder of a description is gone. If another turns up, which got the open file
+    /// through a socket, it goes on where this one was.
+    pub(super) fn forget_key(&mut self, id: DescriptionId, description: &Description) {
+        if let Some(told) = &mut self.told
+            && told.described.get(&description.key) == Some(&id)
+        {
+            told.described.remove(&description.key);
+            if let Some(file) = told.files.get_mut(&description.key) {
+                file.position = description.position;
+            }
+        }
+    }
+}
+
+/// What `stat` and /proc would say of a file.
+fn found(file: &File) -> Found {
+    Found {
+        name: file.name.clone(),
+        kind: FileType::from_raw_mode(file.mode),
+        bytes: file.bytes,
+        device: rustix::fs::makedev(file.device.0, file.device.1),
+        inode: file.inode,
+    }
+}

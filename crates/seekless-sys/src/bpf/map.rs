@@ -1,0 +1,94 @@
+//! Tables that programs in the kernel and we ourselves read and write.
+
+use super::{
+    Attributes, MAP_CREATE, MAP_GET_NEXT_KEY, MAP_LOOKUP_ELEM, MAP_UPDATE_ELEM, call, halves,
+};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+
+/// The kind of a table, by the kernel's number.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    Hash = 1,
+    Array = 2,
+    /// An array of which each processor has its own.
+    ArrayEach = 6,
+    /// A hash that forgets what was not used for long.
+    Recent = 9,
+    Ring = 27,
+}
+
+/// A table. Keys and values here are of four or eight bytes, as the table was made.
+#[derive(Debug)]
+pub(crate) struct Map {
+    descriptor: OwnedFd,
+    key_bytes: u32,
+    value_bytes: u32,
+}
+
+impl Map {
+    /// # Errors
+    /// This process may not (CAP_BPF), or there is no memory.
+    pub(crate) fn create(
+        kind: Kind,
+        key_bytes: u32,
+        value_bytes: u32,
+        entries: u32,
+    ) -> io::Result<Self> {
+        let mut attributes = Attributes::default();
+        attributes[0] = halves(kind as u32, key_bytes);
+        attributes[1] = halves(value_bytes, entries);
+        let made = call(MAP_CREATE, &attributes)?;
+        // SAFETY: a descriptor that the kernel has just made for us.
+        let descriptor = unsafe { OwnedFd::from_raw_fd(made) };
+        Ok(Self { descriptor, key_bytes, value_bytes })
+    }
+
+    /// Sets the value of a key of four bytes. Values are of four or eight bytes.
+    pub(crate) fn set(&self, key: u32, value: u64) -> io::Result<()> {
+        self.check(8)?;
+        self.element(MAP_UPDATE_ELEM, &key, (&raw const value) as u64).map(drop)
+    }
+
+    /// The value of a key of four bytes, if it has one.
+    pub(crate) fn get(&self, key: u32) -> Option<u64> {
+        self.check(8).ok()?;
+        let mut value = 0_u64;
+        self.element(MAP_LOOKUP_ELEM, &key, (&raw mut value) as u64).ok()?;
+        Some(value)
+    }
+
+    /// Whether it has any key.
+    pub(crate) fn has_any(&self) -> bool {
+        let mut next = [0_u64; 2];
+        let mut attributes = Attributes::default();
+        attributes[0] = halves(self.descriptor.as_raw_fd() as u32, 0);
+        attributes[2] = (&raw mut next) as u64;
+        self.key_bytes <= 16 && call(MAP_GET_NEXT_KEY, &attributes).is_ok()
+    }
+
+    fn check(&self, value_bytes: u32) -> io::Result<()> {
+        let fits = self.key_bytes == 4 && self.value_bytes == value_bytes;
+        if fits { Ok(()) } else { Err(io::ErrorKind::InvalidInput.into()) }
+    }
+
+    fn element(&self, command: u32, key: &u32, value: u64) -> io::Result<i32> {
+        let mut attributes = Attributes::default();
+        attributes[0] = halves(self.descriptor.as_raw_fd() as u32, 0);
+        attributes[1] = std::ptr::from_ref(key) as u64;
+        attributes[2] = value;
+        call(command, &attributes)
+    }
+}
+
+impl AsRawFd for Map {
+    fn as_raw_fd(&self) -> RawFd {
+        self.descriptor.as_raw_fd()
+    }
+}
+
+impl AsFd for Map {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}

@@ -1,0 +1,224 @@
+//! The system calls of a program and of all that it starts, as small programs in the kernel tell
+//! them (eBPF on raw tracepoints), with the files that the calls are about. The program never
+//! stops.
+//!
+//! A program at the entry of each call notes arguments and time, one at the exit joins the result
+//! and puts a record into one ring. The kernel's table of descriptors tells which open file a call
+//! is about, so a record names it by the address of the kernel's `struct file`. The first record of
+//! each such file is preceded by one with its name, walked up the kernel's tree of names.
+
+mod event;
+mod fields;
+mod follow;
+mod layout;
+mod path;
+mod programs;
+
+pub use event::{Call, Event, File, Which};
+
+use crate::bpf::{Attached, KernelTypes, Kind, Map, Ring};
+use fields::Fields;
+use layout::{FIRST_X32, NUMBERS};
+use programs::Code;
+use std::io;
+
+const PROCESSES_MAX: u32 = 1 << 16;
+/// Threads that are in a call at one time.
+const CALLS_MAX: u32 = 1 << 14;
+const FILES_MAX: u32 = 1 << 14;
+/// The number of the first namespace of processes, in which programs in the kernel count.
+const FIRST_NAMESPACE: &str = "pid:[4026531836]";
+
+/// When a call is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Moment {
+    /// At its exit, with all that is known.
+    #[default]
+    Exit,
+    /// At its entry, and again at its exit.
+    Both,
+    /// At its entry only.
+    Entry,
+}
+
+/// A call that is told, and what of it. Arguments are numbered from 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rule {
+    /// Its number.
+    pub number: u32,
+    /// Whether that is a number of the 32-bit calls.
+    pub foreign: bool,
+    /// When it is told.
+    pub moment: Moment,
+    /// Its result is a new descriptor.
+    pub opens: bool,
+    /// It changes the current directory.
+    pub moves: bool,
+    /// The argument with a path; of a call that opens, it is told only if the call fails.
+    pub text: Option<usize>,
+    /// Arguments with descriptors.
+    pub files: [Option<usize>; 2],
+    /// Arguments with addresses of words; what is there at the exit is told.
+    pub words: [Option<usize>; 2],
+    /// Tell the position and size of the last of its files, at the exit.
+    pub end: bool,
+}
+
+/// Follows processes.
+#[derive(Debug)]
+pub struct CallEvents {
+    ring: Ring,
+    processes: Map,
+    lost: Map,
+    // Their end is the end of the programs.
+    _attached: Vec<Attached>,
+}
+
+/// The tables that the programs share.
+struct Tables {
+    rules: Map,
+    processes: Map,
+    running: Map,
+    told: Map,
+    lost: Map,
+    scratch: Map,
+    told_scratch: Map,
+}
+
+impl CallEvents {
+    /// Loads the programs; no process is followed yet. `ring_bytes` must be a power of two.
+    ///
+    /// # Errors
+    /// PermissionDenied without root or CAP_BPF and CAP_PERFMON; Unsupported if this kernel or
+    /// architecture lacks something; the message says what.
+    pub fn load(rules: &[Rule], ring_bytes: u32) -> io::Result<Self> {
+        if cfg!(not(target_arch = "x86_64")) {
+            return Err(unsupported("programs are written for x86-64 only"));
+        }
+        if std::fs::read_link("/proc/self/ns/pid")?.as_os_str() != FIRST_NAMESPACE {
+            return Err(unsupported("this process has a namespace of processes (a container)"));
+        }
+        let tables = Tables::create(rules)?;
+        let ring = Ring::create(ring_bytes)?;
+        let fields = Fields::of(&KernelTypes::of_this_kernel().map_err(no_types)?)?;
+        let code = Code { tables: &tables, ring: ring.map(), fields: &fields };
+        let attached = vec![
+            Attached::load(&code.at_fork(), c"sched_process_fork")?,
+            Attached::load(&code.at_exec(), c"sched_process_exec")?,
+            Attached::load(&code.at_end(), c"sched_process_exit")?,
+            Attached::load(&code.at_exit(), c"sys_exit")?,
+            Attached::load(&code.at_entry(), c"sys_enter")?,
+        ];
+        let Tables { processes, lost, .. } = tables;
+        Ok(Self { ring, processes, lost, _attached: attached })
+    }
+
+    /// Follows the process and all that it starts from now on.
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub fn follow(&self, pid: i32) -> io::Result<()> {
+        self.processes.set(pid as u32, 1)
+    }
+
+    /// Hands out what has happened, in its order. Returns whether anything has.
+    pub fn take(&mut self, mut each: impl FnMut(Event<'_>)) -> bool {
+        self.ring.take(|record| {
+            if let Some(event) = Event::parse(record) {
+                each(event);
+            }
+        })
+    }
+
+    /// How many records had no room.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.lost.get(0).unwrap_or(0)
+    }
+
+    /// Whether any followed process lives.
+    #[must_use]
+    pub fn has_any(&self) -> bool {
+        self.processes.has_any()
+    }
+}
+
+impl Tables {
+    fn create(rules: &[Rule]) -> io::Result<Self> {
+        let tables = Self {
+            rules: Map::create(Kind::Array, 4, 8, FIRST_X32 + 1)?,
+            processes: Map::create(Kind::Hash, 4, 8, PROCESSES_MAX)?,
+            running: Map::create(Kind::Hash, 8, layout::RUNNING_BYTES, CALLS_MAX)?,
+            told: Map::create(Kind::Recent, 8, 8, FILES_MAX)?,
+            lost: Map::create(Kind::Array, 4, 8, 1)?,
+            scratch: Map::create(Kind::ArrayEach, 4, layout::SCRATCH_BYTES, 1)?,
+            told_scratch: Map::create(Kind::ArrayEach, 4, layout::TOLD_SCRATCH_BYTES, 1)?,
+        };
+        for rule in rules.iter().filter(|rule| rule.number < NUMBERS) {
+            let at = rule.number + if rule.foreign { NUMBERS } else { 0 };
+            tables.rules.set(at, layout::packed(rule))?;
+        }
+        tables.rules.set(FIRST_X32, layout::packed(&layout::X32))?;
+        Ok(tables)
+    }
+}
+
+fn no_types(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::NotFound => {
+            unsupported("the kernel was built without CONFIG_DEBUG_INFO_BTF")
+        }
+        _ => error,
+    }
+}
+
+fn unsupported(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn calls_of_a_child_are_told_with_their_files() {
+        let rules = [
+            Rule { number: 257, opens: true, text: Some(1), ..Rule::default() },
+            Rule { number: 0, files: [Some(0), None], ..Rule::default() },
+        ];
+        let mut events = match CallEvents::load(&rules, 1 << 20) {
+            Ok(events) => events,
+            Err(error) if error.raw_os_error() == Some(libc::EPERM) => {
+                return eprintln!("skipped: programs in the kernel are for root ({error})");
+            }
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+                return eprintln!("skipped: {error}");
+            }
+            Err(error) => panic!("{error}"),
+        };
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", "read line; cat /etc/passwd /no/such > /dev/null 2>&1; true"]);
+        let mut child = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        events.follow(child.id() as i32).unwrap();
+        child.stdin.take().unwrap().write_all(b"go\n").unwrap();
+        child.stdout.take().unwrap().read_to_end(&mut Vec::new()).unwrap();
+        child.wait().unwrap();
+        let (mut opened, mut read, mut failed, mut ended) = (0, 0, false, 0);
+        events.take(|event| match event {
+            Event::File(key, true, file) if file.name == b"/etc/passwd" => {
+                assert_eq!(file.bytes, std::fs::metadata("/etc/passwd").unwrap().len());
+                opened = key;
+            }
+            Event::Called(_, call) if call.number == 0 && call.files[0] == opened => {
+                read += call.result;
+            }
+            Event::Text(_, path) => failed |= path == b"/no/such",
+            Event::Ended(_) => ended += 1,
+            _ => {}
+        });
+        assert!(opened != 0 && read > 0 && failed);
+        assert_eq!((ended, events.lost(), events.has_any()), (2, 0, false));
+    }
+}

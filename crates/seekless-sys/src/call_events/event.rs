@@ -1,0 +1,233 @@
+//! What the programs tell, read from the bytes of their records.
+
+#![expect(clippy::host_endian_bytes, reason = "the kernel writes records for this machine")]
+
+use super::layout::{self, CHILD, IDS, KIND, MOST, NUMBER, OPEN, TIME, call, file, kinds, shared};
+
+const PIPES: u64 = 0x5049_5045;
+const SOCKETS: u64 = 0x534f_434b;
+const ANONYMOUS: u64 = 0x0904_1934;
+
+/// Whose thread, and when. Numbers of threads are those of the first namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Which {
+    /// The process.
+    pub pid: i32,
+    /// The thread.
+    pub tid: i32,
+    /// Of the monotonic clock; of a call, when it was entered.
+    pub time_ns: u64,
+}
+
+/// A system call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Its number.
+    pub number: u32,
+    /// Whether that is a number of the 32-bit calls.
+    pub foreign: bool,
+    /// Its six arguments.
+    pub arguments: [u64; 6],
+    /// When it was left, and with which result; 0 at its entry.
+    pub left_ns: u64,
+    /// The result, or a negative error number.
+    pub result: i64,
+    /// The words that the rule asked for.
+    pub words: [u64; 2],
+    /// The open files that the rule asked for, by their keys; 0 is none.
+    pub files: [u64; 2],
+    /// The position and size of the last file, if the rule asked for them.
+    pub position: u64,
+    /// The size.
+    pub bytes: u64,
+}
+
+/// An open file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Its name: an absolute path without links, or `pipe:[123]` for a pipe.
+    pub name: Vec<u8>,
+    /// Type and permissions, as `stat` tells them.
+    pub mode: u32,
+    /// The size.
+    pub bytes: u64,
+    /// The device of the file system, major and minor.
+    pub device: (u32, u32),
+    /// The inode.
+    pub inode: u64,
+    /// The position, before the call that is told next.
+    pub position: u64,
+    /// The flags of its open.
+    pub flags: i32,
+}
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// A whole call.
+    Called(Which, Call),
+    /// A call's entry, of those that are told twice or only then.
+    Entered(Which, Call),
+    /// The exit of a call that was told at its entry.
+    Left(Which, Call),
+    /// The path in a call of the thread, whose end is told next.
+    Text(Which, &'a [u8]),
+    /// What is behind a key from now on; whether it has just been opened.
+    File(u64, bool, File),
+    /// The thread has this directory now.
+    Directory(Which, Vec<u8>),
+    /// The thread has made another.
+    Born {
+        /// The maker.
+        maker: Which,
+        /// The new thread, and its process.
+        tid: i32,
+        /// The new thread's process.
+        pid: i32,
+        /// They have one table of descriptors.
+        shares_files: bool,
+        /// They have one current directory.
+        shares_directory: bool,
+        /// They have one address space.
+        shares_memory: bool,
+    },
+    /// The thread has executed a program. It had this number before, and has these descriptors.
+    Executed(Which, i32, Vec<i32>),
+    /// The thread ends.
+    Ended(Which),
+}
+
+impl<'a> Event<'a> {
+    pub(super) fn parse(record: &'a [u8]) -> Option<Self> {
+        let kind = half(record, KIND)? as i32;
+        let number = half(record, NUMBER)?;
+        let ids = word(record, IDS)?;
+        let time_ns = word(record, TIME)?;
+        let which = Which { pid: (ids >> 32) as i32, tid: ids as i32, time_ns };
+        Some(match kind {
+            kinds::CALLED => Event::Called(which, parse_call(record, number)?),
+            kinds::ENTERED => Event::Entered(which, parse_call(record, number)?),
+            kinds::LEFT => Event::Left(which, parse_call(record, number)?),
+            kinds::TEXT => Event::Text(which, until_zero(record, layout::TEXT_HEADER_BYTES)?),
+            kinds::FILE => match word(record, file::KEY)? {
+                0 => Event::Directory(which, path(record.get(file::NAME as usize..)?)),
+                key => Event::File(key, number != 0, parse_file(record)?),
+            },
+            kinds::BORN => Event::Born {
+                maker: which,
+                tid: half(record, CHILD)? as i32,
+                pid: half(record, CHILD + 4)? as i32,
+                shares_files: number as i32 & shared::FILES != 0,
+                shares_directory: number as i32 & shared::DIRECTORY != 0,
+                shares_memory: number as i32 & shared::MEMORY != 0,
+            },
+            kinds::EXECUTED => Event::Executed(which, number as i32, open(record)?),
+            kinds::ENDED => Event::Ended(which),
+            _ => return None,
+        })
+    }
+}
+
+fn parse_call(record: &[u8], number: u32) -> Option<Call> {
+    let words = |at: i16, index: usize| word(record, at + 8 * index as i16);
+    let mut arguments = [0; 6];
+    for (index, argument) in arguments.iter_mut().enumerate() {
+        *argument = words(call::ARGUMENTS, index)?;
+    }
+    Some(Call {
+        number,
+        foreign: half(record, call::CONVENTION)? == 1,
+        arguments,
+        left_ns: word(record, call::LEFT)?,
+        result: word(record, call::RESULT)? as i64,
+        words: [words(call::WORDS, 0)?, words(call::WORDS, 1)?],
+        files: [words(call::FILES, 0)?, words(call::FILES, 1)?],
+        position: word(record, call::POSITION)?,
+        bytes: word(record, call::BYTES)?,
+    })
+}
+
+fn parse_file(record: &[u8]) -> Option<File> {
+    let inode = word(record, file::INODE)?;
+    let device = half(record, file::DEVICE)?;
+    let parts = record.get(file::NAME as usize..)?;
+    Some(File {
+        name: name(word(record, file::SYSTEM)?, inode, parts),
+        mode: half(record, file::MODE)?,
+        bytes: word(record, file::BYTES)?,
+        device: (device >> 20, device & 0xf_ffff), // as the kernel packs them
+        inode,
+        position: word(record, file::POSITION)?,
+        flags: half(record, file::FLAGS)? as i32,
+    })
+}
+
+/// The name as /proc would show it.
+fn name(system: u64, inode: u64, parts: &[u8]) -> Vec<u8> {
+    match system {
+        PIPES => format!("pipe:[{inode}]").into_bytes(),
+        SOCKETS => format!("socket:[{inode}]").into_bytes(),
+        ANONYMOUS => {
+            [b"anon_inode:", path(parts).trim_ascii_start().get(1..).unwrap_or(b"")].concat()
+        }
+        _ => path(parts),
+    }
+}
+
+/// An absolute path of its parts, the last of which comes first.
+fn path(parts: &[u8]) -> Vec<u8> {
+    let mut path = Vec::with_capacity(parts.len() + 1);
+    let parts = parts.strip_suffix(b"\0").unwrap_or(parts);
+    for part in parts.rsplit(|byte| *byte == 0) {
+        path.push(b'/');
+        path.extend_from_slice(part);
+    }
+    path
+}
+
+/// The numbers of the descriptors that are open.
+fn open(record: &[u8]) -> Option<Vec<i32>> {
+    let most = half(record, MOST)? as usize;
+    let bits = record.get(OPEN as usize..)?;
+    let is_open = |fd: &usize| bits[fd / 8] >> (fd % 8) & 1 == 1;
+    Some((0..most.min(8 * bits.len())).filter(is_open).map(|fd| fd as i32).collect())
+}
+
+fn until_zero(record: &[u8], from: i32) -> Option<&[u8]> {
+    let text = record.get(from as usize..)?;
+    text.split(|byte| *byte == 0).next()
+}
+
+fn word(record: &[u8], at: i16) -> Option<u64> {
+    let bytes = record.get(at as usize..at as usize + 8)?;
+    Some(u64::from_ne_bytes(bytes.try_into().ok()?))
+}
+
+fn half(record: &[u8], at: i16) -> Option<u32> {
+    let bytes = record.get(at as usize..at as usize + 4)?;
+    Some(u32::from_ne_bytes(bytes.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_put_together_from_the_root() {
+        assert_eq!(path(b"c\0bb\0a\0"), b"/a/bb/c");
+        assert_eq!(path(b""), b"/");
+        assert_eq!(name(PIPES, 7, b"\0"), b"pipe:[7]");
+        assert_eq!(name(ANONYMOUS, 7, b"[eventpoll]\0"), b"anon_inode:[eventpoll]");
+        assert_eq!(name(0, 7, b"memfd:x\0"), b"/memfd:x");
+    }
+
+    #[test]
+    fn a_record_that_is_cut_off_is_none() {
+        assert_eq!(Event::parse(&[8, 0, 0, 0]), None);
+        let mut ended = [0_u8; 24];
+        ended[0] = 8;
+        ended[8..16].copy_from_slice(&(5_u64 << 32 | 6).to_ne_bytes());
+        let which = Which { pid: 5, tid: 6, time_ns: 0 };
+        assert_eq!(Event::parse(&ended), Some(Event::Ended(which)));
+    }
+}

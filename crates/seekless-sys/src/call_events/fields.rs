@@ -1,0 +1,85 @@
+//! Where this kernel has the fields that the programs read.
+
+use crate::bpf::KernelTypes;
+use std::io;
+
+/// Offsets, named for their struct.
+pub(super) struct Fields {
+    pub(super) task_status: i32,
+    pub(super) task_pid: i32,
+    pub(super) task_process: i32,
+    pub(super) task_files: i32,
+    pub(super) task_fs: i32,
+    pub(super) task_mm: i32,
+    pub(super) task_signal: i32,
+    pub(super) signal_live: i32,
+    pub(super) files_table: i32,
+    /// How many descriptors there may be; the address of the table follows.
+    pub(super) table_most: i32,
+    pub(super) table_open: i32,
+    pub(super) fs_directory: i32,
+    pub(super) file_path: i32,
+    pub(super) file_inode: i32,
+    pub(super) file_position: i32,
+    pub(super) file_flags: i32,
+    pub(super) inode_number: i32,
+    pub(super) inode_mode: i32,
+    pub(super) inode_bytes: i32,
+    pub(super) inode_links: i32,
+    pub(super) inode_system: i32,
+    pub(super) system_device: i32,
+    pub(super) system_magic: i32,
+    pub(super) dentry_parent: i32,
+    pub(super) dentry_name: i32,
+    pub(super) mount_of_view: i32,
+    pub(super) mount_parent: i32,
+    pub(super) mount_point: i32,
+    pub(super) view_root: i32,
+}
+
+impl Fields {
+    pub(super) fn of(types: &KernelTypes) -> io::Result<Self> {
+        let at = |of: &str, field: &str| types.offset(of, field);
+        let fields = Self {
+            task_status: at("task_struct", "thread_info")? + at("thread_info", "status")?,
+            task_pid: at("task_struct", "pid")?,
+            task_process: at("task_struct", "tgid")?,
+            task_files: at("task_struct", "files")?,
+            task_fs: at("task_struct", "fs")?,
+            task_mm: at("task_struct", "mm")?,
+            task_signal: at("task_struct", "signal")?,
+            signal_live: at("signal_struct", "live")?,
+            files_table: at("files_struct", "fdt")?,
+            table_most: at("fdtable", "max_fds")?,
+            table_open: at("fdtable", "open_fds")?,
+            fs_directory: at("fs_struct", "pwd")?,
+            file_path: at("file", "f_path")?,
+            file_inode: at("file", "f_inode")?,
+            file_position: at("file", "f_pos")?,
+            file_flags: at("file", "f_flags")?,
+            inode_number: at("inode", "i_ino")?,
+            inode_mode: at("inode", "i_mode")?,
+            inode_bytes: at("inode", "i_size")?,
+            inode_links: at("inode", "i_nlink")?,
+            inode_system: at("inode", "i_sb")?,
+            system_device: at("super_block", "s_dev")?,
+            system_magic: at("super_block", "s_magic")?,
+            dentry_parent: at("dentry", "d_parent")?,
+            dentry_name: at("dentry", "d_name")? + at("qstr", "name")?,
+            mount_of_view: at("mount", "mnt")?,
+            mount_parent: at("mount", "mnt_parent")?,
+            mount_point: at("mount", "mnt_mountpoint")?,
+            view_root: at("vfsmount", "mnt_root")?,
+        };
+        let is_as_thought = at("fdtable", "fd")? == fields.table_most + 8
+            && at("path", "mnt")? == 0
+            && at("path", "dentry")? == 8;
+        if is_as_thought {
+            return Ok(fields);
+        }
+        Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "this kernel's tables are laid out otherwise",
+        ))
+    }
+}

@@ -1,0 +1,136 @@
+//! The bytes of the records, as the programs write them and we read them, and of the rules.
+
+use super::{Moment, Rule};
+
+/// Numbers of calls below this are looked up; the 32-bit ones follow.
+pub(super) const NUMBERS: u32 = 512;
+/// The rule for all calls of x32.
+pub(super) const FIRST_X32: u32 = 2 * NUMBERS;
+pub(super) const X32: Rule = Rule {
+    number: FIRST_X32,
+    foreign: false,
+    moment: Moment::Entry,
+    opens: false,
+    moves: false,
+    text: None,
+    files: [None; 2],
+    words: [None; 2],
+    end: false,
+};
+
+/// What a record is; the first word of each.
+pub(super) mod kinds {
+    pub(crate) const CALLED: i32 = 1;
+    pub(crate) const ENTERED: i32 = 2;
+    pub(crate) const LEFT: i32 = 3;
+    pub(crate) const TEXT: i32 = 4;
+    pub(crate) const FILE: i32 = 5;
+    pub(crate) const BORN: i32 = 6;
+    pub(crate) const EXECUTED: i32 = 7;
+    pub(crate) const ENDED: i32 = 8;
+}
+
+/// Of every record: its kind, a number of the kind's own, thread and process, and time.
+pub(super) const KIND: i16 = 0;
+pub(super) const NUMBER: i16 = 4;
+pub(super) const IDS: i16 = 8;
+pub(super) const TIME: i16 = 16;
+
+/// Of a call.
+pub(super) mod call {
+    pub(crate) const LEFT: i16 = 24;
+    pub(crate) const RESULT: i16 = 32;
+    pub(crate) const ARGUMENTS: i16 = 40;
+    pub(crate) const WORDS: i16 = 88;
+    pub(crate) const FILES: i16 = 104;
+    pub(crate) const POSITION: i16 = 120;
+    pub(crate) const BYTES: i16 = 128;
+    /// 0 native, 1 a 32-bit call, 2 x32.
+    pub(crate) const CONVENTION: i16 = 136;
+    /// What follows is not part of the record.
+    pub(crate) const RECORD_BYTES: i32 = 144;
+    pub(crate) const RULE: i16 = 144;
+    pub(crate) const TEXT: i16 = 152;
+}
+
+pub(super) const RUNNING_BYTES: u32 = 160;
+/// Where the record of a text is in the scratch memory, behind that of a call.
+pub(super) const TEXT_AT: i32 = 256;
+pub(super) const TEXT_BYTES: i32 = 4096;
+pub(super) const TEXT_HEADER_BYTES: i32 = 24;
+pub(super) const SCRATCH_BYTES: u32 = (TEXT_AT + TEXT_HEADER_BYTES + TEXT_BYTES) as u32;
+
+/// Of a file.
+pub(super) mod file {
+    pub(crate) const KEY: i16 = 24;
+    pub(crate) const INODE: i16 = 32;
+    pub(crate) const DEVICE: i16 = 40;
+    pub(crate) const MODE: i16 = 44;
+    pub(crate) const BYTES: i16 = 48;
+    pub(crate) const POSITION: i16 = 56;
+    pub(crate) const FLAGS: i16 = 64;
+    pub(crate) const LINKS: i16 = 68;
+    pub(crate) const SYSTEM: i16 = 72;
+    pub(crate) const NAME_BYTES: i16 = 80;
+    /// The parts of its name, the last first, each with a zero behind it.
+    pub(crate) const NAME: i16 = 88;
+    pub(crate) const NAME_BYTES_MAX: i32 = 4096;
+    /// A part is not longer, with its zero.
+    pub(crate) const PART_BYTES: i32 = 256;
+}
+
+pub(super) const TOLD_SCRATCH_BYTES: u32 =
+    (file::NAME as i32 + file::NAME_BYTES_MAX + 2 * file::PART_BYTES) as u32;
+
+/// Of a birth: the child's two numbers, and what it shares with its maker in place of a number.
+pub(super) const CHILD: i16 = 24;
+pub(super) const BORN_BYTES: i32 = 32;
+pub(super) mod shared {
+    pub(crate) const FILES: i32 = 1;
+    pub(crate) const DIRECTORY: i32 = 2;
+    pub(crate) const MEMORY: i32 = 4;
+}
+
+/// Of an exec: how many descriptors there may be, and a bit for each of the first that is open.
+pub(super) const MOST: i16 = 24;
+pub(super) const OPEN: i16 = 32;
+pub(super) const OPEN_BYTES: i32 = 128;
+pub(super) const EXECUTED_BYTES: i32 = OPEN as i32 + OPEN_BYTES;
+
+pub(super) const ENDED_BYTES: i32 = 24;
+
+/// The bits of a rule, and the places of numbers in it: argument + 1, in three bits each.
+pub(super) mod rule {
+    pub(crate) const WANTED: i32 = 1;
+    pub(crate) const BOTH: i32 = 2;
+    pub(crate) const ENTRY_ONLY: i32 = 4;
+    pub(crate) const OPENS: i32 = 8;
+    pub(crate) const END: i32 = 16;
+    pub(crate) const MOVES: i32 = 32;
+    pub(crate) const TEXT: i32 = 8;
+    pub(crate) const FILES: [i32; 2] = [12, 16];
+    pub(crate) const WORDS: [i32; 2] = [20, 24];
+}
+
+pub(super) fn packed(it: &Rule) -> u64 {
+    let when = match it.moment {
+        Moment::Exit => 0,
+        Moment::Both => rule::BOTH,
+        Moment::Entry => rule::ENTRY_ONLY,
+    };
+    let bit = |is: bool, bit: i32| if is { bit } else { 0 };
+    let argument = |argument: Option<usize>, at: i32| {
+        argument.map_or(0, |argument| (argument as i32 + 1) << at)
+    };
+    let bits = rule::WANTED
+        | when
+        | bit(it.opens, rule::OPENS)
+        | bit(it.end, rule::END)
+        | bit(it.moves, rule::MOVES)
+        | argument(it.text, rule::TEXT)
+        | argument(it.files[0], rule::FILES[0])
+        | argument(it.files[1], rule::FILES[1])
+        | argument(it.words[0], rule::WORDS[0])
+        | argument(it.words[1], rule::WORDS[1]);
+    bits as u64
+}

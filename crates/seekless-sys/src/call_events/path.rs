@@ -1,0 +1,196 @@
+//! The parts of the programs that find the open file behind a descriptor, and tell its name and
+//! what else is known of it.
+
+use super::layout::{IDS, KIND, NUMBER, TIME, file, kinds};
+use super::programs::{Code, Parts, lookup, read, read_into};
+use crate::bpf::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
+use crate::bpf::Width::{Eight, Four};
+use crate::bpf::{Assembler, Helper, Jump, Label};
+
+/// Deeper names are cut off at their beginning.
+const PARTS_MAX: i32 = 48;
+
+/// Places on the stack.
+const AT_FILE: i16 = -8;
+const AT_INODE: i16 = -16;
+const AT_TABLE: i16 = -32;
+const AT_VIEW: i16 = -24;
+const AT_NEXT: i16 = -32;
+const AT_NAME: i16 = -40;
+const AT_FRESH: i16 = -48;
+const AT_PATH: i16 = -56;
+const AT_KEY: i16 = -60;
+
+impl Code<'_> {
+    /// The part with the arguments: descriptor, thread, and whether the file has just been opened.
+    /// Its result is the address of the open file, or 0. A file that was not told is told before.
+    pub(super) fn find_file(&self, code: &mut Assembler, parts: &Parts) {
+        let (none, tell, done) = (code.label(), code.label(), code.label());
+        let fields = self.fields;
+        code.copy(R6, R1);
+        code.low_half(R6);
+        code.copy(R7, R2);
+        code.copy(R8, R3);
+        read(code, AT_FILE, 8, R7, fields.task_files);
+        code.load(Eight, R7, Stack, AT_FILE);
+        read(code, AT_FILE, 8, R7, fields.files_table);
+        code.load(Eight, R7, Stack, AT_FILE);
+        read(code, AT_TABLE, 16, R7, fields.table_most); // and the table's address behind it
+        code.load(Four, R1, Stack, AT_TABLE);
+        code.jump_if_register(R6, Jump::AtLeast, R1, none);
+        code.shift_left(R6, 3);
+        code.load(Eight, R7, Stack, AT_TABLE + 8);
+        code.add_register(R7, R6);
+        read(code, AT_FILE, 8, R7, 0);
+        code.load(Eight, R9, Stack, AT_FILE);
+        code.jump_if(R9, Jump::Equal, 0, none);
+        read(code, AT_INODE, 8, R9, fields.file_inode);
+        code.jump_if(R8, Jump::Unequal, 0, tell);
+        lookup(code, &self.tables.told, AT_FILE);
+        code.jump_if(R0, Jump::Equal, 0, tell);
+        code.load(Eight, R1, R0, 0);
+        code.load(Eight, R2, Stack, AT_INODE);
+        code.jump_if_register(R1, Jump::Equal, R2, done);
+        code.place(tell);
+        code.copy(R1, R9);
+        code.load(Eight, R2, Stack, AT_INODE);
+        code.copy(R3, R8);
+        code.copy(R4, R9);
+        code.add(R4, fields.file_path);
+        code.call_part(parts.tell);
+        code.place(done);
+        code.copy(R0, R9);
+        code.exit();
+        code.place(none);
+        code.set(R0, 0);
+        code.exit();
+    }
+
+    /// The part with the arguments: file, inode, whether it has just been opened, and the address
+    /// of its path. File and inode are 0 for the thread's directory.
+    pub(super) fn tell_file(&self, code: &mut Assembler, parts: &Parts) {
+        let out = code.label();
+        code.store(Eight, Stack, AT_FILE, R1);
+        code.store(Eight, Stack, AT_INODE, R2);
+        code.store(Eight, Stack, AT_FRESH, R3);
+        code.store(Eight, Stack, AT_PATH, R4);
+        code.store_number(Four, Stack, AT_KEY, 0);
+        lookup(code, &self.tables.told_scratch, AT_KEY);
+        code.jump_if(R0, Jump::Equal, 0, out);
+        code.copy(R8, R0);
+        self.tell_numbers(code);
+        self.walk(code);
+        code.load(Eight, R9, R8, file::NAME_BYTES);
+        let (whole, unsent) = (code.label(), code.label());
+        code.jump_if(R9, Jump::Below, file::NAME_BYTES_MAX, whole);
+        code.set(R9, file::NAME_BYTES_MAX);
+        code.place(whole);
+        code.map(R1, self.ring);
+        code.copy(R2, R8);
+        code.copy(R3, R9);
+        code.add(R3, file::NAME.into());
+        code.set(R4, 1);
+        code.call(Helper::Output);
+        code.jump_if(R0, Jump::Unequal, 0, unsent);
+        code.load(Eight, R1, Stack, AT_FILE);
+        code.jump_if(R1, Jump::Equal, 0, out);
+        code.map(R1, &self.tables.told);
+        code.copy(R2, Stack);
+        code.add(R2, AT_FILE.into());
+        code.copy(R3, Stack);
+        code.add(R3, AT_INODE.into());
+        code.set(R4, 0);
+        code.call(Helper::Update);
+        code.place(out);
+        code.set(R0, 0);
+        code.exit();
+        code.place(unsent);
+        code.call_part(parts.lost);
+        code.set(R0, 0);
+        code.exit();
+    }
+
+    fn tell_numbers(&self, code: &mut Assembler) {
+        let fields = self.fields;
+        code.store_number(Four, R8, KIND, kinds::FILE);
+        code.load(Eight, R1, Stack, AT_FRESH);
+        code.store(Four, R8, NUMBER, R1);
+        code.call(Helper::CurrentIds);
+        code.store(Eight, R8, IDS, R0);
+        code.call(Helper::Now);
+        code.store(Eight, R8, TIME, R0);
+        code.load(Eight, R7, Stack, AT_FILE);
+        code.store(Eight, R8, file::KEY, R7);
+        read_into(code, R8, file::POSITION.into(), 8, R7, fields.file_position);
+        read_into(code, R8, file::FLAGS.into(), 4, R7, fields.file_flags);
+        code.load(Eight, R7, Stack, AT_INODE);
+        code.store_number(Four, R8, file::MODE, 0);
+        read_into(code, R8, file::INODE.into(), 8, R7, fields.inode_number);
+        read_into(code, R8, file::MODE.into(), 2, R7, fields.inode_mode);
+        read_into(code, R8, file::BYTES.into(), 8, R7, fields.inode_bytes);
+        read_into(code, R8, file::LINKS.into(), 4, R7, fields.inode_links);
+        read(code, AT_NEXT, 8, R7, fields.inode_system);
+        code.load(Eight, R7, Stack, AT_NEXT);
+        read_into(code, R8, file::DEVICE.into(), 4, R7, fields.system_device);
+        read_into(code, R8, file::SYSTEM.into(), 8, R7, fields.system_magic);
+    }
+
+    /// Walks from a file up to the root, over the roots of mounts. Register 6 is where it is, 7
+    /// counts, 8 is the record. The length of the name so far is in the record: of a number in
+    /// memory the verifier assumes nothing, so it need not check each turn for each length. (With
+    /// the length in a register it took half a second.)
+    fn walk(&self, code: &mut Assembler) {
+        let fields = self.fields;
+        let (next, end) = (code.label(), code.label());
+        code.load(Eight, R7, Stack, AT_PATH);
+        read(code, AT_VIEW, 8, R7, 0);
+        read(code, AT_NEXT, 8, R7, 8);
+        code.load(Eight, R6, Stack, AT_NEXT);
+        code.set(R7, 0);
+        code.store_number(Eight, R8, file::NAME_BYTES, 0);
+        code.place(next);
+        code.jump_if(R7, Jump::AtLeast, PARTS_MAX, end);
+        code.add(R7, 1);
+        let part = code.label();
+        code.load(Eight, R1, Stack, AT_VIEW);
+        read(code, AT_NEXT, 8, R1, fields.view_root);
+        code.load(Eight, R1, Stack, AT_NEXT);
+        code.jump_if_register(R6, Jump::Unequal, R1, part);
+        self.step_over_mount(code, next, end);
+        code.place(part);
+        read(code, AT_NEXT, 8, R6, fields.dentry_parent);
+        read(code, AT_NAME, 8, R6, fields.dentry_name);
+        code.load(Eight, R9, R8, file::NAME_BYTES);
+        code.and(R9, file::NAME_BYTES_MAX - 1);
+        code.copy(R1, R8);
+        code.add(R1, file::NAME.into());
+        code.add_register(R1, R9);
+        code.set(R2, file::PART_BYTES);
+        code.load(Eight, R3, Stack, AT_NAME);
+        code.call(Helper::ReadKernelText);
+        code.jump_if(R0, Jump::SignedAtMost, 0, end);
+        code.jump_if(R0, Jump::Above, file::PART_BYTES, end);
+        code.add_register(R9, R0);
+        code.store(Eight, R8, file::NAME_BYTES, R9);
+        code.load(Eight, R1, Stack, AT_NEXT);
+        code.jump_if_register(R6, Jump::Equal, R1, end); // it has no place in a tree, as a pipe
+        code.copy(R6, R1);
+        code.jump_if(R9, Jump::Below, file::NAME_BYTES_MAX - file::PART_BYTES, next);
+        code.place(end);
+    }
+
+    /// From a mount's root to the place where it is mounted.
+    fn step_over_mount(&self, code: &mut Assembler, next: Label, end: Label) {
+        let fields = self.fields;
+        code.load(Eight, R6, Stack, AT_VIEW);
+        code.add(R6, -fields.mount_of_view);
+        read(code, AT_NEXT, 8, R6, fields.mount_parent);
+        code.load(Eight, R1, Stack, AT_NEXT);
+        code.jump_if_register(R6, Jump::Equal, R1, end);
+        code.add(R1, fields.mount_of_view);
+        code.store(Eight, Stack, AT_VIEW, R1);
+        read(code, AT_NEXT, 8, R6, fields.mount_point);
+        code.load(Eight, R6, Stack, AT_NEXT);
+        code.jump(next);
+    }
+}
