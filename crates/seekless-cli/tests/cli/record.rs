@@ -21,7 +21,10 @@ fn text(bytes: &[u8]) -> String {
 fn a_killed_recording_is_found_by_its_output() {
     let directory = workplace();
     let script = "cat /etc/passwd >/dev/null; sleep 1; kill -9 $PPID; sleep 60";
-    let output = run(directory.path(), &["record", "-o", "run.parquet", "--", "sh", "-c", script]);
+    let output = run(
+        directory.path(),
+        &["record", "--method", "ptrace", "-o", "run.parquet", "--", "sh", "-c", script],
+    );
     if output.status.code() == Some(125) {
         eprintln!("skipped: {}", text(&output.stderr));
         return;
