@@ -35,7 +35,7 @@ pub(crate) struct Args {
     /// Does not tell `run` what the device charges
     #[arg(long)]
     untold: bool,
-    /// Starts under `run` with a wrong profile, too: that of a script that reads the packages' tests
+    /// Starts under `run` with a wrong profile, too: that of a script that reads packages' tests
     #[arg(long)]
     wrong: bool,
     /// Timed rounds, after one that is discarded

@@ -1,5 +1,6 @@
 //! Modules for node: packages with an index that requires the package's other modules, and one file
-//! that requires all packages; and in each package a file that nobody requires. Their texts differ in length, as modules' do.
+//! that requires all packages; and in each package a file that nobody requires. Their texts differ
+//! in length, as modules' do.
 
 use anyhow::Context;
 use std::fmt::Write as _;
