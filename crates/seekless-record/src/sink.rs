@@ -112,7 +112,12 @@ impl Sink {
         time_ns.is_some_and(|most| now_ns >= most) || rows.is_some_and(|most| queue.taken >= most)
     }
 
-    /// Rows that were beyond the limits.
+    /// A call is beyond the limits, and is not looked at.
+    pub(crate) fn pass_over(&self) {
+        self.rows.shared.lock().beyond += 1;
+    }
+
+    /// Rows and calls that were beyond the limits.
     pub(crate) fn beyond(&self) -> u64 {
         self.rows.shared.lock().beyond
     }

@@ -256,6 +256,7 @@ impl Tracer {
         let Some(call) = self.calls.get(entered.architecture, entered.number) else { return false };
         let keeps_children = matches!(call, Call::CloneUntraced | Call::CloneBySize);
         if !keeps_children && self.sink.is_over(self.now_ns) {
+            self.sink.pass_over();
             return false;
         }
         let pending = self.enter(tid, call, entered);

@@ -251,7 +251,11 @@ impl Tracer {
         let kind = self.calls.get_with(architecture, number, &call.arguments);
         let matters = self.live && kind.is_some_and(|kind| calls::told_of(kind).is_some());
         let told = self.told.as_mut()?;
-        if !matters || self.sink.is_over(told.elapsed_ns(which.time_ns)) {
+        let is_over = matters && self.sink.is_over(told.elapsed_ns(which.time_ns));
+        if is_over {
+            self.sink.pass_over();
+        }
+        if !matters || is_over {
             told.texts.remove(&which.tid);
             return None;
         }
