@@ -86,13 +86,12 @@ fn the_pack_of_the_full_tour_takes_fewer_requests_than_the_simple_orders() {
     let directory = workplace();
     let options = Options { rounds: 1, ..Options::full(Vec::new()) };
     let comparison = tour(directory.path(), &options, &mut |_| {}).unwrap().comparison;
-    // Both ways together: where the disk is full of holes, a pack in more pieces than another takes
-    // a request or two more.
-    let requests = |pack: &str| -> u64 {
-        let rows = comparison.rivals.iter().filter(|row| row.name.starts_with(pack));
-        rows.map(|row| row.requests.unwrap()).sum()
-    };
-    let simple = requests("pack by name,").min(requests("pack by the newest run,"));
-    let ours = requests("pack,");
-    assert!(0 < ours && ours < simple, "{ours} of {simple}: {:?}", comparison.rivals);
+    for way in ["on demand", "list known"] {
+        let requests = |pack: &str| {
+            let row = comparison.rivals.iter().find(|row| row.name == format!("{pack}, {way}"));
+            row.and_then(|row| row.requests).unwrap()
+        };
+        let simple = requests("pack by name").min(requests("pack by the newest run"));
+        assert!(requests("pack") < simple, "{way}: {:?}", comparison.rivals);
+    }
 }
