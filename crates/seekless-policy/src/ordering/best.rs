@@ -1,7 +1,6 @@
 //! Groups of files that the same runs load, laid out for what a device charges.
 
 mod likely;
-mod moves;
 mod sets;
 
 use super::{Kin, Ordering};
@@ -25,11 +24,10 @@ const NEVER: u32 = u32::MAX;
 ///
 /// - **Idea:** what one request brings should be used together. The *core*, which nearly every run
 ///   loads, lies in one piece, as the newest run loads it. The other files form groups: those that
-///   the same set of runs loads. Sets that differ in one run are neighbours (a Gray code, mended by
-///   local moves), so that each run's groups come in few pieces. A new run will load a part of each
-///   group. So small files, of which a request can bring hundreds, lie apart from larger ones.
-///   Among larger files, those of one folder stay together by name, the folder that is needed first
-///   before the others.
+///   the same set of runs loads. Sets that differ in one run are neighbours (a Gray code), so that
+///   each run's groups come in few pieces. A new run will load a part of each group. So small
+///   files, of which a request can bring hundreds, lie apart from larger ones. Among larger files,
+///   those of one folder stay together by name, the folder that is needed first before the others.
 /// - **Files that no run has loaded** lie behind their like, folder by folder as the folders are
 ///   first needed. How likely the next run is to load one is estimated from how often the runs at
 ///   hand each loaded a file of that folder and kind that no other run did (Good and Turing).

@@ -1,6 +1,5 @@
 //! The sets of runs that load each file, in an order in which neighbours differ little.
 
-use super::moves::join_pieces;
 use crate::eviction::Id;
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -43,16 +42,12 @@ impl Sets {
         self.of.iter().map(|&set| self.runs[set as usize].len() as u32).collect()
     }
 
-    /// The place of each file's set. They are in the order of a Gray code, in which sets that
-    /// follow each other differ in one run if all sets occur. Where few occur, local moves mend it.
+    /// The place of each file's set in the order of a Gray code, in which sets that follow each
+    /// other differ in one run if all sets occur.
     pub(super) fn places(&self) -> Vec<u32> {
-        let mut sorted = self.of.clone();
-        sorted.sort_unstable();
-        sorted.dedup();
+        let mut sorted: Vec<u32> = (0..self.runs.len() as u32).collect();
         sorted.sort_by(|&one, &other| gray(&self.runs[one as usize], &self.runs[other as usize]));
-        let no_run = sorted.first().is_some_and(|&set| set == EMPTY);
-        join_pieces(&mut sorted[usize::from(no_run)..], &self.runs);
-        let mut places = vec![0; self.runs.len()];
+        let mut places = vec![0; sorted.len()];
         for (place, &set) in (0..).zip(&sorted) {
             places[set as usize] = place;
         }
