@@ -1,5 +1,5 @@
 //! Modules for node: packages with an index that requires the package's other modules, and one file
-//! that requires all packages; and in each package a file that nobody requires. Their texts differ
+//! that requires all packages; and in each package a file that is not required. Their texts differ
 //! in length, as modules' do.
 
 use anyhow::Context;

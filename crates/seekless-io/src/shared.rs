@@ -439,7 +439,7 @@ impl Shared {
 
     /// Decodes one entry of `read` and answers all who wait for it. If decoding panics, the answer
     /// is an error, since they would otherwise wait for ever. The read is let go of before the
-    /// answer: who has it may count on the memory of the read, if no other entry needs it.
+    /// answer: then its memory is free for the caller, if no other entry needs it.
     fn deliver(&self, read: Arc<ReadData>, id: Id) {
         let long_lived = self.hints.get(id) == Hint::LongLived;
         let decode = AssertUnwindSafe(|| {

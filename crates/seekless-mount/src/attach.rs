@@ -12,7 +12,7 @@ use std::ffi::CString;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-/// A folder at which a pack is mounted that is not served yet: who reads it waits.
+/// A folder at which a pack is mounted that is not served yet: its readers wait.
 #[derive(Debug)]
 pub struct Attached {
     fuse: OwnedFd,

@@ -109,7 +109,7 @@ impl Mounted {
 
     /// Waits until others have unmounted it, or the last process that sees it has ended.
     pub fn wait(self) {
-        // An error is of no use to who waits for the end.
+        // The caller waits for the end, whatever ended it.
         let _ = self.session.join();
     }
 

@@ -103,7 +103,7 @@ fn one_program_sees_the_pack_in_place_of_the_folder() {
             let said = String::from_utf8_lossy(&output.stdout);
             assert_eq!(said, format!("packed{id}\n"), "{output:?}");
             assert_eq!(output.status.code(), Some(7));
-            assert_eq!(place.loose(), "loose", "nobody else sees it");
+            assert_eq!(place.loose(), "loose", "other programs do not see it");
         }
     }
 }

@@ -28,7 +28,7 @@ impl Askable {
     /// into the cache only after a fault has its own fault when it is touched, so it is good enough
     /// to ask a little later.
     pub(super) fn cached(&self, pages: &Range<u64>) -> Option<Vec<Range<u64>>> {
-        // Only who owns the file may ask, and it is no access of the program's.
+        // The kernel answers the file's owner and root. This is no access of the program's.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOATIME | OFlags::NONBLOCK;
         let file = open(&self.path, flags | OFlags::NOFOLLOW, Mode::empty()).ok()?;
         if fstat(&file).ok()?.st_ino != self.inode {

@@ -34,7 +34,7 @@ pub struct Call {
     pub result: i64,
     /// The words that the rule asked for.
     pub words: [u64; 2],
-    /// The open files that the rule asked for, by their keys; 0 is none.
+    /// The open files that the rule asked for, by their keys; 0 where it asked for no file.
     pub files: [u64; 2],
     /// The position and size of the last file, if the rule asked for them.
     pub position: u64,

@@ -1,4 +1,4 @@
-//! How many requests a device serves at once. Nobody tells, and `probe` does not measure it; so the
+//! How many requests a device serves at once. `probe` does not measure that; so the
 //! helper tries it with the first reads that the program needs anyway: some alone, then many
 //! together. What it finds is kept in `at-once.json` in the user's state folder, by device.
 //!

@@ -27,7 +27,7 @@ pub(super) struct Bringing<'a> {
     proof: Proof,
     /// Whether files are left alone that pay only if several requests are served at once.
     only_sure: AtomicBool,
-    /// By read: whether somebody does it.
+    /// By read: whether a thread has taken it.
     taken: Vec<AtomicBool>,
     /// By file, once it was tried; `None` inside is a file that is left out.
     opened: Vec<Mutex<Option<Tried>>>,

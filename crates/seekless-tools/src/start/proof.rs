@@ -59,7 +59,7 @@ impl Proof {
         *self.state() == State::Open
     }
 
-    /// Nobody has to wait any more.
+    /// No proof will come: all that wait for it go on.
     pub(super) fn is_over(&self) {
         self.becomes(State::Over);
     }
