@@ -81,8 +81,8 @@ pub use noop::Noop;
 pub use pool::BufferPool;
 pub use read::{BufferAndResult, Completion, Counters, Engine, Read};
 pub use region::{
-    Ask, Budget, Frozen, GRANULE_BYTES, Part, Piece, Placement, Refusal, Region, RegionBytes,
-    SharedBytes, WeakBytes, WeakRegion,
+    Ask, Budget, BytesLender, Frozen, GRANULE_BYTES, Part, Piece, Placement, Refusal, Region,
+    RegionBytes, SharedBytes, WeakBytes, WeakRegion,
 };
 pub use ring::{DrivenRing, Ring};
 pub use threads::Threads;

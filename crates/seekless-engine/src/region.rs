@@ -6,10 +6,12 @@
 
 mod claims;
 mod frozen;
+mod lent;
 mod shared;
+mod sync;
 
 pub use frozen::{Frozen, Part};
-pub use shared::{SharedBytes, WeakBytes};
+pub use shared::{BytesLender, SharedBytes, WeakBytes};
 
 use crate::{ALIGNMENT, AlignedBuf};
 use claims::Claims;

@@ -1,8 +1,9 @@
 //! What a load hands out: the bytes of one file, read-only and shared. The last holder frees them,
 //! whether or not the cache has let go of them meanwhile.
 
+use crate::cached::Lend;
 use crate::recording::Held;
-use seekless_engine::{SharedBytes, WeakBytes};
+use seekless_engine::{BytesLender, SharedBytes, WeakBytes};
 use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -32,6 +33,11 @@ impl Buffer {
         Self::new(self.bytes.share())
     }
 
+    /// One that hands out the same bytes again and again.
+    pub(crate) fn lender(&self) -> BufferLender {
+        BufferLender(self.bytes.lender())
+    }
+
     /// The same handle, whose last clone to go drops `end` too.
     pub(crate) fn with_end(self, end: Arc<Held>) -> Self {
         Self { _held: Some(end), ..self }
@@ -51,6 +57,7 @@ impl Buffer {
 impl Deref for Buffer {
     type Target = [u8];
 
+    #[inline]
     fn deref(&self) -> &[u8] {
         &self.bytes
     }
@@ -65,6 +72,18 @@ impl AsRef<[u8]> for Buffer {
 impl fmt::Debug for Buffer {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "Buffer({} bytes)", self.len())
+    }
+}
+
+/// Hands out the bytes of one file again and again, to one thread at a time.
+pub(crate) struct BufferLender(BytesLender);
+
+impl Lend for BufferLender {
+    type Lent = Buffer;
+
+    #[inline]
+    fn lend(&mut self) -> Buffer {
+        Buffer { bytes: self.0.lend(), _held: None }
     }
 }
 

@@ -8,8 +8,8 @@
 //!    the slots of its victims are empty. So each hit is either drained before the eviction is
 //!    decided, or finds the slot empty: none is logged for what the policy has let go.
 //! 3. What was evicted while it was read is never put into its slot.
-//! 4. A stripe has shares of buffers whose slots have them. A request that empties a slot holds all
-//!    stripes and removes the shares.
+//! 4. A stripe lends buffers whose slots have them. A request that empties a slot holds all stripes
+//!    and removes their lenders.
 
 mod hit_log;
 mod slots;
@@ -17,7 +17,25 @@ mod sync;
 #[cfg(test)]
 mod tests;
 
-use crate::buffer::{Buffer, WeakBuffer};
-pub(crate) use hit_log::{HitLog, Stopped};
+use crate::buffer::{Buffer, BufferLender, WeakBuffer};
+pub(crate) use hit_log::{Hit, HitLog, Stopped};
+use seekless_policy::eviction::Id;
 pub(crate) use slots::Slots;
 pub(crate) use sync::own_number;
+
+/// One that hands out what it keeps, to one thread at a time.
+pub(crate) trait Lend {
+    type Lent;
+
+    fn lend(&mut self) -> Self::Lent;
+}
+
+/// The names of all entries, by which they are looked up.
+pub(crate) trait Names {
+    fn name(&self, id: Id) -> &str;
+
+    /// Whether the entry is called exactly `name`.
+    fn is(&self, id: Id, name: &str) -> bool {
+        self.name(id) == name
+    }
+}

@@ -14,7 +14,7 @@ mod row;
 mod stripe;
 
 use crate::buffer::Buffer;
-use crate::cached::own_number;
+use crate::cached::{Names, own_number};
 use crate::{Error, Result, Store, lock};
 use seekless_policy::eviction::Id;
 use std::fs::File;

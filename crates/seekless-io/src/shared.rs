@@ -1,8 +1,8 @@
 //! What the callers of a store and its worker threads share: a request's way from the cache over
 //! the engine to the load that waits for it.
 
-use crate::buffer::Buffer;
-use crate::cached::{HitLog, Slots};
+use crate::buffer::{Buffer, BufferLender};
+use crate::cached::{Hit, HitLog, Slots};
 use crate::error::Error;
 use crate::hints::Hints;
 use crate::load_async::Reply;
@@ -42,7 +42,7 @@ pub(crate) struct Shared {
     pub(crate) max_entry_bytes: u64,
     pub(crate) memory: Memory,
     slots: Slots,
-    hits: HitLog<Buffer>,
+    hits: HitLog<BufferLender>,
     hints: Hints,
     pub(crate) recorder: Recorder,
     pub(crate) content_offsets: ContentOffsets,
@@ -103,13 +103,26 @@ impl Shared {
         }
     }
 
+    /// The cached entry called `name` and its buffer, without the cache's lock, if the calling
+    /// thread's stripe knows it.
+    #[inline]
+    pub(crate) fn hit_by_name(&self, name: &str) -> Option<(Id, Buffer)> {
+        let hit = self.hits.hit(name, &self.sources)?;
+        Some((hit.id, self.handed_out(hit)))
+    }
+
     /// The buffer of a cached entry, without the cache's lock.
     pub(crate) fn hit(&self, id: Id) -> Option<Buffer> {
-        let (buffer, full) = self.hits.hit(id, || self.slots.kept(id))?;
-        if full {
+        let hit = self.hits.hit_or(id, &self.sources, || self.slots.lender(id))?;
+        Some(self.handed_out(hit))
+    }
+
+    #[inline]
+    fn handed_out(&self, hit: Hit<Buffer>) -> Buffer {
+        if hit.is_full {
             drop(self.drained());
         }
-        Some(buffer)
+        hit.buffer
     }
 
     /// The state, after all hits logged so far.
@@ -143,7 +156,7 @@ impl Shared {
         let mut state = self.drained();
         // Most were drained while other threads went on logging; from here to the end of the
         // eviction no thread logs.
-        let mut stopped = self.hits.stop();
+        let mut stopped = self.hits.stop(&self.sources);
         stopped.drain(|id| state.hit(&self.file_request(id)));
         state.share_memory(&self.slots, &mut stopped, &mut released);
         if self.memory.is_wasteful() {
@@ -504,9 +517,8 @@ impl Shared {
     }
 
     pub(crate) fn statistics(&self) -> Statistics {
-        let (hits, bytes) = self.hits.totals();
-        let mut statistics = {
-            let state = lock(&self.state);
+        let statistics = {
+            let state = self.drained();
             let (costs, costs_source) = (state.knowledge.costs(), state.knowledge.source());
             let times = &state.latencies;
             Statistics {
@@ -521,11 +533,14 @@ impl Shared {
                 ..state.statistics
             }
         };
-        statistics.hits += hits;
-        statistics.delivered_bytes += bytes;
-        statistics.copied_bytes = self.memory.copied_bytes();
         let MemoryBytes { held, resident, waste } = self.memory.bytes();
-        Statistics { held_bytes: held, memory_bytes: resident, waste_bytes: waste, ..statistics }
+        Statistics {
+            copied_bytes: self.memory.copied_bytes(),
+            held_bytes: held,
+            memory_bytes: resident,
+            waste_bytes: waste,
+            ..statistics
+        }
     }
 
     /// Whether `pointer` points into memory of this store.

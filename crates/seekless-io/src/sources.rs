@@ -9,6 +9,7 @@ mod folder;
 mod names;
 
 use crate::archive::Archive;
+use crate::cached::Names;
 use crate::error::{At, Error};
 use crate::lock;
 use crate::statistics::SourceStatistics;
@@ -275,12 +276,6 @@ impl Sources {
         }
     }
 
-    /// The name of an entry, as its source has it.
-    pub(crate) fn name(&self, id: Id) -> &str {
-        let (part, number) = self.part(id);
-        part.source.name(number)
-    }
-
     /// Size of an entry's content in bytes. Each hit asks this.
     pub(crate) fn bytes(&self, id: Id) -> u64 {
         let (part, number) = self.part(id);
@@ -356,6 +351,16 @@ impl Sources {
                 Ok((Arc::new(folder.file(number)?), offset - own[number].offset))
             }
         }
+    }
+}
+
+impl Names for Sources {
+    /// The name of an entry, as its source has it. An entry that [`Sources::find`] found is found
+    /// by it.
+    #[inline]
+    fn name(&self, id: Id) -> &str {
+        let (part, number) = self.part(id);
+        part.source.name(number)
     }
 }
 

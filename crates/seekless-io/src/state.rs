@@ -1,14 +1,15 @@
 //! What the one short lock guards: the cache, the reads, and who waits for them. Nothing here
 //! blocks, does I/O or decodes.
 
-use crate::buffer::Buffer;
-use crate::cached::{HitLog, Slots, Stopped};
+use crate::buffer::{Buffer, BufferLender};
+use crate::cached::{HitLog, Slots};
 use crate::decision::{Decision, Recorder, Watched};
 use crate::error::Error;
 use crate::latencies::Latencies;
 use crate::load_async::Reply;
 use crate::long_held::LongHeld;
 use crate::read_cache::{ReadCache, ReadData};
+use crate::sources::Sources;
 use crate::statistics::Statistics;
 use seekless_device::{Brought, Costs, Knowledge, Nanos};
 use seekless_policy::cache::{Cache, Command, Config, Filled, Step};
@@ -60,6 +61,9 @@ pub(crate) struct Released {
     /// A file that a user has held for long.
     pub(crate) long_held: Option<Id>,
 }
+
+/// Hits that stand still.
+type Stopped<'a> = crate::cached::Stopped<'a, BufferLender, Sources>;
 
 pub(crate) struct State {
     cache: Cache<Watched>,
@@ -122,7 +126,7 @@ impl State {
     }
 
     /// Tells the policy of the hits that threads have logged meanwhile.
-    pub(crate) fn drain(&mut self, log: &HitLog<Buffer>, request: impl Fn(Id) -> Request) {
+    pub(crate) fn drain(&mut self, log: &HitLog<BufferLender>, request: impl Fn(Id) -> Request) {
         let mut scratch = std::mem::take(&mut self.hits);
         log.drain(&mut scratch, |id| self.hit(&request(id)));
         self.hits = scratch;
@@ -143,6 +147,8 @@ impl State {
     /// Tells the policy of a hit.
     pub(crate) fn hit(&mut self, request: &Request) {
         let request = &self.foreseen(request);
+        self.statistics.hits += 1;
+        self.statistics.delivered_bytes += request.weight;
         self.planner.loaded(request.id);
         let told = self.cache.touch(request);
         debug_assert!(told, "a hit of what was evicted: {request:?}");
@@ -158,7 +164,7 @@ impl State {
         request: &Request,
         waiter: Waiter,
         slots: &Slots,
-        hits: &mut Stopped<'_, Buffer>,
+        hits: &mut Stopped<'_>,
         released: &mut Released,
     ) -> Asked {
         let request = &self.foreseen(request);
@@ -192,7 +198,7 @@ impl State {
     pub(crate) fn share_memory(
         &mut self,
         slots: &Slots,
-        hits: &mut Stopped<'_, Buffer>,
+        hits: &mut Stopped<'_>,
         released: &mut Released,
     ) {
         let bytes = self.planner.files_bytes();
@@ -207,7 +213,7 @@ impl State {
     pub(crate) fn evict_one(
         &mut self,
         slots: &Slots,
-        hits: &mut Stopped<'_, Buffer>,
+        hits: &mut Stopped<'_>,
         released: &mut Released,
     ) {
         self.cache.evict_one(&mut self.commands);

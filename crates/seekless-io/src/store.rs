@@ -39,8 +39,16 @@ impl Store {
     /// [`Read`](crate::ErrorKind::Read) or [`Corrupt`](crate::ErrorKind::Corrupt). A file that
     /// failed is not cached; the others are not affected.
     pub fn load(&self, name: &str) -> Result<Buffer> {
-        let id = self.find(name)?;
         let began = self.shared.recorder.begin();
+        match self.shared.hit_by_name(name) {
+            Some((id, buffer)) => Ok(self.shared.recorder.loaded(began, id, buffer)),
+            None => self.load_by_id(name, began),
+        }
+    }
+
+    /// A load of what the calling thread has not hit yet.
+    fn load_by_id(&self, name: &str, began: Option<u64>) -> Result<Buffer> {
+        let id = self.find(name)?;
         let buffer = match self.shared.hit(id) {
             Some(buffer) => buffer,
             None => self.shared.load(self.loadable(id)?)?,

@@ -32,7 +32,8 @@
 //! - [`reason`] gives the words of an error without its number;
 //! - [`inflate`] decodes deflate data into memory that was not filled before;
 //! - [`locked`] keeps ranges of files in memory;
-//! - [`memory`] knows the page size, and fetches into the processor's own cache.
+//! - [`memory`] knows the page size, and fetches into the processor's own cache;
+//! - [`brief`] is a lock for a few instructions.
 //!
 //! Names, as the machine is configured, without loading a name service into the process:
 //! - [`accounts`] names users and groups, [`hosts`] other machines.
@@ -81,6 +82,7 @@ pub mod beside;
 pub mod block;
 pub mod block_events;
 mod bpf;
+pub mod brief;
 pub mod call_events;
 pub mod cgroup;
 pub mod descriptor;

@@ -1,5 +1,6 @@
 //! Read-only bytes with many holders.
 
+use super::lent::{self, Lent};
 use super::{Frozen, Part};
 use std::fmt;
 use std::ops::{Deref, Range};
@@ -12,11 +13,9 @@ use std::sync::{Arc, Weak};
 pub struct SharedBytes {
     start: NonNull<u8>,
     len: usize,
-    share: Arc<Share>,
+    /// Counts its own clones: threads that clone different shares do not write to one cache line.
+    share: Lent<Arc<Content>>,
 }
-
-/// Counts its own clones: threads that clone different shares do not write to one cache line.
-struct Share(Arc<Content>);
 
 /// What keeps the bytes where they are.
 enum Content {
@@ -37,13 +36,20 @@ impl SharedBytes {
             Content::Part(part) => part,
         };
         let (start, len) = (NonNull::from(bytes).cast(), bytes.len());
-        Self { start, len, share: Arc::new(Share(Arc::new(content))) }
+        Self { start, len, share: Lent::new(Arc::new(content)) }
     }
 
     /// The same bytes, with a count of its own.
     #[must_use]
     pub fn share(&self) -> Self {
-        Self { share: Arc::new(Share(self.share.0.clone())), ..*self }
+        Self { share: Lent::new(self.share.value().clone()), ..*self }
+    }
+
+    /// One that lends these bytes, to one thread at a time.
+    #[must_use]
+    pub fn lender(&self) -> BytesLender {
+        let share = lent::Lender::new(self.share.value().clone());
+        BytesLender { start: self.start, len: self.len, share }
     }
 
     /// A part of the bytes, which keeps the memory of all.
@@ -59,14 +65,14 @@ impl SharedBytes {
     /// A handle that does not keep them.
     #[must_use]
     pub fn downgrade(&self) -> WeakBytes {
-        WeakBytes { start: self.start, len: self.len, content: Arc::downgrade(&self.share.0) }
+        WeakBytes { start: self.start, len: self.len, content: Arc::downgrade(self.share.value()) }
     }
 
     /// Whether both are the same bytes in memory.
     #[must_use]
     pub fn ptr_eq(&self, other: &Self) -> bool {
         (self.start, self.len) == (other.start, other.len)
-            && Arc::ptr_eq(&self.share.0, &other.share.0)
+            && Arc::ptr_eq(self.share.value(), other.share.value())
     }
 }
 
@@ -85,6 +91,7 @@ impl From<Part> for SharedBytes {
 impl Deref for SharedBytes {
     type Target = [u8];
 
+    #[inline]
     fn deref(&self) -> &[u8] {
         // SAFETY: the bytes lie in the content, which `share` keeps: a mapping's, so that they stay
         // where they are while the content is moved. Nothing writes to them.
@@ -95,6 +102,34 @@ impl Deref for SharedBytes {
 impl fmt::Debug for SharedBytes {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "SharedBytes({} bytes)", self.len)
+    }
+}
+
+/// Lends bytes to one thread at a time, without a locked instruction: that is how a cache hands out
+/// what it has. It keeps the bytes, as a handle does.
+pub struct BytesLender {
+    start: NonNull<u8>,
+    len: usize,
+    share: lent::Lender<Arc<Content>>,
+}
+
+// SAFETY: as for `SharedBytes`.
+unsafe impl Send for BytesLender {}
+// SAFETY: as above.
+unsafe impl Sync for BytesLender {}
+
+impl BytesLender {
+    /// Another handle of the bytes.
+    #[inline]
+    #[must_use]
+    pub fn lend(&mut self) -> SharedBytes {
+        SharedBytes { start: self.start, len: self.len, share: self.share.lend() }
+    }
+}
+
+impl fmt::Debug for BytesLender {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "BytesLender({} bytes)", self.len)
     }
 }
 
@@ -114,7 +149,7 @@ impl WeakBytes {
     /// The bytes, if any holder is left.
     #[must_use]
     pub fn upgrade(&self) -> Option<SharedBytes> {
-        let share = Arc::new(Share(self.content.upgrade()?));
+        let share = Lent::new(self.content.upgrade()?);
         Some(SharedBytes { start: self.start, len: self.len, share })
     }
 }

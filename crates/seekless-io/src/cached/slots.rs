@@ -2,7 +2,7 @@
 //! (evicted, but still held by a user) is found again without I/O.
 
 use super::sync::{Mutex, lock};
-use super::{Buffer, WeakBuffer};
+use super::{Buffer, BufferLender, WeakBuffer};
 use seekless_policy::eviction::Id;
 
 enum Slot {
@@ -21,10 +21,10 @@ impl Slots {
         Self((0..entries).map(|_| Mutex::new(Slot::Empty)).collect())
     }
 
-    /// A share of the buffer, if the cache has it.
-    pub(crate) fn kept(&self, id: Id) -> Option<Buffer> {
+    /// A lender of the buffer, if the cache has it.
+    pub(crate) fn lender(&self, id: Id) -> Option<BufferLender> {
         match &*lock(&self.0[id as usize]) {
-            Slot::Kept(buffer) => Some(buffer.share()),
+            Slot::Kept(buffer) => Some(buffer.lender()),
             Slot::Empty | Slot::Orphan(_) => None,
         }
     }

@@ -2,8 +2,10 @@
 //! can try every order of the threads' steps.
 
 use std::cell::Cell;
+pub(super) use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-pub(super) use std::sync::{Mutex, MutexGuard};
+
+pub(super) use seekless_sys::brief::{BriefGuard as LockGuard, BriefLock as Lock};
 
 pub(super) use crate::lock;
 
@@ -14,11 +16,16 @@ thread_local! {
 }
 
 /// The calling thread's number, given when it first asks.
+#[inline]
 pub(crate) fn own_number() -> usize {
-    NUMBER.with(|number| {
-        if number.get() == usize::MAX {
-            number.set(NEXT_NUMBER.fetch_add(1, Ordering::Relaxed));
-        }
-        number.get()
+    NUMBER.with(|number| match number.get() {
+        usize::MAX => first_number(number),
+        own => own,
     })
+}
+
+#[cold]
+fn first_number(number: &Cell<usize>) -> usize {
+    number.set(NEXT_NUMBER.fetch_add(1, Ordering::Relaxed));
+    number.get()
 }

@@ -1,0 +1,3 @@
+//! What counts holds. The loom model in seekless-io replaces it by its own.
+
+pub(super) use std::sync::atomic::{AtomicU64, Ordering, fence};
