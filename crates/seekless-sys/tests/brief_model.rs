@@ -1,5 +1,11 @@
 //! The brief lock under every order of threads' steps, and every order of memory that C11 allows.
 
+#![expect(
+    unsafe_code,
+    unreachable_pub,
+    reason = "the lock is the crate's own code, which reaches its value without a check"
+)]
+
 mod sync {
     pub(super) use loom::sync::atomic::{AtomicBool, Ordering};
 
