@@ -1,6 +1,8 @@
 //! Where the fields of the kernel's structs are: its own type information (BTF), as it publishes it
 //! in /sys. Only offsets are read from it.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::io;
 
 const PUBLISHED: &str = "/sys/kernel/btf/vmlinux";
@@ -16,6 +18,8 @@ pub(crate) struct KernelTypes {
     /// By number; type 0 is void.
     starts: Vec<usize>,
     names: usize,
+    /// Where the structs of a name begin, of names that were asked for.
+    found: RefCell<HashMap<String, Vec<usize>>>,
 }
 
 impl KernelTypes {
@@ -44,7 +48,7 @@ impl KernelTypes {
             let info = number(&bytes, at + 4)?;
             at += 12 + extra_bytes(kind(info), members(info))?;
         }
-        Some(Self { bytes, starts, names })
+        Some(Self { bytes, starts, names, found: RefCell::default() })
     }
 
     /// The offset in bytes of a field of the struct with this name.
@@ -52,13 +56,19 @@ impl KernelTypes {
     /// # Errors
     /// This kernel has no such struct or field.
     pub(crate) fn offset(&self, of: &str, field: &str) -> io::Result<i32> {
-        let structs = self.starts.iter().skip(1).filter(|&&at| {
-            let info = number(&self.bytes, at + 4).unwrap_or(0);
-            kind(info) == STRUCT && self.is_named(at, of)
-        });
-        structs.filter_map(|&at| self.field(at, field, DEPTH_MAX)).next().ok_or_else(|| {
+        let mut known = self.found.borrow_mut();
+        let structs = known.entry(of.to_owned()).or_insert_with(|| self.structs(of));
+        structs.iter().find_map(|&at| self.field(at, field, DEPTH_MAX)).ok_or_else(|| {
             io::Error::new(io::ErrorKind::Unsupported, format!("this kernel has no {of}.{field}"))
         })
+    }
+
+    fn structs(&self, name: &str) -> Vec<usize> {
+        let is_it = |at: &usize| {
+            let info = number(&self.bytes, *at + 4).unwrap_or(0);
+            kind(info) == STRUCT && self.is_named(*at, name)
+        };
+        self.starts.iter().skip(1).copied().filter(is_it).collect()
     }
 
     /// Looks into unnamed structs and unions, too.

@@ -11,6 +11,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 pub(crate) enum Kind {
     Hash = 1,
     Array = 2,
+    /// Programs that others go on to.
+    Programs = 3,
     /// An array of which each processor has its own.
     ArrayEach = 6,
     /// A hash that forgets what was not used for long.
@@ -48,6 +50,16 @@ impl Map {
     pub(crate) fn set(&self, key: u32, value: u64) -> io::Result<()> {
         self.check(8)?;
         self.element(MAP_UPDATE_ELEM, &key, (&raw const value) as u64).map(drop)
+    }
+
+    /// Puts a loaded program under a key. The table keeps it.
+    pub(crate) fn set_program(&self, key: u32, program: &OwnedFd) -> io::Result<()> {
+        let descriptor = program.as_raw_fd();
+        let fits = self.key_bytes == 4 && self.value_bytes == 4;
+        if !fits {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        self.element(MAP_UPDATE_ELEM, &key, (&raw const descriptor) as u64).map(drop)
     }
 
     /// The value of a key of four bytes, if it has one.
