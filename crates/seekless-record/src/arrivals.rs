@@ -128,13 +128,17 @@ mod tests {
 
     #[test]
     fn parts_that_were_there_before_are_left_out() {
-        let left = |ranges: &[Range<u64>], others: &[Range<u64>]| {
-            without(ranges, others).collect::<Vec<_>>()
+        let ranges = |list: &[(u64, u64)]| -> Vec<Range<u64>> {
+            list.iter().map(|&(start, end)| start..end).collect()
         };
-        assert_eq!(left(&[0..10, 20..30], &[3..5, 8..22]), [0..3, 5..8, 22..30]);
-        assert_eq!(left(&[0..10], &[0..10]), []);
-        assert_eq!(left(&[0..10], &[]), [0..10]);
-        assert_eq!(left(&[], &[0..1]), []);
+        let left = |one: &[(u64, u64)], other: &[(u64, u64)]| -> Vec<(u64, u64)> {
+            let (one, other) = (ranges(one), ranges(other));
+            without(&one, &other).map(|range| (range.start, range.end)).collect()
+        };
+        assert_eq!(left(&[(0, 10), (20, 30)], &[(3, 5), (8, 22)]), [(0, 3), (5, 8), (22, 30)]);
+        assert_eq!(left(&[(0, 10)], &[(0, 10)]), []);
+        assert_eq!(left(&[(0, 10)], &[]), [(0, 10)]);
+        assert_eq!(left(&[], &[(0, 1)]), []);
     }
 
     #[test]

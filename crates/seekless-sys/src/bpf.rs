@@ -7,6 +7,7 @@ mod assembler;
 mod kernel_types;
 mod map;
 mod program;
+mod published;
 mod ring;
 
 pub(crate) use assembler::{Assembler, Helper, Jump, Label, Program, Register, Width};

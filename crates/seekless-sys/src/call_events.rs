@@ -22,9 +22,9 @@ use layout::{FIRST_X32, NUMBERS};
 use programs::Code;
 use std::io;
 
-const PROCESSES_MAX: u32 = 1 << 16;
+const PROCESSES_MAX: u32 = 1 << 15;
 /// Threads that are in a call at one time.
-const CALLS_MAX: u32 = 1 << 14;
+const CALLS_MAX: u32 = 1 << 13;
 const FILES_MAX: u32 = 1 << 14;
 /// The number of the first namespace of processes, in which programs in the kernel count.
 const FIRST_NAMESPACE: &str = "pid:[4026531836]";
@@ -172,7 +172,7 @@ impl Tables {
     fn create(rules: &[Rule]) -> io::Result<Self> {
         let tables = Self {
             rules: Map::create(Kind::Array, 4, 8, FIRST_X32 + 1)?,
-            processes: Map::create(Kind::Hash, 4, 8, PROCESSES_MAX)?,
+            processes: Map::create(Kind::Growing, 4, 8, PROCESSES_MAX)?,
             running: Map::create(Kind::Hash, 8, layout::RUNNING_BYTES, CALLS_MAX)?,
             told: Map::create(Kind::Recent, 8, 8, FILES_MAX)?,
             lost: Map::create(Kind::Array, 4, 8, 1)?,

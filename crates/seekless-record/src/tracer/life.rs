@@ -68,7 +68,7 @@ impl Tracer {
             let Ok(about) = std::fs::symlink_metadata(OsStr::from_bytes(&mapped.name)) else {
                 continue;
             };
-            let file_bytes = about.is_file().then(|| about.len());
+            let file_bytes = about.is_file().then_some(about.len());
             let (device, inode) = (Some(about.dev()), Some(about.ino()));
             let map = row(Op::Map, self.sink.file(&mapped.name), at);
             arrivals.mapped(&mapped.name, Access { file_bytes, device, inode, ..map });

@@ -1,6 +1,7 @@
 //! Where the fields of the kernel's structs are: its own type information (BTF), as it publishes it
 //! in /sys. Only offsets are read from it.
 
+use super::published::Published;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io;
@@ -9,12 +10,14 @@ const PUBLISHED: &str = "/sys/kernel/btf/vmlinux";
 const MAGIC: u16 = 0xeb9f;
 const STRUCT: u32 = 4;
 const UNION: u32 = 5;
+/// What a type takes at least, in bytes.
+const TYPE_BYTES: usize = 12;
 /// A chain of unnamed structs within structs is not longer.
 const DEPTH_MAX: u32 = 8;
 
 /// The types, and where each begins.
 pub(crate) struct KernelTypes {
-    bytes: Vec<u8>,
+    bytes: Published,
     /// By number; type 0 is void.
     starts: Vec<usize>,
     names: usize,
@@ -26,11 +29,11 @@ impl KernelTypes {
     /// # Errors
     /// The kernel publishes none (it was built without them), or in another form.
     pub(crate) fn of_this_kernel() -> io::Result<Self> {
-        Self::parse(std::fs::read(PUBLISHED)?)
+        Self::parse(Published::open(PUBLISHED.as_ref())?)
             .ok_or_else(|| io::Error::other(format!("{PUBLISHED} is not understood")))
     }
 
-    fn parse(bytes: Vec<u8>) -> Option<Self> {
+    fn parse(bytes: Published) -> Option<Self> {
         if u16::from_ne_bytes([*bytes.first()?, *bytes.get(1)?]) != MAGIC {
             return None;
         }
@@ -42,7 +45,8 @@ impl KernelTypes {
         if bytes.len() < end.max(names.checked_add(header(20)?)?) {
             return None;
         }
-        let mut starts = vec![0];
+        let mut starts = Vec::with_capacity((end - at) / TYPE_BYTES);
+        starts.push(0);
         while at < end {
             starts.push(at);
             let info = number(&bytes, at + 4)?;
@@ -152,7 +156,7 @@ mod tests {
 
     #[test]
     fn fields_are_found_also_in_unnamed_structs() {
-        let types = KernelTypes::parse(types()).unwrap();
+        let types = KernelTypes::parse(Published::Read(types())).unwrap();
         assert_eq!(types.offset("a", "x").unwrap(), 0);
         assert_eq!(types.offset("a", "y").unwrap(), 4);
         assert!(types.offset("a", "z").is_err() && types.offset("b", "x").is_err());
@@ -161,7 +165,7 @@ mod tests {
     #[test]
     fn bytes_that_are_cut_off_are_refused() {
         let whole = types();
-        assert!(KernelTypes::parse(whole[..60].to_vec()).is_none());
-        assert!(KernelTypes::parse(Vec::new()).is_none());
+        assert!(KernelTypes::parse(Published::Read(whole[..60].to_vec())).is_none());
+        assert!(KernelTypes::parse(Published::Read(Vec::new())).is_none());
     }
 }

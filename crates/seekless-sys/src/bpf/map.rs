@@ -10,6 +10,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     Hash = 1,
+    /// A hash whose memory is taken as it fills: made sooner, filled more slowly.
+    Growing = 1 << 8 | 1,
     Array = 2,
     /// Programs that others go on to.
     Programs = 3,
@@ -19,6 +21,11 @@ pub(crate) enum Kind {
     Recent = 9,
     Ring = 27,
 }
+
+/// Beside the kernel's number.
+const GROWING: u32 = 1 << 8;
+/// BPF_F_NO_PREALLOC.
+const NO_PREALLOC: u32 = 1;
 
 /// A table. Keys and values here are of four or eight bytes, as the table was made.
 #[derive(Debug)]
@@ -38,8 +45,11 @@ impl Map {
         entries: u32,
     ) -> io::Result<Self> {
         let mut attributes = Attributes::default();
-        attributes[0] = halves(kind as u32, key_bytes);
+        let kind = kind as u32;
+        let flags = if kind & GROWING != 0 { NO_PREALLOC } else { 0 };
+        attributes[0] = halves(kind & !GROWING, key_bytes);
         attributes[1] = halves(value_bytes, entries);
+        attributes[2] = halves(flags, 0);
         let made = call(MAP_CREATE, &attributes)?;
         // SAFETY: a descriptor that the kernel has just made for us.
         let descriptor = unsafe { OwnedFd::from_raw_fd(made) };

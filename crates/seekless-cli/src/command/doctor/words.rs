@@ -25,13 +25,13 @@ pub(super) fn report(examined: &Examined, colour: bool) -> String {
 fn heading(examined: &Examined) -> String {
     let Examined { kernel, root, folder, file_system, device, .. } = examined;
     let user = if *root { "as root" } else { "not as root" };
-    let mut text = format!("Linux {kernel} on {}, {user}", std::env::consts::ARCH);
+    let mut text = format!("Linux {kernel} on {}, {user}\n", std::env::consts::ARCH);
     let on = match (file_system, device) {
         (Some(kind), Some(device)) if kind != device => format!(" ({kind} on {device})"),
         (Some(kind), _) => format!(" ({kind})"),
         (None, _) => String::new(),
     };
-    let _ = writeln!(text, "; files tried in {}{on}", folder.display());
+    let _ = writeln!(text, "files tried in {}{on}", folder.display());
     text
 }
 
