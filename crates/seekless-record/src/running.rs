@@ -29,10 +29,10 @@ const OF_MACHINE: &str = "seekless record --system: eBPF on the tracepoints of s
 /// are reached, or SIGINT, SIGTERM or SIGHUP comes to this process. Then the program runs on as
 /// before, also if this process is killed.
 ///
-/// By [`Method::Ebpf`](crate::Method::Ebpf) nothing stops. By [`Method::Ptrace`](crate::Method::Ptrace) each call of the
-/// program stops it twice, not only those on files: no filter can be put into a program that runs.
-/// A call in which a thread waits as it is attached may end with EINTR, as it does when the program
-/// is stopped and continued.
+/// By [`Method::Ebpf`](crate::Method::Ebpf) nothing stops. By
+/// [`Method::Ptrace`](crate::Method::Ptrace) each call of the program stops it twice, not only
+/// those on files: no filter can be put into a program that runs. A call in which a thread waits as
+/// it is attached may end with EINTR, as it does when the program is stopped and continued.
 ///
 /// Descriptors opened before have an `open` row without a latency. What was mapped before has no
 /// `map` row, and its parts have `fault` rows if they are touched for the first time now.

@@ -137,8 +137,8 @@ impl CallEvents {
         Ok(Self { ring, processes, lost, _attached: attached, _later: later })
     }
 
-    /// Follows the process and all that it starts from now on; in the scope [`Scope::Machine`] leaves
-    /// them out.
+    /// Follows the process and all that it starts from now on; in the scope [`Scope::Machine`]
+    /// leaves them out.
     ///
     /// # Errors
     /// There is no memory.
@@ -161,7 +161,8 @@ impl CallEvents {
         self.lost.get(0).unwrap_or(0)
     }
 
-    /// Whether any followed process lives; in the scope [`Scope::Machine`] always, as this one does.
+    /// Whether any followed process lives; in the scope [`Scope::Machine`] always, as this one
+    /// does.
     #[must_use]
     pub fn has_any(&self) -> bool {
         self.processes.has_any()
