@@ -75,6 +75,21 @@ pub(crate) fn descriptors(tid: i32) -> Option<Vec<i32>> {
     Some(entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect())
 }
 
+/// The numbers of all threads of a process; none if it has ended.
+pub(crate) fn threads(pid: i32) -> Vec<i32> {
+    numbers_in(&format!("/proc/{pid}/task"))
+}
+
+/// The numbers of all processes.
+pub(crate) fn processes() -> Vec<i32> {
+    numbers_in("/proc")
+}
+
+fn numbers_in(folder: &str) -> Vec<i32> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
 /// The current directory.
 pub(crate) fn directory(tid: i32) -> Option<Vec<u8>> {
     let link = format!("/proc/{tid}/cwd");

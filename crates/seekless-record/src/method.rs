@@ -3,7 +3,7 @@
 use crate::calls;
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::Options;
-use seekless_sys::call_events::CallEvents;
+use seekless_sys::call_events::{CallEvents, Scope};
 use seekless_sys::reason;
 use std::io;
 
@@ -57,16 +57,35 @@ pub(crate) fn choose(options: &Options) -> Result<Follow> {
                 "places of files are looked up while the program stops: use the method ptrace";
             Err(Error::new(ErrorKind::Usage, why))
         }
-        Method::Ebpf => load(options).map_err(|error| {
-            let message = format!("eBPF does not work here: {}", why_not(&error));
-            Error::new(ErrorKind::Refused, message)
-        }),
+        Method::Ebpf => load(options).map_err(refused),
     }
 }
 
 fn load(options: &Options) -> io::Result<Follow> {
+    load_for(Scope::Followed, options).map(|events| Follow::Events(Box::new(events)))
+}
+
+fn load_for(scope: Scope, options: &Options) -> io::Result<CallEvents> {
     let bytes = options.ring_bytes.unwrap_or(RING_BYTES);
-    CallEvents::load(&calls::told(), bytes).map(|events| Follow::Events(Box::new(events)))
+    CallEvents::load(&calls::told(), bytes, scope)
+}
+
+/// Loads what tells of the calls of all processes, which no other method does.
+pub(crate) fn of_machine(options: &Options) -> Result<CallEvents> {
+    if options.method == Method::Ptrace {
+        let why = "the method ptrace follows one program: record the machine by the method ebpf";
+        return Err(Error::new(ErrorKind::Usage, why));
+    }
+    if options.places {
+        let why = "places of files are looked up while a program stops; the machine is not stopped";
+        return Err(Error::new(ErrorKind::Usage, why));
+    }
+    load_for(Scope::Machine, options).map_err(refused)
+}
+
+fn refused(error: io::Error) -> Error {
+    let message = format!("eBPF does not work here: {}", why_not(&error));
+    Error::new(ErrorKind::Refused, message)
 }
 
 /// Whether [`Method::Ebpf`] works here; if not, why.
@@ -74,7 +93,7 @@ fn load(options: &Options) -> io::Result<Follow> {
 /// # Errors
 /// The reason, for people.
 pub fn ebpf_works() -> Result<(), String> {
-    CallEvents::load(&[], 1 << 16).map(drop).map_err(|error| why_not(&error))
+    CallEvents::load(&[], 1 << 16, Scope::Followed).map(drop).map_err(|error| why_not(&error))
 }
 
 fn why_not(error: &io::Error) -> String {

@@ -12,6 +12,7 @@ mod rows;
 mod tables;
 mod told;
 mod transfer;
+mod watching;
 
 #[cfg(test)]
 mod tests;
@@ -20,9 +21,11 @@ pub(crate) use attached::ENDINGS;
 use told::Told;
 
 use crate::arch::Registers;
+use crate::arrivals::{Arrivals, Arrived};
 use crate::call::Call;
 use crate::calls::Calls;
 use crate::descriptions::{Descriptions, Moment};
+use crate::live::Live;
 use crate::looker::Looker;
 use crate::paths::{self, Paths};
 use crate::recorded::{Status, Summary};
@@ -52,6 +55,8 @@ pub(crate) struct Settings {
     pub(crate) own: Vec<Vec<u8>>,
     /// Find out where files lie.
     pub(crate) places: bool,
+    /// Where rows are counted for somebody who looks.
+    pub(crate) live: Option<Live>,
 }
 
 impl Settings {
@@ -103,6 +108,8 @@ pub(crate) struct Tracer {
     summary: Summary,
     /// Finds out where files lie, if that is wanted.
     looker: Option<Looker>,
+    /// What comes into the cache of mapped files, if page faults are not told.
+    arrivals: Option<Arrivals>,
     /// Files that were opened, to count each once.
     opened: HashSet<FileId, foldhash::fast::RandomState>,
 }
@@ -112,6 +119,8 @@ pub(crate) struct Traced {
     pub(crate) sink: Sink,
     pub(crate) summary: Summary,
     pub(crate) looker: Option<Looker>,
+    /// What came into the cache of mapped files, if that was looked at.
+    pub(crate) arrived: Option<Arrived>,
     /// `None` if the program was never executed.
     pub(crate) status: Option<Status>,
     pub(crate) duration_ns: u64,
@@ -149,7 +158,15 @@ impl Tracer {
             summary: Summary { processes: 1, ..Summary::default() },
             opened: HashSet::default(),
             looker: looks.then(Looker::default),
+            arrivals: None,
         }
+    }
+
+    /// Looks at what comes into the cache of mapped files. Only where the program stops is a file
+    /// looked at before it is touched.
+    pub(crate) fn look_at_arrivals(self) -> Self {
+        let arrivals = self.told.is_none().then(Arrivals::default);
+        Self { arrivals, ..self }
     }
 
     /// Follows the program until it and all its descendants have ended.
@@ -183,6 +200,7 @@ impl Tracer {
             sink: self.sink,
             summary: self.summary,
             looker: self.looker,
+            arrived: self.arrivals.map(Arrivals::finish),
             status: self.status.filter(|_| self.live),
         }
     }

@@ -1,6 +1,10 @@
 //! A seccomp filter that stops the tracer at chosen system calls and lets all others run at full
 //! speed. Classic BPF, a few instructions a rule; see seccomp(2), SECCOMP_RET_TRACE.
 
+mod works;
+
+pub use works::{filters_work, notifications_work};
+
 use libc::sock_filter;
 use std::io;
 use std::ops::Range;

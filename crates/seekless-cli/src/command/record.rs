@@ -1,10 +1,12 @@
 //! `seekless record`: runs a program, records what it and its children read.
 
+mod top;
+
 use crate::command::trace::blocks::said;
 use crate::{exit, output};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use seekless::device::units::{counted, format_bytes, format_duration, parse_duration};
-use seekless::record::{self, Limits, Mappings, Method, Options, PostCache, Recorded};
+use seekless::record::{self, Limits, Live, Mappings, Method, Options, PostCache, Recorded};
 use seekless::sys::output::{Content, Destination};
 use seekless::tools::blocks;
 use std::ffi::OsString;
@@ -12,6 +14,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use top::Top;
 
 /// Run a program and record what it and its children do with files.
 ///
@@ -57,17 +60,31 @@ use std::process::ExitCode;
 ///
 /// Of a memory-mapped file, such as a library, each part has a `fault` row at its first touch. The
 /// kernel maps up to 64 KiB around a touched page, and tells of no further touch there. This needs
-/// perf events (kernel.perf_event_paranoid at most 2); where they are refused, the trace has the
-/// mappings only, and the summary says so.
+/// perf events (kernel.perf_event_paranoid at most 2). Where they are refused, as in many
+/// containers, the method ptrace looks at what of a file is cached when it is mapped, and again at
+/// the end: the rows are what came meanwhile, read ahead too, of files that the kernel tells about
+/// (your own; of all to root). So start cold: touches of what was cached before are not seen. The
+/// summary says which it is.
 ///
 /// --pid records a program that runs already, and all of its threads, until Ctrl-C, --for, --rows
-/// or its end; then it runs on, also if `seekless record` is killed. Each of its calls stops it
-/// twice, so it is slower than a program that `seekless record` has started. Touches of mapped
-/// files are not seen. The exit status is 0.
+/// or its end; then it runs on, also if `seekless record` is killed. By the method ptrace each of
+/// its calls stops it twice, so it is slower than a program that `seekless record` has started; by
+/// ebpf it does not stop. A file that was open before has an `open` row without a latency, and one
+/// that was mapped before has `fault` rows only. The exit status is 0.
+///
+/// --system records all programs, but for `seekless record` itself, by the method ebpf. A file that
+/// was open before has its `open` row when it is first used. --only chooses a folder's files, but
+/// the calls of all programs are looked at, which costs them about a microsecond each. With --post
+/// that view has all disks.
 ///
 /// The recorder cannot see reads through io_uring and io_submit, nor calls of x32, nor two calls of
 /// very old 32-bit programs (the first mmap and sendfile). Unless you are root, it cannot see
 /// programs that you may execute but not read. All of these are counted and shown.
+///
+/// --top shows the files with the most bytes in the last five seconds: their reads (also first
+/// touches of mapped files), writes and bytes, in that time and in all. With --pid and --system it
+/// is drawn on the terminal once a second; with a command too, if both outputs of the command go
+/// elsewhere. Else a table is printed to standard error every five seconds.
 ///
 /// --block writes the block view beside the trace: what the device would be asked if there were no
 /// page cache, as `seekless trace blocks` makes it. Here places are looked up while the program
@@ -85,6 +102,8 @@ Examples:
   seekless record --only '*.db' --only /srv/data --exclude '*.tmp' -- ./server
   seekless record -o build.parquet --block blocks.parquet --sync -- make -j2
   seekless record --pid 1234 --for 30s -o server.parquet
+  sudo seekless record --system --top
+  sudo seekless record --system --path /srv/data --for 1min -o data.parquet
   seekless record --block before.parquet --post behind.parquet -- ./server
   seekless trace info start.parquet")]
 pub struct Args {
@@ -94,8 +113,9 @@ pub struct Args {
     /// Also record pipes, sockets, terminals, /proc, /sys and /dev
     #[arg(long)]
     special: bool,
-    /// Record only files whose name matches; may be given again
-    #[arg(long, value_name = "GLOB")]
+    /// Record only files whose name matches, or that lie in a folder whose name does, such as
+    /// /srv/data or '*.db'; may be given again
+    #[arg(long, visible_alias = "path", value_name = "GLOB")]
     only: Vec<String>,
     /// Leave out files whose name matches, also of those that --only names; may be given again
     #[arg(long, value_name = "GLOB")]
@@ -112,6 +132,9 @@ pub struct Args {
     /// Record this process, which runs already, instead of a command
     #[arg(long, value_name = "PID", conflicts_with = "command")]
     pid: Option<i32>,
+    /// Record all programs of the machine, until Ctrl-C, --for or --rows (root)
+    #[arg(long, conflicts_with_all = ["command", "pid", "block", "sync"])]
+    system: bool,
     /// How calls are seen
     #[arg(long, value_enum, value_name = "METHOD", default_value = "auto")]
     method: MethodWord,
@@ -121,6 +144,9 @@ pub struct Args {
     /// Record at most so many rows; the program runs on
     #[arg(long, value_name = "COUNT")]
     rows: Option<u64>,
+    /// Show the busiest files meanwhile
+    #[arg(long)]
+    top: bool,
     /// Replace OUTPUT, and the files of --block and --post, if they are there
     #[arg(short, long)]
     force: bool,
@@ -129,7 +155,7 @@ pub struct Args {
     quiet: bool,
     /// The program and its arguments
     #[arg(
-        required_unless_present = "pid",
+        required_unless_present_any = ["pid", "system"],
         trailing_var_arg = true,
         allow_hyphen_values = true,
         value_name = "CMD"
@@ -182,22 +208,25 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         method: args.method.into(),
         ring_bytes: None,
         limits: Limits { time_ns: args.time_ns, rows: args.rows },
+        live: args.top.then(Live::default),
     };
-    if args.pid.is_some() && args.method == MethodWord::Ebpf {
-        let why = anyhow::anyhow!("--pid uses the method ptrace: leave out --method ebpf");
-        let _ = exit::failure(&why); // prints it
-        return Ok(ExitCode::from(125));
-    }
     let block = args.block.map(|path| Destination::new(path).replacing(args.force));
     if let Some(Err(error)) = block.as_ref().map(|block| block.check(Content::Binary)) {
         let _ = exit::failure(&error.into()); // prints it, before the program runs
         return Ok(ExitCode::from(125));
     }
+    let top = options.live.clone().map(|live| Top::start(live, &args.command));
+    let says_how_to_end =
+        top.is_none() && !args.quiet && args.time_ns.is_none() && args.rows.is_none();
+    let say = |what: &str| {
+        if says_how_to_end {
+            let _ = writeln!(std::io::stderr(), "seekless: recording {what}; Ctrl-C ends it");
+        }
+    };
     let recorded = match (args.pid, args.command.split_first()) {
         (Some(pid), _) => {
-            let is_endless = args.time_ns.is_none() && args.rows.is_none();
-            if !args.quiet && is_endless && Path::new("/proc").join(pid.to_string()).exists() {
-                let _ = writeln!(std::io::stderr(), "seekless: recording {pid}; Ctrl-C ends it");
+            if Path::new("/proc").join(pid.to_string()).exists() {
+                say(&pid.to_string());
             }
             record::record_running(pid, &args.output, &options)
         }
@@ -205,9 +234,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             record::record(program, arguments, &args.output, &options)
         }
         (None, None) => {
-            anyhow::bail!("no program to record: seekless record -o run.parquet -- PROGRAM")
+            say("all programs");
+            record::record_machine(&args.output, &options)
         }
     };
+    top.into_iter().for_each(Top::end);
     match recorded {
         Ok(mut recorded) => {
             let unfinished = recorded.unfinished.take();
@@ -226,7 +257,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 map(&recorded, &args.output, &block, args.quiet);
             }
             // A program that was attached is not our child: its end does not set our exit status.
-            let is_ours = args.pid.is_none();
+            let is_ours = args.pid.is_none() && !args.system;
             Ok(if is_ours { recorded.status.imitate() } else { ExitCode::SUCCESS })
         }
         Err(error) => {
@@ -310,6 +341,20 @@ fn summary(recorded: &Recorded, output: &Path) -> String {
                     "  lost, since the kernel had no room: {}",
                     counted(*lost, "page fault")
                 );
+            }
+        }
+        Mappings::Arrivals { rows, bytes, warm, untold, why } => {
+            let (bytes, rows) = (format_bytes(*bytes), counted(*rows, "part"));
+            let _ = writeln!(
+                text,
+                "  came into the cache of mapped files, read ahead too: {bytes} in {rows} ({why})"
+            );
+            for (files, what) in [(warm, "was cached before"), (untold, "the kernel does not tell")]
+            {
+                if *files > 0 {
+                    let files = counted(*files, "mapped file");
+                    let _ = writeln!(text, "  not seen: touches of what {what}, in {files}");
+                }
             }
         }
         Mappings::Calls(why) => {

@@ -178,6 +178,9 @@ impl Tracer {
         description.used = true;
         let access = Access { bytes, ..identified(access, description) };
         self.emit(access);
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.mapped(&self.sink.name(file), access);
+        }
         if pending.arguments[3] & libc::MAP_POPULATE as u64 != 0 {
             self.populated(access);
         }

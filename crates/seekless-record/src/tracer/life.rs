@@ -1,6 +1,7 @@
 //! The life of threads and processes: they start, execute programs, and end.
 
 use super::Tracer;
+use super::rows::row;
 use crate::arch::Registers;
 use crate::descriptions::DescriptionId;
 use crate::inspect;
@@ -11,9 +12,14 @@ use nix::sys::ptrace;
 use nix::unistd::Pid;
 use rustix::io::Errno;
 use rustix::thread::{NanosleepRelativeResult, Timespec};
+use seekless_sys::page_faults::mapped_now;
 use seekless_sys::tracee::{self, Stop};
+use seekless_trace::{Access, Op};
 use std::cell::RefCell;
+use std::ffi::OsStr;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::rc::Rc;
 
 /// How often we only yield while we wait for a parent's event. It mostly follows the child's first
@@ -32,7 +38,10 @@ impl Tracer {
     pub(super) fn happened(&mut self, tid: i32, event: i32) {
         let Ok(message) = ptrace::getevent(Pid::from_raw(tid)) else { return }; // killed meanwhile
         match event {
-            libc::PTRACE_EVENT_EXEC => self.executed(tid, message as i32),
+            libc::PTRACE_EVENT_EXEC => {
+                self.executed(tid, message as i32);
+                self.look_at_program(tid);
+            }
             libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE => {
                 self.give_back(tid);
                 let flags = Registers::of(tid)
@@ -45,6 +54,24 @@ impl Tracer {
             }
             libc::PTRACE_EVENT_EXIT => self.look_at_all(tid), // its files are still open
             _ => {}
+        }
+    }
+
+    /// The kernel has mapped the program and its loader, without a call.
+    fn look_at_program(&mut self, tid: i32) {
+        let at = self.moment(tid);
+        let Some(arrivals) = &mut self.arrivals else { return };
+        for mapped in mapped_now(tid).unwrap_or_default() {
+            if !self.settings.names_file(&mapped.name) {
+                continue;
+            }
+            let Ok(about) = std::fs::symlink_metadata(OsStr::from_bytes(&mapped.name)) else {
+                continue;
+            };
+            let file_bytes = about.is_file().then_some(about.len());
+            let (device, inode) = (Some(about.dev()), Some(about.ino()));
+            let map = row(Op::Map, self.sink.file(&mapped.name), at);
+            arrivals.mapped(&mapped.name, Access { file_bytes, device, inode, ..map });
         }
     }
 

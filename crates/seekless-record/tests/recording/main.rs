@@ -2,6 +2,7 @@
 //! recorder. The helper is a C program, since C makes exactly the calls that a test needs.
 
 mod alike;
+mod arrivals;
 mod births;
 mod calls;
 mod kills;
