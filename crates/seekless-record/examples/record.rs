@@ -1,7 +1,7 @@
 //! Records a program, in a few lines: `record OUTPUT [FLAG...] PROGRAM ARGUMENT...`. The tests run
 //! it as a process of its own, to see how it ends and which files it leaves after a kill.
 
-use seekless_record::{Method, Options, record};
+use seekless_record::{Grain, Method, Options, record};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,6 +16,8 @@ fn main() -> ExitCode {
             Some("--method") => match words.next().as_deref().and_then(|word| word.to_str()) {
                 Some("ptrace") => options.method = Method::Ptrace,
                 Some("ebpf") => options.method = Method::Ebpf,
+                Some("notify") => options.method = Method::Notify(Grain::Calls),
+                Some("notify-files") => options.method = Method::Notify(Grain::Files),
                 _ => return usage(),
             },
             Some("--ring") => {

@@ -40,6 +40,7 @@ impl Tracer {
             Call::DuplicateTo => self.prepare_duplicate_to(tid, &mut pending)?,
             Call::Control => self.prepare_control(tid, &mut pending)?,
             Call::Close => {
+                self.bind_before_close(tid, fd(0));
                 self.look(tid, fd(0));
                 pending.from = Some(self.take_out(tid, fd(0))?);
             }
