@@ -25,13 +25,14 @@ pub(crate) enum Outcome {
     Unknown,
 }
 
+/// Whether flags of an open allow reads only.
+pub(crate) fn is_read_only(flags: i32) -> bool {
+    flags & (libc::O_ACCMODE | libc::O_PATH) == libc::O_RDONLY
+}
+
 impl Opening {
     pub(crate) fn appends(&self) -> bool {
         self.flags & libc::O_APPEND != 0
-    }
-
-    pub(crate) fn is_read_only(&self) -> bool {
-        self.flags & (libc::O_ACCMODE | libc::O_PATH) == libc::O_RDONLY
     }
 
     /// Looks at the name, after the call.

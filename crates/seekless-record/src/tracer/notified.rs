@@ -16,9 +16,10 @@ use crate::calls::Calls;
 use crate::descriptions::{DescriptionId, Seen};
 use crate::inspect::{self, Found};
 use crate::method::Grain;
-use crate::opening::{Opening, Outcome};
+use crate::opening::{self, Opening, Outcome};
+use crate::shared::Shared;
 use crate::sink::Sink;
-use crate::thread::{Entry, Pending, Thread};
+use crate::thread::{Entry, Pending, Table, Thread};
 use seekless_sys::awaited::Awaited;
 use seekless_sys::notify::{Listener, Notification};
 use seekless_sys::seccomp::MARK;
@@ -26,6 +27,7 @@ use seekless_sys::signals;
 use seekless_sys::tracee::{self, Entered, Stop};
 use seekless_trace::{Access, Op};
 use std::io;
+use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -225,7 +227,7 @@ impl Tracer {
         if let Entry::File(id) = entry {
             let description = self.descriptions.get(id);
             description.append = opening.appends();
-            description.read_only = opening.is_read_only();
+            description.read_only = opening::is_read_only(opening.flags);
             let access = identified(row(Op::Open, description.file, opening.at), description);
             self.emit(access);
             self.summary.opens += 1;
@@ -246,7 +248,7 @@ impl Tracer {
     }
 
     /// A descriptor is used for the first time: the open that it is from, if we know of one.
-    pub(super) fn claim(&mut self, tid: i32, found: &Found) -> Option<Entry> {
+    pub(super) fn claim(&mut self, tid: i32, fd: i32, found: &Found) -> Option<Entry> {
         self.grain?;
         let files = Arc::clone(&self.threads.get(&tid)?.files);
         let mut openers = vec![tid];
@@ -256,7 +258,8 @@ impl Tracer {
             });
             openers.extend(others.map(|(other, _)| *other));
         }
-        for opener in &openers {
+        let is_first = self.candidates(&files, found).is_empty();
+        for opener in openers.iter().filter(|_| is_first) {
             let opening = &mut self.threads.get_mut(opener)?.opening;
             // The name without links, so that no look is needed.
             if opening.as_ref().is_some_and(|opening| opening.name == found.name)
@@ -266,12 +269,31 @@ impl Tracer {
             }
         }
         openers.into_iter().for_each(|opener| self.settle(opener));
-        let mut files = files.borrow_mut();
-        let at = files.unbound.iter().rposition(|id| {
-            let description = self.descriptions.get(*id);
+        let candidates = self.candidates(&files, found);
+        let at = match candidates.as_slice() {
+            [] => return None,
+            [one] => *one,
+            [first, ..] => {
+                let (_, flags) = inspect::position(tid, fd).unwrap_or_default();
+                let mut is_alike = |at: &usize| {
+                    let description = self.descriptions.get(files.borrow().unbound[*at]);
+                    description.append == (flags & libc::O_APPEND != 0)
+                        && description.read_only == opening::is_read_only(flags)
+                };
+                candidates.iter().copied().find(|at| is_alike(at)).unwrap_or(*first)
+            }
+        };
+        files.borrow_mut().unbound.remove(at).map(Entry::File)
+    }
+
+    /// Where among a table's opens without descriptors those of a file are.
+    fn candidates(&mut self, files: &Shared<Table>, found: &Found) -> Vec<usize> {
+        let files = files.borrow();
+        let mut is_same = |id: DescriptionId| {
+            let description = self.descriptions.get(id);
             (description.device, description.inode) == (found.device, found.inode)
-        })?;
-        files.unbound.remove(at).map(Entry::File)
+        };
+        (0..files.unbound.len()).filter(|at| is_same(files.unbound[*at])).collect()
     }
 
     /// Before a close: what was opened and not used since.
@@ -285,8 +307,17 @@ impl Tracer {
             return;
         }
         let Ok(found) = inspect::descriptor(tid, fd) else { return };
-        if let Some(entry) = self.claim(tid, &found) {
+        if let Some(entry) = self.claim(tid, fd, &found) {
             files.borrow_mut().insert(fd, entry);
+        }
+    }
+
+    /// As [`Tracer::bind_before_close`], of many.
+    pub(super) fn bind_before_close_range(&mut self, tid: i32, closed: RangeInclusive<u32>) {
+        if self.grain.is_some() {
+            let open = inspect::descriptors(tid).unwrap_or_default();
+            let closed = open.into_iter().filter(|fd| closed.contains(&(*fd as u32)));
+            closed.for_each(|fd| self.bind_before_close(tid, fd));
         }
     }
 
@@ -297,7 +328,7 @@ impl Tracer {
             self.settle(tid);
             return self.lose_if_closed(tid);
         };
-        let entry = self.claim(tid, &found).unwrap_or_else(|| self.turned_up(tid, fd, &found));
+        let entry = self.claim(tid, fd, &found).unwrap_or_else(|| self.turned_up(tid, fd, &found));
         self.settle(tid);
         self.summary.left_out += u64::from(entry == Entry::LeftOut);
         let Entry::File(id) = entry else { return };

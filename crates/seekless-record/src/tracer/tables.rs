@@ -38,7 +38,7 @@ impl Tracer {
                     return None; // not open: the call will fail
                 };
                 let entry =
-                    self.claim(tid, &found).unwrap_or_else(|| self.turned_up(tid, fd, &found));
+                    self.claim(tid, fd, &found).unwrap_or_else(|| self.turned_up(tid, fd, &found));
                 files.borrow_mut().insert(fd, entry);
                 entry
             }
