@@ -37,13 +37,15 @@ pub(crate) fn open_on_all(attributes: &Attributes, pid: i32) -> io::Result<Vec<R
     }
 }
 
-/// Waits until a ring is a quarter full, all followed processes have ended, or the time is up.
-pub(crate) fn wait(rings: &[Ring], limit: Duration) -> io::Result<()> {
+/// Waits until a ring is a quarter full, the followed process has ended, or the time is up. Returns
+/// whether it has ended: then this does not wait any more.
+pub(crate) fn wait(rings: &[Ring], limit: Duration) -> io::Result<bool> {
     let mut rings: Vec<PollFd<'_>> =
         rings.iter().map(|ring| PollFd::from_borrowed_fd(ring.as_fd(), PollFlags::IN)).collect();
     let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() };
     match poll(&mut rings, Some(&limit)) {
-        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Ok(_) => Ok(rings.iter().any(|ring| ring.revents().contains(PollFlags::HUP))),
+        Err(rustix::io::Errno::INTR) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }
