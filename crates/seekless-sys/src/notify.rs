@@ -182,3 +182,40 @@ fn message(part: &mut libc::iovec, room: &mut Room) -> libc::msghdr {
     message.msg_controllen = unsafe { libc::CMSG_SPACE(size_of::<RawFd>() as u32) } as usize;
     message
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::seccomp::{Action, Filter, Rule, Section, When};
+    use crate::tracee::{self, Stop};
+    use std::ffi::CString;
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn calls_are_told_before_they_happen_and_go_on() {
+        const X86_64: u32 = 62 | 0x8000_0000 | 0x4000_0000;
+        let number = libc::SYS_chdir as u32;
+        let rules = [Rule { number, when: When::Always, action: Action::Notify }];
+        let filter =
+            Filter::tracing(&[Section { architecture: X86_64, rules: &rules, all_of: 0..0 }]);
+        let words = ["sh", "-c", "cd /proc && test -e self/status && (cd /) && exit 7"];
+        let words: Vec<CString> = words.iter().map(|word| CString::new(*word).unwrap()).collect();
+        let waiting = tracee::spawn(&words, Some(&filter), |_| Ok(())).unwrap();
+        let pid = waiting.pid;
+        let mut released = waiting.release().unwrap();
+        let Some(listener) = released.listener() else {
+            tracee::wait(pid).unwrap();
+            return eprintln!("skipped: {:?}", released.outcome());
+        };
+        let mut told = Vec::new();
+        while let Some(notification) = listener.receive().unwrap() {
+            assert_eq!(notification.number, u64::from(number));
+            assert!(listener.is_waiting(&notification));
+            listener.go_on(&notification);
+            assert!(!listener.is_waiting(&notification));
+            told.push(notification.tid);
+        }
+        assert_eq!(told.len(), 2);
+        assert_eq!((told[0], told[1] == pid), (pid, false), "the second is of a child");
+        assert_eq!(tracee::wait(pid).unwrap(), (pid, Stop::Exited(7)));
+    }
+}

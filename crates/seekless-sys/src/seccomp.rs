@@ -226,7 +226,9 @@ fn when(when: When, told: u32) -> Vec<sock_filter> {
         When::Always => vec![answer(told)],
         When::ArgumentIn(argument, values) => {
             let mut body = vec![load(ARGUMENTS + 8 * argument)];
-            body.extend(values.iter().flat_map(|value| [jump(IF_EQUAL, *value, 0, 1), answer(told)]));
+            body.extend(
+                values.iter().flat_map(|value| [jump(IF_EQUAL, *value, 0, 1), answer(told)]),
+            );
             body.push(allow());
             body
         }

@@ -124,7 +124,14 @@ impl Tracer {
     }
 
     /// stat, access and readlink.
-    pub(super) fn asked(&mut self, tid: i32, pending: &Pending, names: Path, at: Moment, outcome: Outcome) {
+    pub(super) fn asked(
+        &mut self,
+        tid: i32,
+        pending: &Pending,
+        names: Path,
+        at: Moment,
+        outcome: Outcome,
+    ) {
         if let Some(name) = self.recorded_name(tid, pending, names) {
             let file = self.sink.file(&name);
             let access = self.call_row(Op::Stat, file, at, outcome);

@@ -88,7 +88,11 @@ impl Tracer {
     /// now, and all other threads are gone.
     pub(super) fn executed(&mut self, tid: i32, former: i32) {
         let knows_descriptors = !self.live || !self.sees_files_only();
-        self.executed_with(tid, former, knows_descriptors.then(|| inspect::descriptors(tid)).flatten());
+        self.executed_with(
+            tid,
+            former,
+            knows_descriptors.then(|| inspect::descriptors(tid)).flatten(),
+        );
     }
 
     /// As [`Tracer::executed`], with the descriptors that are `open` now, if that is known.

@@ -183,9 +183,7 @@ impl Tracer {
         let flags = match flags {
             Flags::Absent => libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC,
             Flags::Argument(at) => pending.arguments[at] as i32,
-            Flags::Pointed(at) => {
-                inspect::word(tid, pending.arguments[at]).unwrap_or(0) as i32
-            }
+            Flags::Pointed(at) => inspect::word(tid, pending.arguments[at]).unwrap_or(0) as i32,
         };
         let Some(name) = self.absolute_name(tid, pending, names) else { return };
         if flags & libc::O_TMPFILE == libc::O_TMPFILE {

@@ -48,7 +48,9 @@ impl Tracer {
         self.emit(Access { bytes: access.file_bytes.unwrap_or(0), ..access });
     }
 
-    /// Removes a holder. If it is the last one of a loaded file, emits the `release` row.
+    /// Removes a holder. If it is the last one of a loaded file, emits the `release` row. Where
+    /// closes are not seen, nobody knows when a file is released; then it is decided that a file was
+    /// loaded.
     pub(super) fn release(&mut self, id: DescriptionId, at: Moment) {
         let Some(description) = self.descriptions.release(id) else { return };
         self.forget_key(id, &description);
@@ -56,10 +58,10 @@ impl Tracer {
             self.left_unseen(&description);
         }
         if self.sees_files_only() && description.may_be_loaded() {
-            let load = identified(row(Op::Load, description.file, description.opened), &description);
+            let load =
+                identified(row(Op::Load, description.file, description.opened), &description);
             self.emit(Access { bytes: load.file_bytes.unwrap_or(0), ..load });
-            self.emit(row(Op::Release, description.file, at));
-        } else if description.loaded {
+        } else if description.loaded && !self.sees_files_only() {
             self.emit(row(Op::Release, description.file, at));
         }
     }

@@ -5,6 +5,7 @@ mod alike;
 mod births;
 mod calls;
 mod kills;
+mod notified;
 mod odd_programs;
 mod served;
 mod signals;
