@@ -96,7 +96,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             format!("{:.2} to {:.2}", row.interval[0], row.interval[1]),
         ]
     });
-    println!("{}", table(&["program", "recorded by", "CPU ms", "of plain", "95 %"], cells.collect()));
+    println!(
+        "{}",
+        table(&["program", "recorded by", "CPU ms", "of plain", "95 %"], cells.collect())
+    );
     println!(
         "\nProcessor time of all processes, recorder and program; medians of {} rounds that \
          alternate, after one discarded, and of their ratios; load average {before} before and {} \
