@@ -1,6 +1,6 @@
 //! Records a program, in a few lines: `record OUTPUT [FLAG...] PROGRAM ARGUMENT...`. The tests run
-//! it as a process of its own, to see how it ends and which files it leaves after a kill. The method
-//! is that of --method, else that of SEEKLESS_TEST_METHOD, else ptrace.
+//! it as a process of its own, to see how it ends and which files it leaves after a kill. The
+//! method is that of --method, else that of SEEKLESS_TEST_METHOD, else ptrace.
 
 use seekless_record::{Grain, Method, Options, record};
 use std::ffi::OsString;

@@ -36,8 +36,8 @@ pub enum Grain {
     /// Each call on a file.
     #[default]
     Calls,
-    /// Opens, maps and programs only. A file that is opened for reading, and is not mapped, is taken
-    /// for one that is read whole.
+    /// Opens, maps and programs only. A file that is opened for reading, and is not mapped, is
+    /// taken for one that is read whole.
     Files,
 }
 

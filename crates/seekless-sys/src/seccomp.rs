@@ -57,8 +57,8 @@ pub fn can_notify() -> bool {
     result == 0 && crate::kernel::version() >= Some((5, 5))
 }
 
-/// When the tracer is told of a call of a rule's number. Only an argument's low 32 bits are looked at,
-/// where not said otherwise.
+/// When the tracer is told of a call of a rule's number. Only an argument's low 32 bits are looked
+/// at, where not said otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// At each call.

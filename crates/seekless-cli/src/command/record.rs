@@ -30,14 +30,14 @@ use std::process::ExitCode;
 /// reading and not mapped counts as read whole. `ebpf` is for root, or CAP_BPF, CAP_PERFMON and
 /// CAP_SYS_PTRACE, on a kernel with type information (/sys/kernel/btf/vmlinux), on x86-64, outside
 /// containers: small programs in the kernel tell of the calls, and the program does not stop; to
-/// load them takes some hundredths of a second. Calls that come faster than they are read are lost, and counted. A path
-/// that another thread changes during the call, or of a readlink into its own path, is not seen as
-/// the kernel saw it; descriptors above 1023 get a second `open` row at an exec; of names deeper
-/// than 48 folders the beginning is missing. If SIGKILL ends `seekless record`, only the program
-/// itself is killed and what it started runs on. Of programs that may not be looked into nothing is
-/// lost, and setuid programs keep their privileges. `auto` is ebpf where it works, else ptrace,
-/// since these tell what calls returned and how long they took; with --pid, --block and --post it
-/// is always ptrace. `seekless trace info` shows which method made a trace.
+/// load them takes some hundredths of a second. Calls that come faster than they are read are lost,
+/// and counted. A path that another thread changes during the call, or of a readlink into its own
+/// path, is not seen as the kernel saw it; descriptors above 1023 get a second `open` row at an
+/// exec; of names deeper than 48 folders the beginning is missing. If SIGKILL ends `seekless
+/// record`, only the program itself is killed and what it started runs on. Of programs that may not
+/// be looked into nothing is lost, and setuid programs keep their privileges. `auto` is ebpf where
+/// it works, else ptrace, since these tell what calls returned and how long they took; with --pid,
+/// --block and --post it is always ptrace. `seekless trace info` shows which method made a trace.
 ///
 /// The program keeps its terminal, streams, environment, signals and exit status. Ctrl-C reaches
 /// the program, which decides what to do. If a signal ends the program, the same signal ends
@@ -51,12 +51,12 @@ use std::process::ExitCode;
 /// meaning. Calls on files that are left out are counted, and cost the program less time.
 ///
 /// The methods ptrace and notify have to change this: unless you are root, setuid programs (sudo,
-/// ping) run without their privileges (no_new_privs). A recorded program cannot be debugged or traced by
-/// another, sees in /proc/self/status that it is traced, and cannot enter seccomp's strict mode
-/// (its own filters work). With notify, a filter of its own cannot have a listener (EBUSY), nor
-/// make the calls above fail for want of a tracer. If SIGKILL ends `seekless record`, the program is killed too. The rows
-/// up to then are kept: `seekless trace info OUTPUT` shows them, `seekless trace recover OUTPUT`
-/// makes the trace.
+/// ping) run without their privileges (no_new_privs). A recorded program cannot be debugged or
+/// traced by another, sees in /proc/self/status that it is traced, and cannot enter seccomp's
+/// strict mode (its own filters work). With notify, a filter of its own cannot have a listener
+/// (EBUSY), nor make the calls above fail for want of a tracer. If SIGKILL ends `seekless record`,
+/// the program is killed too. The rows up to then are kept: `seekless trace info OUTPUT` shows
+/// them, `seekless trace recover OUTPUT` makes the trace.
 ///
 /// OUTPUT appears when the program has ended. Until then rows go to $XDG_STATE_HOME/seekless/spool
 /// (~/.local/state if that is not set), about 110 bytes each. If OUTPUT cannot be written, a

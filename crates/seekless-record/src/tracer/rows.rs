@@ -49,8 +49,8 @@ impl Tracer {
     }
 
     /// Removes a holder. If it is the last one of a loaded file, emits the `release` row. Where
-    /// closes are not seen, nobody knows when a file is released; then it is decided that a file was
-    /// loaded.
+    /// closes are not seen, nobody knows when a file is released; then it is decided that a file
+    /// was loaded.
     pub(super) fn release(&mut self, id: DescriptionId, at: Moment) {
         let Some(description) = self.descriptions.release(id) else { return };
         self.forget_key(id, &description);
