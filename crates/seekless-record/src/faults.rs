@@ -101,7 +101,9 @@ impl Watch {
     /// panicked, and has said so.
     pub(crate) fn finish(mut self) -> Option<Seen> {
         self.ending.store(true, Ordering::Release);
-        self.thread.take()?.join().ok()
+        let thread = self.thread.take()?;
+        thread.thread().unpark();
+        thread.join().ok()
     }
 }
 
@@ -128,8 +130,8 @@ impl Watcher {
         let mut order = InOrder::default();
         loop {
             let last = ending.load(Ordering::Acquire); // what is drained after it is all
-            if !last && faults.wait(PATIENCE).is_err() {
-                std::thread::sleep(PATIENCE);
+            if !last && faults.wait(PATIENCE).unwrap_or(true) {
+                std::thread::park_timeout(PATIENCE);
             }
             let known_ns = now_ns().saturating_sub(LATE_NS);
             faults.drain(order.pending());

@@ -15,6 +15,10 @@
 //! other calls run at full speed. The filter is installed in the child before it executes the
 //! program, and every process that the program starts inherits it.
 //!
+//! The commonest calls may be told by notifications of the filter instead, before they happen, for
+//! a third of the cost ([`Method::Notify`]). Then what they return is foreseen, and their latencies
+//! are not known.
+//!
 //! Where the kernel allows it ([`Method::Ebpf`]) nothing stops: small programs at the kernel's
 //! tracepoints put each call into a ring, with the open file behind its descriptor.
 //!
@@ -81,6 +85,7 @@ mod inspect;
 mod live;
 mod looker;
 mod method;
+mod opening;
 mod paths;
 mod places;
 mod post_cache;
@@ -88,6 +93,7 @@ mod record;
 mod recorded;
 mod running;
 mod selection;
+mod shared;
 mod sink;
 mod space;
 mod thread;
@@ -97,7 +103,7 @@ mod works;
 
 pub use error::{Error, ErrorKind, Result};
 pub use live::{Busy, Live, Use, View};
-pub use method::{Method, ebpf_works};
+pub use method::{Grain, Method, ebpf_works};
 pub use places::{FileKey, Places, Snapshot};
 pub use post_cache::PostCache;
 pub use record::{Options, record};

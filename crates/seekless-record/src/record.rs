@@ -275,9 +275,13 @@ fn trace(
     let own_failure =
         |what: &'static str| move |error: io::Error| Error::new(ErrorKind::Io, what).because(error);
     let places = settings.places;
-    let filter = matches!(follow, Follow::Stops).then(calls::filter);
+    let filter = match &follow {
+        Follow::Stops => Some(calls::filter(None)),
+        Follow::Notifications(grain) => Some(calls::filter(Some(*grain))),
+        Follow::Events(_) => None,
+    };
     let child = tracee::spawn(words, filter.as_ref(), |pid| match &follow {
-        Follow::Stops => attach(pid, places),
+        Follow::Stops | Follow::Notifications(_) => attach(pid, places),
         Follow::Events(events) => attach_for_signals(pid).and_then(|()| events.follow(pid)),
     })
     .map_err(|failure| explain(program, failure))?;
@@ -293,13 +297,15 @@ fn trace(
     let watch = Watch::start(Whose::Starting(pid), sink.rows(), Arc::clone(&settings));
     let tracer = match follow {
         Follow::Stops => Tracer::new(pid, sink, settings),
+        Follow::Notifications(grain) => Tracer::notified_of(grain, pid, sink, settings),
         Follow::Events(_) => Tracer::told(pid, sink, settings),
     };
     let tracer = if watch.is_err() { tracer.look_at_arrivals() } else { tracer };
-    let released =
+    let mut released =
         child.release().map_err(own_failure("the program's process died before it started"))?;
     let traced = match (follow, awaited) {
         (Follow::Events(events), Some(awaited)) => tracer.run_told(*events, &awaited),
+        (Follow::Notifications(_), _) => tracer.run_notified(released.listener()),
         _ => tracer.run(),
     };
     let mut traced = traced.map_err(|error| {

@@ -4,7 +4,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::faults::{Watch, Whose};
 use crate::inspect;
-use crate::method::{self, Follow};
+use crate::method;
 use crate::record::{
     MAY_NOT_TRACE, Options, check_architecture, count_touches, recorded_by, stops, this_machine,
 };
@@ -43,11 +43,8 @@ const OF_MACHINE: &str = "seekless record --system: eBPF on the tracepoints of s
 /// As [`record`](crate::record); the program runs on.
 pub fn record_running(pid: i32, output: &Path, options: &Options) -> Result<Recorded> {
     check_architecture()?;
-    let follow = method::choose(options)?;
-    let source = match follow {
-        Follow::Stops => BY_STOPS,
-        Follow::Events(_) => BY_EVENTS,
-    };
+    let events = method::of_running(options)?;
+    let source = if events.is_some() { BY_EVENTS } else { BY_STOPS };
     let run = RunInfo {
         command: command(pid)?,
         directory: directory(pid),
@@ -56,9 +53,9 @@ pub fn record_running(pid: i32, output: &Path, options: &Options) -> Result<Reco
     };
     recorded_by(run, output, options, |spool, settings| {
         let start = Start::new(spool, options.limits, settings, &ENDINGS)?;
-        match follow {
-            Follow::Stops => attach(pid, start),
-            Follow::Events(events) => watch(pid, *events, start),
+        match events {
+            None => attach(pid, start),
+            Some(events) => watch(pid, events, start),
         }
     })
 }

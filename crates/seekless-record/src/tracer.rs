@@ -1,6 +1,6 @@
 //! The loop around `waitpid`. It interprets and notes each stop of a traced thread, and lets the
 //! thread go on at once. Where programs in the kernel tell of calls ([`told`]), only signals stop
-//! the program's first thread.
+//! the program's first thread. Some calls may be told by notifications instead ([`notified`]).
 
 mod ask;
 mod attached;
@@ -8,6 +8,7 @@ mod enter;
 mod leave;
 mod life;
 mod look;
+mod notified;
 mod rows;
 mod tables;
 mod told;
@@ -27,6 +28,7 @@ use crate::calls::Calls;
 use crate::descriptions::{Descriptions, Moment};
 use crate::live::Live;
 use crate::looker::Looker;
+use crate::method::Grain;
 use crate::paths::{self, Paths};
 use crate::recorded::{Status, Summary};
 use crate::selection::Selection;
@@ -87,6 +89,12 @@ pub(crate) struct Tracer {
     attached: bool,
     /// What the kernel's programs tell, if they do and calls do not stop.
     told: Option<Box<Told>>,
+    /// How finely notifications are made, if they are.
+    grain: Option<Grain>,
+    /// The current call has yet to happen.
+    foresees: bool,
+    /// Writes to recorded files so far.
+    writes: u64,
     /// The program has been executed. The child's calls before that are the recorder's own.
     live: bool,
     status: Option<Status>,
@@ -145,6 +153,9 @@ impl Tracer {
             main,
             attached: false,
             told: None,
+            grain: None,
+            foresees: false,
+            writes: 0,
             live: false,
             status: None,
             deprives: false,
@@ -183,14 +194,16 @@ impl Tracer {
                 Err(error) if error.raw_os_error() == Some(libc::EINTR) => self.pass_to_the_rest(),
                 Err(error) if error.raw_os_error() == Some(libc::ECHILD) => break,
                 Err(error) => {
-                    self.threads
-                        .values()
-                        .for_each(|thread| drop(signals::send(thread.pid, libc::SIGKILL)));
+                    self.kill_all();
                     return Err(error);
                 }
             }
         }
         Ok(self.traced())
+    }
+
+    fn kill_all(&self) {
+        self.threads.values().for_each(|thread| drop(signals::send(thread.pid, libc::SIGKILL)));
     }
 
     fn traced(mut self) -> Traced {
@@ -278,6 +291,7 @@ impl Tracer {
             return false;
         }
         let pending = self.enter(tid, call, entered);
+        self.settle(tid);
         let matters = pending.is_some();
         if let Some(thread) = self.threads.get_mut(&tid) {
             thread.pending = pending;
@@ -313,6 +327,7 @@ impl Tracer {
     }
 
     fn signalled(&mut self, tid: i32, signal: i32) -> io::Result<()> {
+        self.hide_interruption(tid);
         let passed = if self.is_second_of_a_pair(tid, signal) { 0 } else { signal };
         self.go_on(tid, passed)
     }

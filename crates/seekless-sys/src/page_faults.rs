@@ -84,11 +84,13 @@ impl PageFaults {
         self.sees_kernel
     }
 
-    /// Waits until a ring is a quarter full, all followed processes have ended, or the time is up.
+    /// Waits until a ring is a quarter full, the followed process has ended, or the time is up.
+    /// Returns whether it has ended: then this does not wait any more, though its descendants may
+    /// live.
     ///
     /// # Errors
     /// Never but for lack of memory.
-    pub fn wait(&self, limit: Duration) -> io::Result<()> {
+    pub fn wait(&self, limit: Duration) -> io::Result<bool> {
         perf::wait(&self.rings, limit)
     }
 

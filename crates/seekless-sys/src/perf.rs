@@ -58,12 +58,14 @@ fn no_thread() -> io::Error {
 }
 
 /// Waits until a ring is a quarter full, all followed processes have ended, or the time is up.
-pub(crate) fn wait(rings: &[Ring], limit: Duration) -> io::Result<()> {
+/// Returns whether they have ended: then this does not wait any more.
+pub(crate) fn wait(rings: &[Ring], limit: Duration) -> io::Result<bool> {
     let mut rings: Vec<PollFd<'_>> =
         rings.iter().map(|ring| PollFd::from_borrowed_fd(ring.as_fd(), PollFlags::IN)).collect();
     let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() };
     match poll(&mut rings, Some(&limit)) {
-        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Ok(_) => Ok(rings.iter().any(|ring| ring.revents().contains(PollFlags::HUP))),
+        Err(rustix::io::Errno::INTR) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }

@@ -6,7 +6,9 @@ use crate::command::trace::blocks::said;
 use crate::{exit, output};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use seekless::device::units::{counted, format_bytes, format_duration, parse_duration};
-use seekless::record::{self, Limits, Live, Mappings, Method, Options, PostCache, Recorded};
+use seekless::record::{
+    self, Grain, Limits, Live, Mappings, Method, Options, PostCache, Recorded,
+};
 use seekless::sys::output::{Content, Destination};
 use seekless::tools::blocks;
 use std::ffi::OsString;
@@ -24,17 +26,23 @@ use top::Top;
 ///
 /// --method says how the calls are seen. `ptrace` needs no privileges: each call on a file stops
 /// the program, which costs it some microseconds a call, and latencies are upper bounds, which
-/// include such stops. `ebpf` is for root, or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE, on a kernel
-/// with type information (/sys/kernel/btf/vmlinux), on x86-64, outside containers: small programs
-/// in the kernel tell of the calls, and the program does not stop; to load them takes some
-/// hundredths of a second. Calls that come faster than they are read are lost, and counted. A path
-/// that another thread changes during the call, or of a readlink into its own path, is not seen as
-/// the kernel saw it; descriptors above 1023 get a second `open` row at an exec; of names deeper
-/// than 48 folders the beginning is missing. If SIGKILL ends `seekless record`, only the program
-/// itself is killed and what it started runs on. Of programs that may not be looked into nothing is
-/// lost, and setuid programs keep their privileges. `auto` is ebpf where it works, else ptrace;
-/// --pid, --block and --post always use ptrace. `seekless trace info` shows which method made a
-/// trace.
+/// include such stops. `notify` needs no privileges either. The kernel notifies the recorder of an
+/// open, read, write, close, stat or readlink before it happens, which costs a third of two stops;
+/// rarer calls stop the program as with ptrace. So these rows have no latency, and their bytes are
+/// foreseen: a read returns what lies between its offset and the file's end (of a pipe, 0), a write
+/// takes all. Whether an open succeeded is looked up afterwards by its name; of a stat no error is
+/// known. With --grain files only opens, maps and programs are seen, and a file that is opened for
+/// reading and not mapped counts as read whole. `ebpf` is for root, or CAP_BPF, CAP_PERFMON and
+/// CAP_SYS_PTRACE, on a kernel with type information (/sys/kernel/btf/vmlinux), on x86-64, outside
+/// containers: small programs in the kernel tell of the calls, and the program does not stop; to
+/// load them takes some hundredths of a second. Calls that come faster than they are read are lost,
+/// and counted. A path that another thread changes during the call, or of a readlink into its own
+/// path, is not seen as the kernel saw it; descriptors above 1023 get a second `open` row at an
+/// exec; of names deeper than 48 folders the beginning is missing. If SIGKILL ends `seekless
+/// record`, only the program itself is killed and what it started runs on. Of programs that may not
+/// be looked into nothing is lost, and setuid programs keep their privileges. `auto` is ebpf where
+/// it works, else ptrace, since these tell what calls returned and how long they took; with --pid,
+/// --block and --post it is always ptrace. `seekless trace info` shows which method made a trace.
 ///
 /// The program keeps its terminal, streams, environment, signals and exit status. Ctrl-C reaches
 /// the program, which decides what to do. If a signal ends the program, the same signal ends
@@ -47,12 +55,13 @@ use top::Top;
 /// everything in it. A file is recorded whole or left out whole, so that `load` rows keep their
 /// meaning. Calls on files that are left out are counted, and cost the program less time.
 ///
-/// The method ptrace has to change this: unless you are root, setuid programs (sudo, ping) run
-/// without their privileges (no_new_privs). A recorded program cannot be debugged or traced by
-/// another, sees in /proc/self/status that it is traced, and cannot enter seccomp's strict mode
-/// (its own filters work). If SIGKILL ends `seekless record`, the program is killed too. The rows
-/// up to then are kept: `seekless trace info OUTPUT` shows them, `seekless trace recover OUTPUT`
-/// makes the trace.
+/// The methods ptrace and notify have to change this: unless you are root, setuid programs (sudo,
+/// ping) run without their privileges (no_new_privs). A recorded program cannot be debugged or
+/// traced by another, sees in /proc/self/status that it is traced, and cannot enter seccomp's
+/// strict mode (its own filters work). With notify, a filter of its own cannot have a listener
+/// (EBUSY), nor make the calls above fail for want of a tracer. If SIGKILL ends `seekless record`,
+/// the program is killed too. The rows up to then are kept: `seekless trace info OUTPUT` shows
+/// them, `seekless trace recover OUTPUT` makes the trace.
 ///
 /// OUTPUT appears when the program has ended. Until then rows go to $XDG_STATE_HOME/seekless/spool
 /// (~/.local/state if that is not set), about 110 bytes each. If OUTPUT cannot be written, a
@@ -99,6 +108,7 @@ Examples:
   seekless record -o run.parquet -- ./game --level 3
   seekless record -o build.parquet -- make -j2
   seekless record -o start.parquet --quiet -- python3 -c 'import json'
+  seekless record -o load.parquet --method notify --grain files -- ./game --level 3
   seekless record --only '*.db' --only /srv/data --exclude '*.tmp' -- ./server
   seekless record -o build.parquet --block blocks.parquet --sync -- make -j2
   seekless record --pid 1234 --for 30s -o server.parquet
@@ -138,6 +148,9 @@ pub struct Args {
     /// How calls are seen
     #[arg(long, value_enum, value_name = "METHOD", default_value = "auto")]
     method: MethodWord,
+    /// How finely --method notify looks
+    #[arg(long, value_enum, value_name = "GRAIN", default_value = "calls")]
+    grain: GrainWord,
     /// Record nothing after this time, such as 30s; the program runs on
     #[arg(long = "for", value_name = "TIME", value_parser = parse_duration)]
     time_ns: Option<u64>,
@@ -170,18 +183,34 @@ enum MethodWord {
     Auto,
     /// Stops at calls on files; needs no privileges
     Ptrace,
+    /// Notifications before frequent calls: cheaper, without latencies
+    Notify,
     /// Programs in the kernel, no stops (root)
     Ebpf,
 }
 
-impl From<MethodWord> for Method {
-    fn from(word: MethodWord) -> Self {
-        match word {
-            MethodWord::Auto => Method::Auto,
-            MethodWord::Ptrace => Method::Ptrace,
-            MethodWord::Ebpf => Method::Ebpf,
-        }
-    }
+/// The values of --grain.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum GrainWord {
+    /// Each call
+    Calls,
+    /// Opens, maps and programs
+    Files,
+}
+
+/// What the words say.
+fn method(word: MethodWord, grain: GrainWord) -> anyhow::Result<Method> {
+    let grain = match grain {
+        GrainWord::Calls => Grain::Calls,
+        GrainWord::Files => Grain::Files,
+    };
+    Ok(match word {
+        MethodWord::Notify => Method::Notify(grain),
+        _ if grain != Grain::Calls => anyhow::bail!("--grain files is for --method notify"),
+        MethodWord::Auto => Method::Auto,
+        MethodWord::Ptrace => Method::Ptrace,
+        MethodWord::Ebpf => Method::Ebpf,
+    })
 }
 
 /// The file for the trace. For other verbs `-` is standard output; here that is the program's.
@@ -197,6 +226,13 @@ fn trace_file() -> impl TypedValueParser<Value = PathBuf> {
 
 /// Records, prints the summary, and ends as the program did.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let method = match method(args.method, args.grain) {
+        Ok(method) => method,
+        Err(why) => {
+            let _ = exit::failure(&why); // prints it
+            return Ok(ExitCode::from(125));
+        }
+    };
     let options = Options {
         special: args.special,
         force: args.force,
@@ -205,7 +241,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         places: args.block.is_some(),
         sync: args.sync,
         post_cache: args.post.clone(),
-        method: args.method.into(),
+        method,
         ring_bytes: None,
         limits: Limits { time_ns: args.time_ns, rows: args.rows },
         live: args.top.then(Live::default),

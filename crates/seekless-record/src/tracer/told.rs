@@ -409,5 +409,7 @@ fn found(file: &File) -> Found {
         bytes: file.bytes,
         device: rustix::fs::makedev(file.device.0, file.device.1),
         inode: file.inode,
+        mode: file.mode,
+        owner: 0,
     }
 }

@@ -6,6 +6,7 @@ mod arrivals;
 mod births;
 mod calls;
 mod kills;
+mod notified;
 mod odd_programs;
 mod served;
 mod signals;

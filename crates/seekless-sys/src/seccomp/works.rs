@@ -1,43 +1,33 @@
 //! Whether filters work here: a thread puts one on itself, and ends. A filter is its thread's alone
 //! and stops nothing, so nothing is left of it.
 
-use super::Filter;
+use super::{Filter, listen};
 use std::io;
+
+/// From this Linux on a call that was notified can go on.
+const CALLS_GO_ON: (u32, u32) = (5, 5);
 
 /// Whether a thread may put a filter on itself.
 ///
 /// # Errors
 /// The kernel has no filters, or a container refuses them.
 pub fn filters_work() -> io::Result<()> {
-    try_in_a_thread(|| Filter::tracing(&[]).install())
+    try_in_a_thread(|| Filter::tracing(&[]).install().map(drop))
 }
 
-/// Whether a filter may send calls to a listener (user notification, Linux 5.0).
+/// Whether the kernel can notify of calls ([`Action::Notify`](super::Action::Notify)), and let them
+/// go on afterwards.
 ///
 /// # Errors
 /// As [`filters_work`]; or this process has a filter with a listener already.
 pub fn notifications_work() -> io::Result<()> {
+    if crate::kernel::version() < Some(CALLS_GO_ON) {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
     try_in_a_thread(|| {
         let filter = Filter::tracing(&[]);
         filter.install()?; // for no_new_privs, where that is needed
-        let program = libc::sock_fprog {
-            len: filter.program.len() as libc::c_ushort,
-            filter: filter.program.as_ptr().cast_mut(),
-        };
-        // SAFETY: the kernel copies `len` instructions from the live vector and does not write to
-        // it. The filter lets all calls pass.
-        let listener = unsafe {
-            libc::syscall(
-                libc::SYS_seccomp,
-                libc::SECCOMP_SET_MODE_FILTER,
-                libc::SECCOMP_FILTER_FLAG_NEW_LISTENER,
-                &raw const program,
-            )
-        };
-        let listener = i32::try_from(listener).map_err(io::Error::other)?;
-        if listener < 0 {
-            return Err(io::Error::last_os_error());
-        }
+        let listener = listen(&filter.program())?;
         // SAFETY: a descriptor that the kernel has just made for us, used nowhere else.
         unsafe { libc::close(listener) };
         Ok(())
