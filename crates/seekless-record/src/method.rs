@@ -78,7 +78,9 @@ pub(crate) fn choose(options: &Options) -> Result<Follow> {
             let why = "places of files are looked up when they are closed: use the grain calls";
             Err(Error::new(ErrorKind::Usage, why))
         }
-        Method::Notify(grain) if seccomp::notifications_work().is_ok() => Ok(Follow::Notifications(grain)),
+        Method::Notify(grain) if seccomp::notifications_work().is_ok() => {
+            Ok(Follow::Notifications(grain))
+        }
         Method::Notify(_) => {
             let why = "the kernel cannot notify of calls: this needs Linux 5.5, and a container \
                        that allows seccomp(2); use the method ptrace";
@@ -121,7 +123,8 @@ pub(crate) fn of_running(options: &Options) -> Result<Option<CallEvents>> {
 /// Loads what tells of the calls of all processes, which no other method does.
 pub(crate) fn of_machine(options: &Options) -> Result<CallEvents> {
     if matches!(options.method, Method::Ptrace | Method::Notify(_)) {
-        let why = "the methods ptrace and notify follow one program: the machine is recorded by ebpf";
+        let why =
+            "the methods ptrace and notify follow one program: the machine is recorded by ebpf";
         return Err(Error::new(ErrorKind::Usage, why));
     }
     if options.places {

@@ -6,9 +6,7 @@ use crate::command::trace::blocks::said;
 use crate::{exit, output};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use seekless::device::units::{counted, format_bytes, format_duration, parse_duration};
-use seekless::record::{
-    self, Grain, Limits, Live, Mappings, Method, Options, PostCache, Recorded,
-};
+use seekless::record::{self, Grain, Limits, Live, Mappings, Method, Options, PostCache, Recorded};
 use seekless::sys::output::{Content, Destination};
 use seekless::tools::blocks;
 use std::ffi::OsString;
