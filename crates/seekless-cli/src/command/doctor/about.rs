@@ -177,9 +177,9 @@ pub(super) fn about(facility: Facility) -> About {
             name: "perf page faults",
             what: "touched parts of mapped files",
             verbs: &["record", "run"],
-            instead: "the mapping alone is recorded",
-            cost: "a trace has the whole file where a part was needed: of `import torch` \
-                   3,044 MB for 205",
+            instead: "ptrace alone tells what came into the cache of mapped files",
+            cost: "of a cold start readahead is recorded too, of a warm one nothing: warming then \
+                   brings in several times as much",
             get: "`sysctl kernel.perf_event_paranoid=2`; in a container --cap-add=PERFMON",
         },
         Facility::Ebpf => About {
