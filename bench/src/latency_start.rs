@@ -5,12 +5,15 @@
 
 mod delayed;
 mod modules;
+mod programs;
+mod sources;
 
 use crate::command::Commands;
 use crate::folder::Folder;
 use crate::rounds::{load_average, median};
 use anyhow::{Context, ensure};
 use delayed::{Delayed, Delays};
+use programs::{Program, Words};
 use seekless::device::units::{format_bytes, format_count};
 use seekless::report::table;
 use seekless::sys::residency::resident_bytes;
@@ -46,6 +49,15 @@ pub(crate) struct Args {
     /// Modules that node loads; 0 leaves it out
     #[arg(long, default_value_t = 500)]
     modules: usize,
+    /// The javac to start, with a copy of its JDK in the delayed file system
+    #[arg(long, value_name = "PROGRAM", default_value = "javac")]
+    javac: PathBuf,
+    /// Classes that javac compiles; 0 leaves it out
+    #[arg(long, default_value_t = 200)]
+    classes: usize,
+    /// Files of the tree of which `git status` tells; 0 leaves it out
+    #[arg(long, default_value_t = 5_000)]
+    tree: usize,
     /// Milliseconds that each read takes
     #[arg(long, default_value_t = 2.0)]
     delay_ms: f64,
@@ -63,16 +75,6 @@ pub(crate) struct Args {
     rounds: usize,
     #[command(flatten)]
     commands: Commands,
-}
-
-/// A program to start, and a script like it to learn from.
-struct Program {
-    name: String,
-    file: PathBuf,
-    flag: &'static str,
-    script: String,
-    alike: String,
-    folder: PathBuf,
 }
 
 /// The figures of one program.
@@ -115,7 +117,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let place = folder.path().canonicalize()?; // profiles have absolute names
     let bench = Bench { seekless: args.commands.ours()?, place: &place, args };
     let mut rows = Vec::new();
-    for program in bench.programs()? {
+    for program in programs::all(args, &place, &bench.mounted())? {
         rows.push(bench.program(&program)?);
     }
     if args.commands.json {
@@ -161,41 +163,6 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    fn programs(&self) -> anyhow::Result<Vec<Program>> {
-        let mut programs = Vec::new();
-        if let Some(packages) = &self.args.packages {
-            let inside = packages.join(&self.args.python).is_file();
-            let own = self.mounted().join(&self.args.python);
-            let file = if inside { own } else { self.args.python.clone() };
-            programs.extend(self.args.imports.iter().map(|import| {
-                let names = import.replace('+', ", ");
-                Program {
-                    name: import.clone(),
-                    file: file.clone(),
-                    flag: "-c",
-                    script: format!("import {names}, sys; print([{names}]); sys.exit(0)"),
-                    alike: format!("import {names}\nprint(len(dir({})))", last(import)),
-                    folder: packages.clone(),
-                }
-            }));
-        }
-        if self.args.modules > 0 {
-            let folder = self.place.join("modules");
-            let count = modules::write(&folder, self.args.modules)?;
-            let all = format!("require('{}')", self.mounted().join("all.js").display());
-            programs.push(Program {
-                name: format!("node, {count} modules"),
-                file: self.args.node.clone(),
-                flag: "-e",
-                script: format!("console.log({all}.sum)"),
-                alike: format!("for (const name in {all}) console.log(name)"),
-                folder,
-            });
-        }
-        ensure!(!programs.is_empty(), "nothing to start: give --packages or --modules");
-        Ok(programs)
-    }
-
     fn mounted(&self) -> PathBuf {
         self.place.join("mounted")
     }
@@ -208,7 +175,7 @@ impl Bench<'_> {
         let mut delayed = Delayed::of(folder, &self.mounted(), Delays { read, at_once })?;
         let (profile, files) = self.learn(program, &program.name, &program.alike)?;
         let wrong = match self.args.wrong {
-            true => Some(self.learn(program, "wrong", &self.other_files(program))?.0),
+            true => Some(self.learn(program, "wrong", &program.other)?.0),
             false => None,
         };
         let (mut plain, mut warmed, mut misled) = (Vec::new(), Vec::new(), Vec::new());
@@ -231,34 +198,18 @@ impl Bench<'_> {
         Ok(Row { program: name, plain, run, times, wrong, first_seconds, cached_bytes })
     }
 
-    /// A script of the program's language that reads what the program does not need.
-    fn other_files(&self, program: &Program) -> String {
-        let mounted = self.mounted().display().to_string();
-        match program.flag {
-            "-c" => format!(
-                "import glob\nfor path in glob.glob('{mounted}/**/tests/**/*.py', recursive=True): \
-                 open(path, 'rb').read()"
-            ),
-            _ => format!(
-                "const fs = require('fs'), at = '{mounted}/node_modules/'; for (const name of \
-                 fs.readdirSync(at)) fs.readFileSync(at + name + '/unused.js')"
-            ),
-        }
-    }
-
-    /// Learns from a script: twice, so that the program has compiled
-    /// what it compiles. Returns the profile, and some of the file system's files that it names.
+    /// Learns from a start: twice, so that the program has compiled what it compiles. Returns the profile, and some of the file system's files that it names.
     fn learn(
         &self,
         program: &Program,
         name: &str,
-        script: &str,
+        words: &Words,
     ) -> anyhow::Result<(PathBuf, Vec<PathBuf>)> {
         let profile = self.place.join(format!("{}.parquet", name.replace(' ', "-")));
         for _ in 0..2 {
             let mut command = Command::new(&self.seekless);
             command.args(["run", "--record", "--profile"]).arg(&profile).arg("--");
-            self.answer(program, &mut command, script)?;
+            self.answer(&mut command, words)?;
         }
         let mut command = Command::new(&self.seekless);
         command.args(["profiles", "show", "--json"]).arg(&profile);
@@ -273,13 +224,8 @@ impl Bench<'_> {
     }
 
     /// Starts a program behind the words of `command`; returns what it prints.
-    fn answer(
-        &self,
-        program: &Program,
-        command: &mut Command,
-        script: &str,
-    ) -> anyhow::Result<Vec<u8>> {
-        command.arg(&program.file).args([program.flag, script]);
+    fn answer(&self, command: &mut Command, words: &Words) -> anyhow::Result<Vec<u8>> {
+        command.args(words);
         command.env("PYTHONPATH", self.mounted()).env("PYTHONDONTWRITEBYTECODE", "1");
         command.env("XDG_STATE_HOME", self.place.join("state"));
         command.env("MPLCONFIGDIR", self.place.join("matplotlib"));
@@ -311,16 +257,11 @@ impl Bench<'_> {
             None => Command::new("env"),
         };
         let started = Instant::now();
-        let answer = self.answer(program, &mut command, &program.script)?;
+        let answer = self.answer(&mut command, &program.start)?;
         let seconds = started.elapsed().as_secs_f64();
         let (requests, bytes) = delayed.asked();
         Ok(Trial { seconds, requests, bytes, cached_bytes, answer })
     }
-}
-
-/// The last of several imports.
-fn last(imports: &str) -> &str {
-    imports.rsplit('+').next().unwrap_or(imports)
 }
 
 fn cached(path: &Path) -> anyhow::Result<u64> {

@@ -12,6 +12,7 @@ mod landlord;
 mod latency_start;
 mod lists;
 mod recall;
+mod recording;
 mod records;
 mod replay;
 mod rounds;
@@ -60,6 +61,8 @@ enum Question {
     /// What a recording says that a start needed, beside what lies in the page cache after a start
     /// without readahead (root).
     Recall(recall::Args),
+    /// What recording adds to the processor time of programs, by each method and by strace.
+    Recording(recording::Args),
     /// Records of a trace that are read in a second, and with their objects numbered.
     Records(records::Args),
     /// A root file system as squashfs in the order of `seekless export`, beside that of one run's
@@ -92,6 +95,7 @@ fn main() -> ExitCode {
         Question::Landlord(args) => landlord::run(&args),
         Question::LatencyStart(args) => latency_start::run(&args),
         Question::Recall(args) => recall::run(&args),
+        Question::Recording(args) => recording::run(&args),
         Question::Records(args) => records::run(&args),
         Question::Lists(args) => lists::run(&args),
         Question::Replay(args) => replay::run(&args),

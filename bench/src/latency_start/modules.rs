@@ -2,7 +2,7 @@
 //! that requires all packages; and in each package a file that is not required. Their texts differ
 //! in length, as modules' do.
 
-use anyhow::Context;
+use super::sources::put;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -48,10 +48,6 @@ fn filling(module: usize) -> String {
     (0..lines)
         .map(|line| format!("// Line {line} of what module {module} says of itself.\n"))
         .collect()
-}
-
-fn put(path: &Path, text: &str) -> anyhow::Result<()> {
-    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 pub mod compare;
 pub mod completions;
 pub mod devices;
+pub mod doctor;
 pub mod export;
 pub mod find;
 pub mod fits;

@@ -45,6 +45,7 @@ pub enum Verb {
     Probe(command::probe::Args),
     Sleds(command::sleds::Args),
     Devices(command::devices::Args),
+    Doctor(command::doctor::Args),
     #[command(display_order = stand_in::DISPLAY_ORDER + 3)]
     Fits(command::fits::Args),
     #[command(display_order = stand_in::DISPLAY_ORDER + 4)]
@@ -97,6 +98,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Probe(args) => command::probe::run(args),
         Verb::Sleds(args) => command::sleds::run(args),
         Verb::Devices(args) => command::devices::run(args),
+        Verb::Doctor(args) => command::doctor::run(args),
         Verb::Fits(args) => command::fits::run(args),
         Verb::Completions(args) => command::completions::run(args),
         Verb::Man(args) => command::man::run(args),

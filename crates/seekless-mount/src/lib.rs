@@ -21,6 +21,7 @@
 mod attach;
 mod error;
 mod mount;
+mod open;
 mod serve;
 mod tree;
 

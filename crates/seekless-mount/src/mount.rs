@@ -1,7 +1,8 @@
 //! Mounts a pack, and unmounts it.
 
 use crate::error::{Error, Result};
-use crate::serve::{Open, Served};
+use crate::open::Open;
+use crate::serve::Served;
 use crate::tree::Tree;
 use fuser::{BackgroundSession, Config, MountOption, Session, SessionACL};
 use rustix::io::Errno;
@@ -78,7 +79,8 @@ pub(crate) fn served(store: Store, failed: Box<dyn Fn(&str) + Send + Sync>) -> (
     let tree = Tree::new(store.index());
     let left_out = tree.left_out;
     let owner = (geteuid().as_raw(), getegid().as_raw());
-    (Served { tree, owner, failed, open: Open::default(), store }, left_out)
+    let open = Open::default();
+    (Served { tree, owner, failed, open, opens_folders: false, store }, left_out)
 }
 
 pub(crate) fn configuration(mount_options: Vec<MountOption>, acl: SessionACL) -> Config {

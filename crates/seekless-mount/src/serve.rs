@@ -1,17 +1,15 @@
 //! Answers the kernel's questions about a pack.
 
+use crate::open::{Open, lock};
 use crate::tree::{Kind, Node, ROOT, Tree};
 use fuser::{
     Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
     KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyDirectoryPlus,
     ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, Request,
 };
-use seekless_io::{Buffer, Store};
-use std::collections::HashMap;
+use seekless_io::Store;
 use std::ffi::OsStr;
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long the kernel may believe what it was told: nothing changes while the pack is mounted.
@@ -31,37 +29,8 @@ pub(crate) struct Served {
     /// Gets the words of each read that fails.
     pub(crate) failed: Box<dyn Fn(&str) + Send + Sync>,
     pub(crate) open: Open,
-}
-
-/// Files that are open. Their content is held while they are: a file that is too large for the
-/// cache is decoded once for all reads of it.
-#[derive(Default)]
-pub(crate) struct Open {
-    next: AtomicU64,
-    files: Mutex<HashMap<u64, Content>>,
-}
-
-/// The content of an open file, once it was read. Readers of one file wait for the first of them.
-type Content = Arc<Mutex<Option<Buffer>>>;
-
-impl Open {
-    fn add(&self) -> FileHandle {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        lock(&self.files).insert(number, Content::default());
-        FileHandle(number)
-    }
-
-    fn get(&self, handle: FileHandle) -> Option<Content> {
-        lock(&self.files).get(&handle.0).cloned()
-    }
-
-    fn remove(&self, handle: FileHandle) {
-        lock(&self.files).remove(&handle.0);
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Whether the kernel opens folders by itself, once it was told that it may.
+    pub(crate) opens_folders: bool,
 }
 
 /// FUSE counts from 1.
@@ -100,26 +69,12 @@ impl Served {
         }
     }
 
-    fn load(&self, entry: u32) -> Result<Buffer, Errno> {
-        self.store.load(self.store.index().name(entry)).map_err(|error| {
-            (self.failed)(&error.to_string());
-            match error.kind() {
-                seekless_io::ErrorKind::TooLarge => Errno::EFBIG,
-                _ => Errno::EIO,
-            }
-        })
-    }
-
-    /// The content of an open file, loaded by its first read.
-    fn content(&self, number: usize, handle: FileHandle) -> Result<Buffer, Errno> {
-        let Some(Node { kind: Kind::File { entry, .. }, .. }) = self.tree.get(number) else {
-            return Err(Errno::EISDIR);
-        };
-        let content = self.open.get(handle).ok_or(Errno::EBADF)?;
-        let mut content = lock(&content);
-        match &*content {
-            Some(buffer) => Ok(buffer.clone()),
-            None => Ok(content.insert(self.load(*entry)?).clone()),
+    /// What the program gets for an error, whose words go to the user.
+    fn failed(&self, error: &seekless_io::Error) -> Errno {
+        (self.failed)(&error.to_string());
+        match error.kind() {
+            seekless_io::ErrorKind::TooLarge => Errno::EFBIG,
+            _ => Errno::EIO,
         }
     }
 
@@ -144,11 +99,11 @@ impl Filesystem for Served {
             InitFlags::FUSE_DO_READDIRPLUS,
             InitFlags::FUSE_READDIRPLUS_AUTO,
             InitFlags::FUSE_CACHE_SYMLINKS,
-            InitFlags::FUSE_NO_OPENDIR_SUPPORT,
             InitFlags::FUSE_MAX_PAGES,
         ] {
             let _ = config.add_capabilities(wanted);
         }
+        self.opens_folders = config.add_capabilities(InitFlags::FUSE_NO_OPENDIR_SUPPORT).is_ok();
         if let Err(most) = config.set_max_readahead(READAHEAD_BYTES) {
             let _ = config.set_max_readahead(most);
         }
@@ -161,7 +116,12 @@ impl Filesystem for Served {
             Some((found, node)) => {
                 reply.entry(&FOREVER, &self.attributes(found, node), Generation(0));
             }
-            None => reply.error(Errno::ENOENT),
+            None => {
+                // Number 0: there is nothing, and the kernel may remember that.
+                let Some(root) = self.tree.get(ROOT) else { return reply.error(Errno::ENOENT) };
+                let nothing = FileAttr { ino: INodeNo(0), ..self.attributes(ROOT, root) };
+                reply.entry(&FOREVER, &nothing, Generation(0));
+            }
         }
     }
 
@@ -181,12 +141,23 @@ impl Filesystem for Served {
 
     fn readlink(&self, _request: &Request, inode: INodeNo, reply: ReplyData) {
         let found = match self.tree.get(number(inode)) {
-            Some(Node { kind: Kind::Link { entry, .. }, .. }) => self.load(*entry),
+            Some(Node { kind: Kind::Link { entry, .. }, .. }) => {
+                let target = self.store.load(self.store.index().name(*entry));
+                target.map_err(|error| self.failed(&error))
+            }
             _ => Err(Errno::EINVAL),
         };
         match found {
             Ok(target) => reply.data(&target),
             Err(error) => reply.error(error),
+        }
+    }
+
+    fn opendir(&self, _request: &Request, _inode: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
+        match self.opens_folders {
+            // It does so from now on, and keeps what folders hold.
+            true => reply.error(Errno::ENOSYS),
+            false => reply.opened(FileHandle(0), FopenFlags::FOPEN_CACHE_DIR),
         }
     }
 
@@ -206,13 +177,15 @@ impl Filesystem for Served {
         _owner: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        match self.content(number(inode), handle) {
-            Ok(content) => {
-                let start = usize::try_from(offset).unwrap_or(usize::MAX).min(content.len());
-                let end = start.saturating_add(size as usize).min(content.len());
-                reply.data(&content[start..end]);
-            }
-            Err(error) => reply.error(error),
+        let Some(Node { kind: Kind::File { entry, bytes }, .. }) = self.tree.get(number(inode))
+        else {
+            return reply.error(Errno::EISDIR);
+        };
+        let wanted = offset..offset.saturating_add(u64::from(size));
+        let Some(file) = self.open.get(handle) else { return reply.error(Errno::EBADF) };
+        match lock(&file).part(&self.store, *entry, *bytes, wanted) {
+            Ok(part) => reply.data(part),
+            Err(error) => reply.error(self.failed(&error)),
         }
     }
 

@@ -5,7 +5,7 @@ use seekless_mount::{ErrorKind, Mounted, Options, mount};
 use seekless_pack::{About, Codec, PackWriter, prepare, prepare_directory};
 use std::fs;
 use std::io::{ErrorKind as Io, Read, Seek, SeekFrom};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -114,6 +114,36 @@ fn threads_read_parts_of_one_large_file() {
             });
         }
     });
+}
+
+/// A file that is too large to be held whole can be read all the same, and what nobody reads of it
+/// is not decoded.
+#[test]
+fn of_a_very_large_file_parts_are_loaded() {
+    let content: Vec<u8> = (0..12_000_000_u32).flat_map(|word| (word / 5).to_le_bytes()).collect();
+    let noise: Vec<u8> = content
+        .chunks(4)
+        .flat_map(|word| {
+            let word = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+            word.wrapping_mul(2_654_435_761).rotate_left(9).to_be_bytes()
+        })
+        .collect();
+    let room = Room::new(&[("deflated", content.clone()), ("stored", noise.clone())]);
+    let store = Store::builder().max_entry_bytes(8 << 20).open(room.pack()).unwrap();
+    assert!(store.load("deflated").is_err() && store.load("stored").is_err());
+    let Some(_mounted) = room.mount(store.clone(), Options::default()) else { return };
+    for (name, content) in [("deflated", &content), ("stored", &noise)] {
+        let file = fs::File::open(room.at().join(name)).unwrap();
+        for start in [47_000_000, 0, 999_990, 30_000_000, 31_457_270] {
+            let mut part = [0; 4000];
+            file.read_exact_at(&mut part, start as u64).unwrap();
+            assert!(part[..] == content[start..start + 4000], "{name} at {start}");
+        }
+    }
+    let touched = store.statistics().delivered_bytes;
+    assert!(touched < 32 << 20, "{touched} bytes for five places of each file");
+    assert!(fs::read(room.at().join("deflated")).unwrap() == content);
+    assert!(fs::read(room.at().join("stored")).unwrap() == noise);
 }
 
 #[test]

@@ -253,6 +253,7 @@ impl Prediction {
             self.listed[guess.id as usize] = (0, Bin::NONE);
         }
         let Self { followers, successors, rates, states, guesses, listed, entries, .. } = self;
+        let rates = rates.all();
         let mut add = |id: Id, bin: Bin, distance: i32, chance: u32| {
             if states[id as usize] != State::New {
                 return;

@@ -3,8 +3,9 @@
 
 use crate::arch;
 use crate::call::{Call, Flags};
+use crate::method::Grain;
 use seekless_sys::call_events::{Moment, Rule as Told};
-use seekless_sys::seccomp::{Filter, Rule, Section, When};
+use seekless_sys::seccomp::{Action, Filter, Rule, Section, When};
 
 /// Calls by calling convention and number.
 #[derive(Debug)]
@@ -57,15 +58,45 @@ fn by_number(table: &[(u32, When, Call)]) -> Vec<Option<(When, Call)>> {
     calls
 }
 
-/// The filter that stops at these calls and no others.
-pub(crate) fn filter() -> Filter {
-    let rules = |table: &[(u32, When, Call)]| -> Vec<Rule> {
-        table.iter().map(|(number, when, _)| Rule { number: *number, when: *when }).collect()
+/// The filter that tells of these calls and no others: by stops, or as notifications of this grain
+/// are made.
+pub(crate) fn filter(grain: Option<Grain>) -> Filter {
+    let rules = |table: &[(u32, When, Call)], vectors: &[u32]| -> Vec<Rule> {
+        let rule = |(number, when, call): &(u32, When, Call)| {
+            let is_vector = vectors.contains(number);
+            let action = grain.map_or(Some(Action::Stop), |grain| action(*call, is_vector, grain));
+            action.map(|action| Rule { number: *number, when: *when, action })
+        };
+        table.iter().filter_map(rule).collect()
     };
     Filter::tracing(&[
-        Section { architecture: arch::AUDIT, rules: &rules(arch::TABLE), all_of: arch::X32 },
-        Section { architecture: arch::FOREIGN_AUDIT, rules: &rules(arch::FOREIGN), all_of: 0..0 },
+        Section {
+            architecture: arch::AUDIT,
+            rules: &rules(arch::TABLE, arch::VECTORS),
+            all_of: arch::X32,
+        },
+        Section {
+            architecture: arch::FOREIGN_AUDIT,
+            rules: &rules(arch::FOREIGN, arch::FOREIGN_VECTORS),
+            all_of: 0..0,
+        },
     ])
+}
+
+/// How the recorder is told of a call where notifications are made: by one if the call is frequent
+/// and what it will do can be foreseen; by stops if only its result tells. `None`: not at all.
+fn action(call: Call, is_vector: bool, grain: Grain) -> Option<Action> {
+    let sees_calls = grain == Grain::Calls;
+    match call {
+        Call::Open(..) | Call::Blind(_) => Some(Action::Notify),
+        Call::CloneUntraced | Call::CloneBySize | Call::OpenHandle => Some(Action::Stop),
+        Call::ChangeDirectory | Call::Unshare | Call::Unread(_) => Some(Action::Stop),
+        Call::Map(_) if !sees_calls => Some(Action::Notify),
+        Call::Read(_) | Call::Write(_) if is_vector => sees_calls.then_some(Action::Stop),
+        Call::Read(_) | Call::Write(_) => sees_calls.then_some(Action::Notify),
+        Call::Close | Call::Stat(_) | Call::Unmap => sees_calls.then_some(Action::Notify),
+        _ => sees_calls.then_some(Action::Stop),
+    }
 }
 
 /// What programs in the kernel are to tell: all of these calls, whatever their arguments.

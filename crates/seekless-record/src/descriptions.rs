@@ -16,10 +16,23 @@ pub(crate) struct Moment {
     pub(crate) tid: i32,
 }
 
+/// A file's size, and what tells whether it may have changed since.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Seen {
+    pub(crate) bytes: u64,
+    pub(crate) time_ns: u64,
+    /// How many writes of the program there had been.
+    pub(crate) writes: u64,
+}
+
 /// One open of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Description {
     pub(crate) file: FileId,
+    /// Its size when we last looked.
+    pub(crate) seen: Seen,
+    /// It can be read and not written.
+    pub(crate) read_only: bool,
     /// What the kernel's programs call it; 0 if it is followed by stops, or not told yet.
     pub(crate) key: u64,
     /// Its size when it was opened; `None` if it is not a regular file.
@@ -55,6 +68,11 @@ impl Description {
     pub(crate) fn maps(&mut self, offset: u64, bytes: u64) -> bool {
         self.loaded = self.unloaded().is_some_and(|size| size > 0 && offset == 0 && bytes >= size);
         self.loaded
+    }
+
+    /// Whether it may be taken for read whole, if nobody looked at how it was used.
+    pub(crate) fn may_be_loaded(&self) -> bool {
+        self.read_only && !self.used && self.unloaded().is_some()
     }
 
     /// The size that reads must cover, if a load is still possible. A file that is also written is
@@ -123,6 +141,8 @@ pub(crate) mod tests {
     pub(crate) fn of_bytes(bytes: u64) -> Description {
         Description {
             file: 0,
+            seen: Seen::default(),
+            read_only: false,
             key: 0,
             file_bytes: Some(bytes),
             device: 0,

@@ -11,12 +11,15 @@ mod order;
 mod processes;
 mod touched;
 
+pub(crate) use cached::Askable;
+
+use crate::inspect;
 use crate::sink::Rows;
 use crate::tracer::Settings;
 use order::InOrder;
 use processes::Processes;
 use rustix::time::{ClockId, clock_gettime};
-use seekless_sys::page_faults::{Event, PageFaults, What};
+use seekless_sys::page_faults::{Event, PageFaults, What, mapped_now};
 use seekless_trace::{Access, Op};
 use std::io;
 use std::sync::Arc;
@@ -41,6 +44,17 @@ pub(crate) struct Seen {
     pub(crate) lost: u64,
 }
 
+/// Whose page faults are followed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Whose<'a> {
+    /// Those of a process from its next exec on, and of its descendants.
+    Starting(i32),
+    /// Those of a process that runs, with these threads, and of what they start.
+    Running(i32, &'a [i32]),
+    /// Those of all processes but this one.
+    Machine,
+}
+
 /// A thread that reads page faults.
 pub(crate) struct Watch {
     ending: Arc<AtomicBool>,
@@ -48,12 +62,21 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Follows the process `pid`, from its next exec on, and its descendants.
+    /// Follows processes.
     ///
     /// # Errors
     /// Perf events are refused, or there is no thread.
-    pub(crate) fn start(pid: i32, rows: Rows, settings: Arc<Settings>) -> io::Result<Self> {
-        let faults = PageFaults::follow(pid)?;
+    pub(crate) fn start(whose: Whose<'_>, rows: Rows, settings: Arc<Settings>) -> io::Result<Self> {
+        let faults = match whose {
+            Whose::Starting(pid) => PageFaults::follow(pid)?,
+            Whose::Running(_, tids) => PageFaults::follow_running(tids)?,
+            Whose::Machine => PageFaults::follow_machine()?,
+        };
+        let running = match whose {
+            Whose::Starting(_) => Vec::new(),
+            Whose::Running(pid, _) => vec![pid],
+            Whose::Machine => inspect::processes(),
+        };
         let ending = Arc::new(AtomicBool::new(false));
         let theirs = Arc::clone(&ending);
         let mut watcher = Watcher {
@@ -61,11 +84,13 @@ impl Watch {
             rows,
             processes: Processes::default(),
             files: Files::new(settings),
+            own: matches!(whose, Whose::Machine).then(std::process::id),
             touches: Vec::new(),
             seen: Seen::default(),
         };
         let thread =
             std::thread::Builder::new().name("seekless-faults".into()).spawn(move || {
+                watcher.note_mapped(&running);
                 watcher.watch(faults, &theirs);
                 watcher.seen
             })?;
@@ -76,7 +101,9 @@ impl Watch {
     /// panicked, and has said so.
     pub(crate) fn finish(mut self) -> Option<Seen> {
         self.ending.store(true, Ordering::Release);
-        self.thread.take()?.join().ok()
+        let thread = self.thread.take()?;
+        thread.thread().unpark();
+        thread.join().ok()
     }
 }
 
@@ -91,6 +118,8 @@ struct Watcher {
     rows: Rows,
     processes: Processes,
     files: Files,
+    /// This process, if its own faults are told too.
+    own: Option<u32>,
     /// Of one fault; kept for its memory.
     touches: Vec<Touch>,
     seen: Seen,
@@ -101,8 +130,8 @@ impl Watcher {
         let mut order = InOrder::default();
         loop {
             let last = ending.load(Ordering::Acquire); // what is drained after it is all
-            if !last && faults.wait(PATIENCE).is_err() {
-                std::thread::sleep(PATIENCE);
+            if !last && faults.wait(PATIENCE).unwrap_or(true) {
+                std::thread::park_timeout(PATIENCE);
             }
             let known_ns = now_ns().saturating_sub(LATE_NS);
             faults.drain(order.pending());
@@ -114,8 +143,21 @@ impl Watcher {
         }
     }
 
+    /// What processes had mapped before they were followed.
+    fn note_mapped(&mut self, running: &[i32]) {
+        for &pid in running.iter().filter(|pid| self.own != Some(**pid as u32)) {
+            for mapped in mapped_now(pid).unwrap_or_default() {
+                let file = self.files.number(&mapped, &self.rows);
+                self.processes.map(pid as u32, &mapped, file);
+            }
+        }
+    }
+
     fn happened(&mut self, event: Event) {
         let Event { time_ns, pid, tid, what } = event;
+        if self.own == Some(pid) {
+            return;
+        }
         match what {
             What::Fault { address } => {
                 let Some(place) = self.processes.at(pid, address) else { return };

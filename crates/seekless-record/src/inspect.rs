@@ -8,10 +8,11 @@ use hashbrown::HashMap;
 use nix::sys::ptrace;
 use nix::sys::uio::{RemoteIoVec, process_vm_readv};
 use nix::unistd::Pid;
-use rustix::fs::{AtFlags, CWD, FileType, Statx, StatxFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Statx, StatxFlags};
 use rustix::io::Errno;
 use seekless_sys::memory::page_bytes;
 use std::io::{self, IoSliceMut};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 
 const PATH_BYTES_MAX: usize = libc::PATH_MAX as usize;
@@ -27,6 +28,31 @@ pub(crate) struct Found {
     pub(crate) bytes: u64,
     pub(crate) device: u64,
     pub(crate) inode: u64,
+    /// Permissions and owner.
+    pub(crate) mode: u32,
+    pub(crate) owner: u32,
+}
+
+impl Found {
+    /// Whether a program of this user may open it with these flags, as far as the permissions of
+    /// owner and others tell.
+    pub(crate) fn is_permitted(&self, flags: i32) -> bool {
+        const READ: u32 = 4;
+        const WRITE: u32 = 2;
+        let wanted = match flags & libc::O_ACCMODE {
+            libc::O_RDONLY => READ,
+            libc::O_WRONLY => WRITE,
+            _ => READ | WRITE,
+        };
+        let of_all = self.mode & self.mode >> 3 & self.mode >> 6;
+        if of_all & wanted == wanted {
+            return true; // most files may be read by everybody
+        }
+        let user = rustix::process::geteuid();
+        let of_owner = self.mode >> 6 & wanted == wanted;
+        let of_any = (self.mode | self.mode >> 3) & wanted == wanted; // may be a member of the group
+        user.is_root() || if user.as_raw() == self.owner { of_owner } else { of_any }
+    }
 }
 
 /// The file that descriptor `fd` of thread `tid` refers to.
@@ -38,23 +64,44 @@ pub(crate) fn descriptor(tid: i32, fd: i32) -> io::Result<Found> {
     if stat.stx_nlink == 0 && name.ends_with(b" (deleted)") {
         name.truncate(name.len() - b" (deleted)".len());
     }
-    Ok(Found {
+    Ok(found(name, &stat))
+}
+
+fn found(name: Vec<u8>, stat: &Statx) -> Found {
+    Found {
         name,
         kind: FileType::from_raw_mode(stat.stx_mode.into()),
         bytes: stat.stx_size,
         device: rustix::fs::makedev(stat.stx_dev_major, stat.stx_dev_minor),
         inode: stat.stx_ino,
-    })
+        mode: stat.stx_mode.into(),
+        owner: stat.stx_uid,
+    }
 }
+
+/// The file of an absolute name, if the kernel has looked it up already: no file system is asked.
+/// EAGAIN says that one would have to be.
+pub(crate) fn named(name: &[u8], is_last_kept: bool) -> rustix::io::Result<Found> {
+    let last = if is_last_kept { OFlags::NOFOLLOW } else { OFlags::empty() };
+    let flags = OFlags::PATH | OFlags::CLOEXEC | last;
+    let file = rustix::fs::openat2(CWD, name, flags, Mode::empty(), ResolveFlags::CACHED)?;
+    let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
+    let stat = rustix::fs::statx(&file, "", flags, WANTED)?;
+    let link = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let name = rustix::fs::readlink(link, Vec::with_capacity(FIRST_BYTES as usize))?.into_bytes();
+    Ok(found(name, &stat))
+}
+
+const WANTED: StatxFlags = StatxFlags::TYPE
+    .union(StatxFlags::MODE)
+    .union(StatxFlags::NLINK)
+    .union(StatxFlags::UID)
+    .union(StatxFlags::INO)
+    .union(StatxFlags::SIZE);
 
 /// What the kernel knows about a file without asking its file system.
 fn known(link: &str) -> io::Result<Statx> {
-    let wanted = StatxFlags::TYPE
-        | StatxFlags::MODE
-        | StatxFlags::NLINK
-        | StatxFlags::INO
-        | StatxFlags::SIZE;
-    Ok(rustix::fs::statx(CWD, link, AtFlags::STATX_DONT_SYNC | AtFlags::NO_AUTOMOUNT, wanted)?)
+    Ok(rustix::fs::statx(CWD, link, AtFlags::STATX_DONT_SYNC | AtFlags::NO_AUTOMOUNT, WANTED)?)
 }
 
 /// The current size of the file that a descriptor refers to.
@@ -73,6 +120,21 @@ pub(crate) fn position(tid: i32, fd: i32) -> Option<(u64, i32)> {
 pub(crate) fn descriptors(tid: i32) -> Option<Vec<i32>> {
     let entries = std::fs::read_dir(format!("/proc/{tid}/fd")).ok()?;
     Some(entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect())
+}
+
+/// The numbers of all threads of a process; none if it has ended.
+pub(crate) fn threads(pid: i32) -> Vec<i32> {
+    numbers_in(&format!("/proc/{pid}/task"))
+}
+
+/// The numbers of all processes.
+pub(crate) fn processes() -> Vec<i32> {
+    numbers_in("/proc")
+}
+
+fn numbers_in(folder: &str) -> Vec<i32> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
 /// The current directory.

@@ -15,6 +15,10 @@
 //! other calls run at full speed. The filter is installed in the child before it executes the
 //! program, and every process that the program starts inherits it.
 //!
+//! The commonest calls may be told by notifications of the filter instead, before they happen, for
+//! a third of the cost ([`Method::Notify`]). Then what they return is foreseen, and their latencies
+//! are not known.
+//!
 //! Where the kernel allows it ([`Method::Ebpf`]) nothing stops: small programs at the kernel's
 //! tracepoints put each call into a ring, with the open file behind its descriptor.
 //!
@@ -33,12 +37,13 @@
 //!   program is killed, at most the last quarter of a second is lost.
 //!
 //! - Of a file mapped into memory, the trace has the mapping, and the first touch of each part of
-//!   it ([`Summary::mappings`]) where the kernel allows perf events; else it says that it has not.
+//!   it ([`Summary::mappings`]) where the kernel allows perf events. Else it has what came into the
+//!   page cache meanwhile, or says that it has neither.
 //!
 //! With ptrace latencies are upper bounds, which include the stops.
 //!
 //! [`record_running`] attaches to a program that runs already, follows it for a while, and lets it
-//! go.
+//! go. [`record_machine`] follows all programs.
 //!
 //! [`Touches`] is the part that stops nothing: the first touches of mapped files alone, of a
 //! program that somebody else starts.
@@ -69,6 +74,7 @@
 //! ```
 
 mod arch;
+mod arrivals;
 mod call;
 mod calls;
 mod coverage;
@@ -76,8 +82,10 @@ mod descriptions;
 mod error;
 mod faults;
 mod inspect;
+mod live;
 mod looker;
 mod method;
+mod opening;
 mod paths;
 mod places;
 mod post_cache;
@@ -85,19 +93,23 @@ mod record;
 mod recorded;
 mod running;
 mod selection;
+mod shared;
 mod sink;
 mod space;
 mod thread;
 mod touches;
 mod tracer;
+mod works;
 
 pub use error::{Error, ErrorKind, Result};
-pub use method::{Method, ebpf_works};
+pub use live::{Busy, Live, Use, View};
+pub use method::{Grain, Method, ebpf_works};
 pub use places::{FileKey, Places, Snapshot};
 pub use post_cache::PostCache;
 pub use record::{Options, record};
 pub use recorded::{Mappings, Recorded, Status, Summary};
-pub use running::record_running;
+pub use running::{record_machine, record_running};
 pub use selection::Selection;
 pub use sink::Limits;
 pub use touches::Touches;
+pub use works::{block_events_work, ptrace_works, touches_work};

@@ -3,8 +3,8 @@
 use crate::calls;
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::Options;
-use seekless_sys::call_events::CallEvents;
-use seekless_sys::reason;
+use seekless_sys::call_events::{CallEvents, Scope};
+use seekless_sys::{reason, seccomp};
 use std::io;
 
 /// Records in the ring take about 150 bytes, and it is emptied every few milliseconds: at a million
@@ -21,14 +21,30 @@ pub enum Method {
     /// A filter stops the program at calls on files, and the recorder looks at each. It needs no
     /// privileges. Latencies include the stops.
     Ptrace,
+    /// As ptrace, but the commonest calls do not stop the program twice: the kernel notifies the
+    /// recorder of them before they happen. What they will do is foreseen, so they have no
+    /// latencies. It needs no privileges.
+    Notify(Grain),
     /// Small programs in the kernel tell of calls, and the program does not stop. This needs root,
     /// or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE.
     Ebpf,
 }
 
+/// How finely [`Method::Notify`] sees a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Grain {
+    /// Each call on a file.
+    #[default]
+    Calls,
+    /// Opens, maps and programs only. A file that is opened for reading, and is not mapped, is
+    /// taken for one that is read whole.
+    Files,
+}
+
 /// What follows the calls of a program.
 pub(crate) enum Follow {
     Stops,
+    Notifications(Grain),
     Events(Box<CallEvents>),
 }
 
@@ -40,6 +56,14 @@ impl Follow {
                 "seekless record: seccomp and ptrace; latencies are upper bounds, which include \
                  switches to the recorder and back"
             }
+            Follow::Notifications(Grain::Calls) => {
+                "seekless record: seccomp notifications; reads, writes and closes are foreseen, \
+                 opens found afterwards; without latencies"
+            }
+            Follow::Notifications(Grain::Files) => {
+                "seekless record: seccomp notifications of opens and maps; a file opened for \
+                 reading counts as read whole"
+            }
             Follow::Events(_) => "seekless record: eBPF on the tracepoints of system calls",
         }
     }
@@ -50,6 +74,18 @@ pub(crate) fn choose(options: &Options) -> Result<Follow> {
     let looks = options.places || options.post_cache.is_some();
     match options.method {
         Method::Ptrace => Ok(Follow::Stops),
+        Method::Notify(Grain::Files) if looks => {
+            let why = "places of files are looked up when they are closed: use the grain calls";
+            Err(Error::new(ErrorKind::Usage, why))
+        }
+        Method::Notify(grain) if seccomp::notifications_work().is_ok() => {
+            Ok(Follow::Notifications(grain))
+        }
+        Method::Notify(_) => {
+            let why = "the kernel cannot notify of calls: this needs Linux 5.5, and a container \
+                       that allows seccomp(2); use the method ptrace";
+            Err(Error::new(ErrorKind::Refused, why))
+        }
         Method::Auto if looks => Ok(Follow::Stops),
         Method::Auto => Ok(load(options).unwrap_or(Follow::Stops)),
         Method::Ebpf if looks => {
@@ -57,16 +93,50 @@ pub(crate) fn choose(options: &Options) -> Result<Follow> {
                 "places of files are looked up while the program stops: use the method ptrace";
             Err(Error::new(ErrorKind::Usage, why))
         }
-        Method::Ebpf => load(options).map_err(|error| {
-            let message = format!("eBPF does not work here: {}", why_not(&error));
-            Error::new(ErrorKind::Refused, message)
-        }),
+        Method::Ebpf => load(options).map_err(refused),
     }
 }
 
 fn load(options: &Options) -> io::Result<Follow> {
+    load_for(Scope::Followed, options).map(|events| Follow::Events(Box::new(events)))
+}
+
+fn load_for(scope: Scope, options: &Options) -> io::Result<CallEvents> {
     let bytes = options.ring_bytes.unwrap_or(RING_BYTES);
-    CallEvents::load(&calls::told(), bytes).map(|events| Follow::Events(Box::new(events)))
+    CallEvents::load(&calls::told(), bytes, scope)
+}
+
+/// Loads what the options ask for, to follow a program that runs already.
+pub(crate) fn of_running(options: &Options) -> Result<Option<CallEvents>> {
+    match options.method {
+        Method::Notify(_) => {
+            let why = "the method notify follows a program from its start: leave out the method";
+            Err(Error::new(ErrorKind::Usage, why))
+        }
+        _ => match choose(options)? {
+            Follow::Events(events) => Ok(Some(*events)),
+            Follow::Stops | Follow::Notifications(_) => Ok(None),
+        },
+    }
+}
+
+/// Loads what tells of the calls of all processes, which no other method does.
+pub(crate) fn of_machine(options: &Options) -> Result<CallEvents> {
+    if matches!(options.method, Method::Ptrace | Method::Notify(_)) {
+        let why =
+            "the methods ptrace and notify follow one program: the machine is recorded by ebpf";
+        return Err(Error::new(ErrorKind::Usage, why));
+    }
+    if options.places {
+        let why = "places of files are looked up while a program stops; the machine is not stopped";
+        return Err(Error::new(ErrorKind::Usage, why));
+    }
+    load_for(Scope::Machine, options).map_err(refused)
+}
+
+fn refused(error: io::Error) -> Error {
+    let message = format!("eBPF does not work here: {}", why_not(&error));
+    Error::new(ErrorKind::Refused, message)
 }
 
 /// Whether [`Method::Ebpf`] works here; if not, why.
@@ -74,7 +144,7 @@ fn load(options: &Options) -> io::Result<Follow> {
 /// # Errors
 /// The reason, for people.
 pub fn ebpf_works() -> Result<(), String> {
-    CallEvents::load(&[], 1 << 16).map(drop).map_err(|error| why_not(&error))
+    CallEvents::load(&[], 1 << 16, Scope::Followed).map(drop).map_err(|error| why_not(&error))
 }
 
 fn why_not(error: &io::Error) -> String {

@@ -1,8 +1,10 @@
 //! One recording from start to end: it makes the spool, starts the program, follows it, and writes
 //! the Parquet file.
 
+use crate::arrivals::Arrived;
 use crate::error::{Error, ErrorKind, Result};
-use crate::faults::{Seen, Watch};
+use crate::faults::{Seen, Watch, Whose};
+use crate::live::Live;
 use crate::method::{self, Follow, Method};
 use crate::places::Places;
 use crate::post_cache::{self, Follower, PostCache};
@@ -59,6 +61,8 @@ pub struct Options {
     pub ring_bytes: Option<u32>,
     /// When to stop recording. A program that was started for it runs on, unrecorded.
     pub limits: Limits,
+    /// Counts here what is recorded, for somebody who looks meanwhile.
+    pub live: Option<Live>,
 }
 
 /// Runs `program`, which is searched along PATH, with `args`. Writes the trace of all that it and
@@ -129,7 +133,8 @@ pub(crate) fn recorded_by(
     let spool = SpoolWriter::create(&spool_path, &metadata).map_err(unwritable)?;
     let own = own_names(output, &spool_path);
     let places = options.places || options.post_cache.is_some();
-    let settings = Settings { special: options.special, selection, own, places };
+    let live = options.live.clone();
+    let settings = Settings { special: options.special, selection, own, places, live };
     // Not beside the output, since the program may list that folder.
     let folder = spool_path.parent().unwrap_or(Path::new("."));
     let post_cache = options.post_cache.as_ref().map(|_| Follower::start(folder));
@@ -168,7 +173,7 @@ fn behind(
     })
 }
 
-fn why_no_events(error: &io::Error) -> String {
+pub(crate) fn why_no_events(error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(libc::EPERM | libc::EACCES) => {
             "block events are for root, or for CAP_PERFMON where tracefs is readable".to_owned()
@@ -270,9 +275,13 @@ fn trace(
     let own_failure =
         |what: &'static str| move |error: io::Error| Error::new(ErrorKind::Io, what).because(error);
     let places = settings.places;
-    let filter = matches!(follow, Follow::Stops).then(calls::filter);
+    let filter = match &follow {
+        Follow::Stops => Some(calls::filter(None)),
+        Follow::Notifications(grain) => Some(calls::filter(Some(*grain))),
+        Follow::Events(_) => None,
+    };
     let child = tracee::spawn(words, filter.as_ref(), |pid| match &follow {
-        Follow::Stops => attach(pid, places),
+        Follow::Stops | Follow::Notifications(_) => attach(pid, places),
         Follow::Events(events) => attach_for_signals(pid).and_then(|()| events.follow(pid)),
     })
     .map_err(|failure| explain(program, failure))?;
@@ -282,25 +291,28 @@ fn trace(
     let awaited = Awaited::hold(&[libc::SIGCHLD])
         .map_err(own_failure("signals cannot be waited for"))
         .map(|awaited| matches!(follow, Follow::Events(_)).then_some(awaited))?;
-    let sink = Sink::new(spool, limits)
+    let sink = Sink::new(spool, limits, settings.live.clone())
         .map_err(own_failure("the thread that writes the spool cannot be started"))?;
     let settings = Arc::new(settings);
-    let watch = Watch::start(pid, sink.rows(), Arc::clone(&settings));
+    let watch = Watch::start(Whose::Starting(pid), sink.rows(), Arc::clone(&settings));
     let tracer = match follow {
         Follow::Stops => Tracer::new(pid, sink, settings),
+        Follow::Notifications(grain) => Tracer::notified_of(grain, pid, sink, settings),
         Follow::Events(_) => Tracer::told(pid, sink, settings),
     };
-    let released =
+    let tracer = if watch.is_err() { tracer.look_at_arrivals() } else { tracer };
+    let mut released =
         child.release().map_err(own_failure("the program's process died before it started"))?;
     let traced = match (follow, awaited) {
         (Follow::Events(events), Some(awaited)) => tracer.run_told(*events, &awaited),
+        (Follow::Notifications(_), _) => tracer.run_notified(released.listener()),
         _ => tracer.run(),
     };
     let mut traced = traced.map_err(|error| {
         Error::new(ErrorKind::Trace, "the program could no longer be waited for and was killed")
             .because(error)
     })?;
-    count_touches(watch, &mut traced.summary);
+    count_touches(watch, &mut traced);
     if traced.status.is_none() {
         released.outcome().map_err(|failure| explain(program, failure))?;
         return Err(Error::new(ErrorKind::Io, "the program's process died before it was executed"));
@@ -309,16 +321,43 @@ fn trace(
 }
 
 /// Waits for the last page faults, and adds what was seen to the summary.
-fn count_touches(watch: io::Result<Watch>, summary: &mut Summary) {
-    match watch.map(Watch::finish) {
+pub(crate) fn count_touches(watch: io::Result<Watch>, traced: &mut Traced) {
+    let mappings = match watch.map(Watch::finish) {
         Ok(Some(Seen { rows, bytes, lost })) => {
-            summary.accesses += rows;
-            summary.lost += lost;
-            summary.mappings = Mappings::Touches { rows, bytes, lost };
+            traced.summary.accesses += rows;
+            traced.summary.lost += lost;
+            Mappings::Touches { rows, bytes, lost }
         }
-        Ok(None) => summary.lost += 1, // the thread panicked
-        Err(error) => summary.mappings = Mappings::Calls(why_no_touches(&error)),
+        Ok(None) => {
+            traced.summary.lost += 1; // the thread panicked
+            Mappings::default()
+        }
+        Err(error) => {
+            let why = why_no_touches(&error);
+            match traced.arrived.take() {
+                Some(arrived) => add_arrivals(arrived, why, traced),
+                None => Mappings::Calls(why),
+            }
+        }
+    };
+    traced.summary.mappings = mappings;
+}
+
+/// Writes what came into the cache as rows.
+fn add_arrivals(arrived: Arrived, why: String, traced: &mut Traced) -> Mappings {
+    let Arrived { rows, warm, untold } = arrived;
+    let (mut count, mut bytes) = (0, 0);
+    for row in rows {
+        if traced.sink.push(row) {
+            count += 1;
+            bytes += row.bytes;
+        }
     }
+    traced.summary.accesses += count;
+    if count == 0 && untold > 0 && warm == 0 {
+        return Mappings::Calls(why); // nothing is known of any file
+    }
+    Mappings::Arrivals { rows: count, bytes, warm, untold, why }
 }
 
 pub(crate) fn why_no_touches(error: &io::Error) -> String {
@@ -335,7 +374,7 @@ pub(crate) fn why_no_touches(error: &io::Error) -> String {
     }
 }
 
-fn attach(pid: i32, exits: bool) -> io::Result<()> {
+pub(crate) fn attach(pid: i32, exits: bool) -> io::Result<()> {
     let options = stops(exits) | Trace::PTRACE_O_TRACESECCOMP | Trace::PTRACE_O_EXITKILL;
     Ok(ptrace::seize(Pid::from_raw(pid), options)?)
 }
@@ -358,7 +397,7 @@ pub(crate) fn stops(exits: bool) -> Trace {
         | Trace::PTRACE_O_TRACEEXEC
 }
 
-fn explain(program: &OsStr, failure: Failure) -> Error {
+pub(crate) fn explain(program: &OsStr, failure: Failure) -> Error {
     let program = program.to_string_lossy();
     match failure {
         Failure::Start(error) if error.raw_os_error() == Some(libc::EPERM) => {
@@ -422,6 +461,10 @@ fn describe(metadata: &mut Metadata, summary: &Summary, status: Status, duration
             Mappings::Touches { .. } => {
                 "mapped files by the first touch, at the grain of page faults".to_owned()
             }
+            Mappings::Arrivals { why, .. } => format!(
+                "mapped files by what came into the page cache meanwhile, at the grain of \
+                 readahead ({why})"
+            ),
             Mappings::Calls(why) => format!("mapped files at the grain of calls ({why})"),
         };
         run.source = format!("{}; {mapped}", run.source);

@@ -54,6 +54,20 @@ pub enum Mappings {
         /// Records of the kernel for which there was no room.
         lost: u64,
     },
+    /// The kernel did not tell of page faults. The `fault` rows are what came into the page cache
+    /// of mapped files from their first mapping to the end: also what was read ahead.
+    Arrivals {
+        /// Rows.
+        rows: u64,
+        /// Bytes that these rows cover.
+        bytes: u64,
+        /// Files of which a part was cached before, so that touches of it are not seen.
+        warm: u64,
+        /// Files of which the kernel does not tell what is cached.
+        untold: u64,
+        /// Why page faults were refused.
+        why: String,
+    },
     /// The trace has the mappings themselves and no touches, for this reason.
     Calls(String),
 }

@@ -1,11 +1,18 @@
-//! A recording of a program that runs already: it is attached, followed for a while, and let go.
+//! A recording of a program that runs already, or of all programs of the machine: they are followed
+//! for a while, and let go.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{MAY_NOT_TRACE, Options, check_architecture, recorded_by, stops, this_machine};
-use crate::recorded::{Mappings, Recorded};
+use crate::faults::{Watch, Whose};
+use crate::inspect;
+use crate::method;
+use crate::record::{
+    MAY_NOT_TRACE, Options, check_architecture, count_touches, recorded_by, stops, this_machine,
+};
+use crate::recorded::Recorded;
 use crate::sink::{Limits, Sink};
 use crate::tracer::{ENDINGS, Settings, Traced, Tracer};
 use seekless_sys::awaited::Awaited;
+use seekless_sys::call_events::CallEvents;
 use seekless_sys::tracee;
 use seekless_trace::{RunInfo, SpoolWriter, escape_path};
 use std::io;
@@ -13,17 +20,22 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-const SOURCE: &str = "seekless record --pid: ptrace; latencies are upper bounds, which include \
-                      switches to the recorder and back";
+const BY_STOPS: &str = "seekless record --pid: ptrace; latencies are upper bounds, which include \
+                        switches to the recorder and back";
+const BY_EVENTS: &str = "seekless record --pid: eBPF on the tracepoints of system calls";
+const OF_MACHINE: &str = "seekless record --system: eBPF on the tracepoints of system calls";
 
 /// Records the process `pid` and what it starts from now on, until it ends, the limits of `options`
 /// are reached, or SIGINT, SIGTERM or SIGHUP comes to this process. Then the program runs on as
 /// before, also if this process is killed.
 ///
-/// Each call of the program stops it twice, not only those on files: no filter can be put into a
-/// program that runs. A call in which a thread waits as it is attached may end with EINTR, as it
-/// does when the program is stopped and continued. Descriptors opened before have an `open` row
-/// without a latency. Touches of mapped files are not seen.
+/// By [`Method::Ebpf`](crate::Method::Ebpf) nothing stops. By
+/// [`Method::Ptrace`](crate::Method::Ptrace) each call of the program stops it twice, not only
+/// those on files: no filter can be put into a program that runs. A call in which a thread waits as
+/// it is attached may end with EINTR, as it does when the program is stopped and continued.
+///
+/// Descriptors opened before have an `open` row without a latency. What was mapped before has no
+/// `map` row, and its parts have `fault` rows if they are touched for the first time now.
 ///
 /// The three signals must not be handled otherwise, and the calling thread must have no children.
 ///
@@ -31,14 +43,47 @@ const SOURCE: &str = "seekless record --pid: ptrace; latencies are upper bounds,
 /// As [`record`](crate::record); the program runs on.
 pub fn record_running(pid: i32, output: &Path, options: &Options) -> Result<Recorded> {
     check_architecture()?;
+    let events = method::of_running(options)?;
+    let source = if events.is_some() { BY_EVENTS } else { BY_STOPS };
     let run = RunInfo {
         command: command(pid)?,
         directory: directory(pid),
-        source: SOURCE.into(),
+        source: source.into(),
         ..this_machine()
     };
     recorded_by(run, output, options, |spool, settings| {
-        follow(pid, spool, options.limits, settings)
+        let start = Start::new(spool, options.limits, settings, &ENDINGS)?;
+        match events {
+            None => attach(pid, start),
+            Some(events) => watch(pid, events, start),
+        }
+    })
+}
+
+/// Records all processes of the machine but this one, until the limits of `options` are reached or
+/// SIGINT, SIGTERM or SIGHUP comes to this process. This is for root, by the method eBPF.
+///
+/// Descriptors opened before have an `open` row without a latency when they are first used. Calls
+/// of files that `only` leaves out are looked at, too, and dropped. With
+/// [`Options::post_cache`] that view has all disks.
+///
+/// The three signals must not be handled otherwise.
+///
+/// # Errors
+/// See [`ErrorKind`].
+pub fn record_machine(output: &Path, options: &Options) -> Result<Recorded> {
+    check_architecture()?;
+    let events = method::of_machine(options)?;
+    let run = RunInfo { source: OF_MACHINE.into(), ..this_machine() };
+    recorded_by(run, output, options, |spool, settings| {
+        let settings = Settings { places: false, ..settings };
+        let Start { awaited, sink, settings } =
+            Start::new(spool, options.limits, settings, &ENDINGS)?;
+        let touches = Watch::start(Whose::Machine, sink.rows(), Arc::clone(&settings));
+        let tracer = Tracer::of_machine(sink, settings);
+        let mut traced = tracer.run_watching(events, &awaited, None);
+        count_touches(touches, &mut traced);
+        Ok(traced)
     })
 }
 
@@ -63,14 +108,29 @@ fn no_process(pid: i32) -> Error {
     Error::new(ErrorKind::NotFound, message)
 }
 
-fn follow(pid: i32, spool: SpoolWriter, limits: Limits, settings: Settings) -> Result<Traced> {
-    let own = |what: &'static str| move |error| Error::new(ErrorKind::Io, what).because(error);
-    let mut held = ENDINGS.to_vec();
-    held.push(libc::SIGCHLD);
-    // Before the thread of the sink starts, which must leave the signals alone too.
-    let awaited = Awaited::hold(&held).map_err(own("signals cannot be waited for"))?;
-    let sink = Sink::new(spool, limits)
-        .map_err(own("the thread that writes the spool cannot be started"))?;
+/// What a recording of programs that run needs.
+struct Start {
+    awaited: Awaited,
+    sink: Sink,
+    settings: Arc<Settings>,
+}
+
+impl Start {
+    /// Holds the signals back before the thread of the sink starts, which must leave them alone
+    /// too.
+    fn new(spool: SpoolWriter, limits: Limits, settings: Settings, held: &[i32]) -> Result<Self> {
+        let own = |what: &'static str| move |error| Error::new(ErrorKind::Io, what).because(error);
+        let held: Vec<i32> = held.iter().copied().chain([libc::SIGCHLD]).collect();
+        let awaited = Awaited::hold(&held).map_err(own("signals cannot be waited for"))?;
+        let sink = Sink::new(spool, limits, settings.live.clone())
+            .map_err(own("the thread that writes the spool cannot be started"))?;
+        Ok(Self { awaited, sink, settings: Arc::new(settings) })
+    }
+}
+
+/// Follows a process by stops.
+fn attach(pid: i32, start: Start) -> Result<Traced> {
+    let Start { awaited, sink, settings } = start;
     let options = stops(settings.places).bits();
     let threads =
         tracee::seize_process(pid, options).map_err(|error| match error.raw_os_error() {
@@ -79,10 +139,35 @@ fn follow(pid: i32, spool: SpoolWriter, limits: Limits, settings: Settings) -> R
             _ => Error::new(ErrorKind::Io, format!("process {pid} cannot be attached"))
                 .because(error),
         })?;
-    let tracer = Tracer::of_running(pid, &threads, sink, Arc::new(settings));
+    let touches = Watch::start(Whose::Running(pid, &threads), sink.rows(), Arc::clone(&settings));
+    let tracer = Tracer::of_running(pid, &threads, sink, settings);
     let mut traced = tracer.run_attached(&awaited).map_err(|error| {
         Error::new(ErrorKind::Trace, "the program could no longer be followed").because(error)
     })?;
-    traced.summary.mappings = Mappings::Calls("the program ran already".to_owned());
+    count_touches(touches, &mut traced);
+    Ok(traced)
+}
+
+/// Follows a process by what programs in the kernel tell.
+fn watch(pid: i32, events: CallEvents, start: Start) -> Result<Traced> {
+    let Start { awaited, sink, settings } = start;
+    let threads = inspect::threads(pid);
+    if !threads.contains(&pid) {
+        return Err(match threads.is_empty() {
+            true => no_process(pid),
+            false => {
+                let message = format!("{pid} is a thread; give its process to --pid");
+                Error::new(ErrorKind::Usage, message)
+            }
+        });
+    }
+    let touches = Watch::start(Whose::Running(pid, &threads), sink.rows(), Arc::clone(&settings));
+    // Before the first call is told: it finds out what is open, which calls then change.
+    let tracer = Tracer::of_watched(pid, &threads, sink, settings);
+    events.follow(pid).map_err(|error| {
+        Error::new(ErrorKind::Io, "the process cannot be followed").because(error)
+    })?;
+    let mut traced = tracer.run_watching(events, &awaited, Some(pid));
+    count_touches(touches, &mut traced);
     Ok(traced)
 }

@@ -1,6 +1,7 @@
 //! Sends rows through a queue to a thread that writes the spool. So the traced program does not
 //! wait for their encoding. Rows reach the spool within 250 ms even if no others follow.
 
+use crate::live::Live;
 use hashbrown::HashMap;
 use seekless_trace::{Access, FileId, SpoolWriter};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -76,13 +77,18 @@ pub(crate) struct Sink {
 }
 
 impl Sink {
-    pub(crate) fn new(spool: SpoolWriter, limits: Limits) -> std::io::Result<Self> {
+    /// With `live`, rows are counted there for somebody who looks meanwhile.
+    pub(crate) fn new(
+        spool: SpoolWriter,
+        limits: Limits,
+        live: Option<Live>,
+    ) -> std::io::Result<Self> {
         let shared = Arc::new(Shared::default());
         shared.lock().limits = limits;
         let theirs = Arc::clone(&shared);
         let writer = std::thread::Builder::new()
             .name("seekless-spool".into())
-            .spawn(move || write(&theirs, Written { spool, lost: 0, error: None }))?;
+            .spawn(move || write(&theirs, Written { spool, lost: 0, error: None }, live))?;
         let rows = Rows { shared, files: Arc::default() };
         Ok(Self { rows, writer: Some(writer) })
     }
@@ -203,12 +209,15 @@ impl Drop for Sink {
     }
 }
 
-fn write(shared: &Shared, mut written: Written) -> Written {
+fn write(shared: &Shared, mut written: Written, live: Option<Live>) -> Written {
     let mut names = Vec::new();
     let mut rows = Vec::new();
     loop {
         let (done, late) = take(shared, &mut names, &mut rows);
         shared.room.notify_all();
+        if let Some(live) = &live {
+            live.count(&names, &rows);
+        }
         for name in names.drain(..) {
             written.spool.file(name); // its number is the sink's: both count up from 0
         }

@@ -3,10 +3,13 @@
 
 use crate::call::Call;
 use crate::descriptions::DescriptionId;
+use crate::opening::Opening;
+use crate::shared::Shared;
 use crate::space::Space;
 use hashbrown::HashMap;
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::collections::VecDeque;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 /// What a descriptor refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,17 +24,47 @@ pub(crate) enum Entry {
 
 /// Descriptors by number. A missing one is looked up when it is first used. So we also find
 /// descriptors that arrive in other ways, such as through a socket or pidfd_getfd.
-pub(crate) type Table = HashMap<i32, Entry, foldhash::fast::RandomState>;
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Table {
+    entries: HashMap<i32, Entry, foldhash::fast::RandomState>,
+    /// Open files whose descriptors were not told. Each is a holder; the last is the newest.
+    pub(crate) unbound: VecDeque<DescriptionId>,
+}
+
+impl Table {
+    /// Everything that it holds.
+    pub(crate) fn into_entries(self) -> impl Iterator<Item = Entry> {
+        self.entries.into_values().chain(self.unbound.into_iter().map(Entry::File))
+    }
+}
+
+impl Deref for Table {
+    type Target = HashMap<i32, Entry, foldhash::fast::RandomState>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.entries
+    }
+}
+
+impl DerefMut for Table {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.entries
+    }
+}
 
 /// A thread of the recorded program.
 #[derive(Debug)]
 pub(crate) struct Thread {
     pub(crate) pid: i32,
-    pub(crate) files: Rc<RefCell<Table>>,
-    pub(crate) space: Rc<RefCell<Space<DescriptionId>>>,
+    pub(crate) files: Arc<Shared<Table>>,
+    pub(crate) space: Arc<Shared<Space<DescriptionId>>>,
     /// The current directory; `None` until it is needed.
-    pub(crate) directory: Rc<RefCell<Option<Vec<u8>>>>,
+    pub(crate) directory: Arc<Shared<Option<Vec<u8>>>>,
     pub(crate) pending: Option<Pending>,
+    /// An open of which we do not know yet what came of it.
+    pub(crate) opening: Option<Opening>,
+    /// The last call that was notified and went on: its number and arguments.
+    pub(crate) answered: Option<(u64, [u64; 6])>,
     /// A word of its memory that we changed for the current call: its address and original value.
     pub(crate) lent: Option<(u64, u64)>,
 }
@@ -41,10 +74,12 @@ impl Thread {
     pub(crate) fn new(pid: i32) -> Self {
         Self {
             pid,
-            files: Rc::default(),
-            space: Rc::default(),
-            directory: Rc::default(),
+            files: Arc::default(),
+            space: Arc::default(),
+            directory: Arc::default(),
             pending: None,
+            opening: None,
+            answered: None,
             lent: None,
         }
     }
@@ -53,10 +88,12 @@ impl Thread {
     pub(crate) fn sibling(&self) -> Self {
         Self {
             pid: self.pid,
-            files: Rc::clone(&self.files),
-            space: Rc::clone(&self.space),
-            directory: Rc::clone(&self.directory),
+            files: Arc::clone(&self.files),
+            space: Arc::clone(&self.space),
+            directory: Arc::clone(&self.directory),
             pending: None,
+            opening: None,
+            answered: None,
             lent: None,
         }
     }

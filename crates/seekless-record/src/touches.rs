@@ -2,7 +2,7 @@
 //! the kernel tells of page faults, at some hundred nanoseconds each. Reads by calls are not seen.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::faults::Watch;
+use crate::faults::{Watch, Whose};
 use crate::record::why_no_touches;
 use crate::selection::Selection;
 use crate::sink::Rows;
@@ -31,9 +31,9 @@ impl Touches {
     pub fn follow(pid: i32) -> Result<Self> {
         let rows = Rows::unwritten();
         let settings = Settings { selection: Selection::new(&[], &[])?, ..Settings::default() };
-        let watch = Watch::start(pid, rows.clone(), Arc::new(settings)).map_err(|error| {
-            Error::new(ErrorKind::Refused, why_no_touches(&error)).because(error)
-        })?;
+        let watch = Watch::start(Whose::Starting(pid), rows.clone(), Arc::new(settings)).map_err(
+            |error| Error::new(ErrorKind::Refused, why_no_touches(&error)).because(error),
+        )?;
         Ok(Self { watch, rows, names: Vec::new() })
     }
 

@@ -1,6 +1,6 @@
 //! The loop around `waitpid`. It interprets and notes each stop of a traced thread, and lets the
 //! thread go on at once. Where programs in the kernel tell of calls ([`told`]), only signals stop
-//! the program's first thread.
+//! the program's first thread. Some calls may be told by notifications instead ([`notified`]).
 
 mod ask;
 mod attached;
@@ -8,10 +8,12 @@ mod enter;
 mod leave;
 mod life;
 mod look;
+mod notified;
 mod rows;
 mod tables;
 mod told;
 mod transfer;
+mod watching;
 
 #[cfg(test)]
 mod tests;
@@ -20,10 +22,13 @@ pub(crate) use attached::ENDINGS;
 use told::Told;
 
 use crate::arch::Registers;
+use crate::arrivals::{Arrivals, Arrived};
 use crate::call::Call;
 use crate::calls::Calls;
 use crate::descriptions::{Descriptions, Moment};
+use crate::live::Live;
 use crate::looker::Looker;
+use crate::method::Grain;
 use crate::paths::{self, Paths};
 use crate::recorded::{Status, Summary};
 use crate::selection::Selection;
@@ -52,6 +57,8 @@ pub(crate) struct Settings {
     pub(crate) own: Vec<Vec<u8>>,
     /// Find out where files lie.
     pub(crate) places: bool,
+    /// Where rows are counted for somebody who looks.
+    pub(crate) live: Option<Live>,
 }
 
 impl Settings {
@@ -82,6 +89,12 @@ pub(crate) struct Tracer {
     attached: bool,
     /// What the kernel's programs tell, if they do and calls do not stop.
     told: Option<Box<Told>>,
+    /// How finely notifications are made, if they are.
+    grain: Option<Grain>,
+    /// The current call has yet to happen.
+    foresees: bool,
+    /// Writes to recorded files so far.
+    writes: u64,
     /// The program has been executed. The child's calls before that are the recorder's own.
     live: bool,
     status: Option<Status>,
@@ -103,6 +116,8 @@ pub(crate) struct Tracer {
     summary: Summary,
     /// Finds out where files lie, if that is wanted.
     looker: Option<Looker>,
+    /// What comes into the cache of mapped files, if page faults are not told.
+    arrivals: Option<Arrivals>,
     /// Files that were opened, to count each once.
     opened: HashSet<FileId, foldhash::fast::RandomState>,
 }
@@ -112,6 +127,8 @@ pub(crate) struct Traced {
     pub(crate) sink: Sink,
     pub(crate) summary: Summary,
     pub(crate) looker: Option<Looker>,
+    /// What came into the cache of mapped files, if that was looked at.
+    pub(crate) arrived: Option<Arrived>,
     /// `None` if the program was never executed.
     pub(crate) status: Option<Status>,
     pub(crate) duration_ns: u64,
@@ -136,6 +153,9 @@ impl Tracer {
             main,
             attached: false,
             told: None,
+            grain: None,
+            foresees: false,
+            writes: 0,
             live: false,
             status: None,
             deprives: false,
@@ -149,7 +169,15 @@ impl Tracer {
             summary: Summary { processes: 1, ..Summary::default() },
             opened: HashSet::default(),
             looker: looks.then(Looker::default),
+            arrivals: None,
         }
+    }
+
+    /// Looks at what comes into the cache of mapped files. Only where the program stops is a file
+    /// looked at before it is touched.
+    pub(crate) fn look_at_arrivals(self) -> Self {
+        let arrivals = self.told.is_none().then(Arrivals::default);
+        Self { arrivals, ..self }
     }
 
     /// Follows the program until it and all its descendants have ended.
@@ -166,14 +194,16 @@ impl Tracer {
                 Err(error) if error.raw_os_error() == Some(libc::EINTR) => self.pass_to_the_rest(),
                 Err(error) if error.raw_os_error() == Some(libc::ECHILD) => break,
                 Err(error) => {
-                    self.threads
-                        .values()
-                        .for_each(|thread| drop(signals::send(thread.pid, libc::SIGKILL)));
+                    self.kill_all();
                     return Err(error);
                 }
             }
         }
         Ok(self.traced())
+    }
+
+    fn kill_all(&self) {
+        self.threads.values().for_each(|thread| drop(signals::send(thread.pid, libc::SIGKILL)));
     }
 
     fn traced(mut self) -> Traced {
@@ -183,6 +213,7 @@ impl Tracer {
             sink: self.sink,
             summary: self.summary,
             looker: self.looker,
+            arrived: self.arrivals.map(Arrivals::finish),
             status: self.status.filter(|_| self.live),
         }
     }
@@ -260,6 +291,7 @@ impl Tracer {
             return false;
         }
         let pending = self.enter(tid, call, entered);
+        self.settle(tid);
         let matters = pending.is_some();
         if let Some(thread) = self.threads.get_mut(&tid) {
             thread.pending = pending;
@@ -295,6 +327,7 @@ impl Tracer {
     }
 
     fn signalled(&mut self, tid: i32, signal: i32) -> io::Result<()> {
+        self.hide_interruption(tid);
         let passed = if self.is_second_of_a_pair(tid, signal) { 0 } else { signal };
         self.go_on(tid, passed)
     }

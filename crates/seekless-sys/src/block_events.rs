@@ -106,7 +106,7 @@ impl BlockEvents {
     /// # Errors
     /// Never but for lack of memory.
     pub fn wait(&self, limit: Duration) -> io::Result<()> {
-        perf::wait(&self.rings, limit)
+        perf::wait(&self.rings, limit).map(drop)
     }
 
     /// Takes all records out of the rings and appends them to `events`: in the order of their times

@@ -7,12 +7,13 @@ mod assembler;
 mod kernel_types;
 mod map;
 mod program;
+mod published;
 mod ring;
 
 pub(crate) use assembler::{Assembler, Helper, Jump, Label, Program, Register, Width};
 pub(crate) use kernel_types::KernelTypes;
 pub(crate) use map::{Kind, Map};
-pub(crate) use program::Attached;
+pub(crate) use program::{Attached, load};
 pub(crate) use ring::Ring;
 
 use std::io;

@@ -16,15 +16,15 @@ mod programs;
 
 pub use event::{Call, Event, File, Which};
 
-use crate::bpf::{Attached, KernelTypes, Kind, Map, Ring};
+use crate::bpf::{Attached, KernelTypes, Kind, Map, Ring, load};
 use fields::Fields;
 use layout::{FIRST_X32, NUMBERS};
 use programs::Code;
 use std::io;
 
-const PROCESSES_MAX: u32 = 1 << 16;
+const PROCESSES_MAX: u32 = 1 << 15;
 /// Threads that are in a call at one time.
-const CALLS_MAX: u32 = 1 << 14;
+const CALLS_MAX: u32 = 1 << 13;
 const FILES_MAX: u32 = 1 << 14;
 /// The number of the first namespace of processes, in which programs in the kernel count.
 const FIRST_NAMESPACE: &str = "pid:[4026531836]";
@@ -64,6 +64,15 @@ pub struct Rule {
     pub end: bool,
 }
 
+/// Whose calls are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Those of the processes that [`CallEvents::follow`] names, and of all that they start.
+    Followed,
+    /// Those of all processes of the machine but this one.
+    Machine,
+}
+
 /// Follows processes.
 #[derive(Debug)]
 pub struct CallEvents {
@@ -72,26 +81,31 @@ pub struct CallEvents {
     lost: Map,
     // Their end is the end of the programs.
     _attached: Vec<Attached>,
+    _later: Map,
 }
 
 /// The tables that the programs share.
 struct Tables {
     rules: Map,
+    /// Those that are followed; of the whole machine those that are left out.
     processes: Map,
     running: Map,
     told: Map,
     lost: Map,
     scratch: Map,
     told_scratch: Map,
+    /// Programs that others go on to.
+    later: Map,
 }
 
 impl CallEvents {
-    /// Loads the programs; no process is followed yet. `ring_bytes` must be a power of two.
+    /// Loads the programs. Of the scope [`Scope::Followed`] no process is followed yet.
+    /// `ring_bytes` must be a power of two.
     ///
     /// # Errors
     /// PermissionDenied without root or CAP_BPF and CAP_PERFMON; Unsupported if this kernel or
     /// architecture lacks something; the message says what.
-    pub fn load(rules: &[Rule], ring_bytes: u32) -> io::Result<Self> {
+    pub fn load(rules: &[Rule], ring_bytes: u32, scope: Scope) -> io::Result<Self> {
         if cfg!(not(target_arch = "x86_64")) {
             return Err(unsupported("programs are written for x86-64 only"));
         }
@@ -101,7 +115,17 @@ impl CallEvents {
         let tables = Tables::create(rules)?;
         let ring = Ring::create(ring_bytes)?;
         let fields = Fields::of(&KernelTypes::of_this_kernel().map_err(no_types)?)?;
-        let code = Code { tables: &tables, ring: ring.map(), fields: &fields };
+        if scope == Scope::Machine {
+            tables.processes.set(std::process::id(), 1)?;
+        }
+        let code = Code { tables: &tables, ring: ring.map(), fields: &fields, scope };
+        for (at, program) in [
+            (layout::later::TELL, code.tell_files()),
+            (layout::later::ENTRY, code.later_at_entry()),
+            (layout::later::EXIT, code.later_at_exit()),
+        ] {
+            tables.later.set_program(at as u32, &load(&program)?)?;
+        }
         let attached = vec![
             Attached::load(&code.at_fork(), c"sched_process_fork")?,
             Attached::load(&code.at_exec(), c"sched_process_exec")?,
@@ -109,11 +133,12 @@ impl CallEvents {
             Attached::load(&code.at_exit(), c"sys_exit")?,
             Attached::load(&code.at_entry(), c"sys_enter")?,
         ];
-        let Tables { processes, lost, .. } = tables;
-        Ok(Self { ring, processes, lost, _attached: attached })
+        let Tables { processes, lost, later, .. } = tables;
+        Ok(Self { ring, processes, lost, _attached: attached, _later: later })
     }
 
-    /// Follows the process and all that it starts from now on.
+    /// Follows the process and all that it starts from now on; in the scope [`Scope::Machine`]
+    /// leaves them out.
     ///
     /// # Errors
     /// There is no memory.
@@ -136,7 +161,8 @@ impl CallEvents {
         self.lost.get(0).unwrap_or(0)
     }
 
-    /// Whether any followed process lives.
+    /// Whether any followed process lives; in the scope [`Scope::Machine`] always, as this one
+    /// does.
     #[must_use]
     pub fn has_any(&self) -> bool {
         self.processes.has_any()
@@ -147,12 +173,13 @@ impl Tables {
     fn create(rules: &[Rule]) -> io::Result<Self> {
         let tables = Self {
             rules: Map::create(Kind::Array, 4, 8, FIRST_X32 + 1)?,
-            processes: Map::create(Kind::Hash, 4, 8, PROCESSES_MAX)?,
+            processes: Map::create(Kind::Growing, 4, 8, PROCESSES_MAX)?,
             running: Map::create(Kind::Hash, 8, layout::RUNNING_BYTES, CALLS_MAX)?,
             told: Map::create(Kind::Recent, 8, 8, FILES_MAX)?,
             lost: Map::create(Kind::Array, 4, 8, 1)?,
             scratch: Map::create(Kind::ArrayEach, 4, layout::SCRATCH_BYTES, 1)?,
             told_scratch: Map::create(Kind::ArrayEach, 4, layout::TOLD_SCRATCH_BYTES, 1)?,
+            later: Map::create(Kind::Programs, 4, 4, layout::later::COUNT)?,
         };
         for rule in rules.iter().filter(|rule| rule.number < NUMBERS) {
             let at = rule.number + if rule.foreign { NUMBERS } else { 0 };
@@ -188,7 +215,7 @@ mod tests {
             Rule { number: 257, opens: true, text: Some(1), ..Rule::default() },
             Rule { number: 0, files: [Some(0), None], ..Rule::default() },
         ];
-        let mut events = match CallEvents::load(&rules, 1 << 20) {
+        let mut events = match CallEvents::load(&rules, 1 << 20, Scope::Followed) {
             Ok(events) => events,
             Err(error) if error.raw_os_error() == Some(libc::EPERM) => {
                 return eprintln!("skipped: programs in the kernel are for root ({error})");

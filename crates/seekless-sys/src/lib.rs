@@ -46,7 +46,7 @@
 //! - [`home`] names the user's folders.
 //!
 //! Processes:
-//! - [`seccomp`], [`tracee`] and [`signals`] serve the recorder of programs;
+//! - [`seccomp`], [`notify`], [`tracee`] and [`signals`] serve the recorder of programs;
 //! - [`call_events`] tells it of calls without a stop, by programs in the kernel (eBPF);
 //! - [`page_faults`] tells it which mapped pages a program touches, [`block_events`] what reaches
 //!   the devices;
@@ -99,11 +99,13 @@ pub mod hosts;
 pub mod in_use;
 pub mod inflate;
 mod inherited;
+mod kernel;
 pub mod locked;
 pub mod map;
 pub mod memory;
 pub mod mounts;
 pub mod namespaces;
+pub mod notify;
 pub mod output;
 pub mod page_faults;
 mod perf;

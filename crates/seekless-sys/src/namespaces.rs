@@ -1,6 +1,7 @@
 //! A process's own view of what is mounted where (mount namespaces), without root where the kernel
 //! lets users have namespaces.
 
+use crate::tracee::{self, Stop};
 use rustix::io::Errno;
 use rustix::mount::{MountPropagationFlags, UnmountFlags, mount_change, unmount};
 use rustix::process::{getegid, geteuid};
@@ -32,6 +33,29 @@ pub fn own_mounts() -> io::Result<()> {
     // What is mounted here shall not reach others; what they mount shall come here.
     mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::DOWNSTREAM)?;
     Ok(())
+}
+
+/// Whether [`own_mounts`] works here: a child process tries it, and ends.
+///
+/// # Errors
+/// As [`own_mounts`], or there is no child.
+pub fn own_mounts_work() -> io::Result<()> {
+    // SAFETY: the C library keeps its allocator usable in the child, which takes no other lock, and
+    // ends without running a destructor of this process.
+    let child = unsafe { libc::fork() };
+    match child {
+        -1 => Err(io::Error::last_os_error()),
+        0 => {
+            let outcome = own_mounts().map_err(|error| error.raw_os_error().unwrap_or(libc::EIO));
+            // SAFETY: ends the child at once. Error numbers fit into an exit code.
+            unsafe { libc::_exit(outcome.err().unwrap_or(0)) }
+        }
+        child => match tracee::wait(child)? {
+            (_, Stop::Exited(0)) => Ok(()),
+            (_, Stop::Exited(number)) => Err(io::Error::from_raw_os_error(number)),
+            _ => Err(io::Error::other("the process that tried it was killed")),
+        },
+    }
 }
 
 /// Leaves the mounts of [`own_mounts`] to others: this process no longer sees what is mounted at

@@ -6,8 +6,10 @@
 //! kernel itself takes for the program (a `write` from mapped memory).
 
 mod event;
+mod mapped;
 
 pub use event::{Event, Mapped, What};
+pub use mapped::mapped_now;
 
 use crate::perf::{self, Attributes, Ring, flags, samples};
 use event::parse;
@@ -18,7 +20,7 @@ use std::time::Duration;
 /// How many bytes the kernel maps around a fault unless its debug file says otherwise.
 const FAULT_AROUND_BYTES: u64 = 64 << 10;
 
-/// Follows a process that is about to execute a program.
+/// Follows processes.
 #[derive(Debug)]
 pub struct PageFaults {
     rings: Vec<Ring>,
@@ -33,30 +35,47 @@ impl PageFaults {
     /// # Errors
     /// The kernel, a container or the user's limits refuse perf events.
     pub fn follow(pid: i32) -> io::Result<Self> {
-        let with_kernel = Self::open(pid, true);
-        let (rings, sees_kernel) = match with_kernel {
-            Ok(rings) => (rings, true),
-            Err(_) => (Self::open(pid, false)?, false),
-        };
-        Ok(Self { rings, scratch: Vec::new(), sees_kernel })
+        let flags = flags::DISABLED | flags::INHERIT | flags::ENABLE_ON_EXEC;
+        Self::open(flags, |attributes| perf::open_on_all(attributes, pid))
     }
 
-    fn open(pid: i32, kernel: bool) -> io::Result<Vec<Ring>> {
-        let flags = flags::DISABLED
-            | flags::INHERIT
-            | flags::MMAP
-            | flags::MMAP_DATA
-            | flags::MMAP2
-            | flags::COMM
-            | flags::COMM_EXEC
-            | flags::TASK
-            | flags::ENABLE_ON_EXEC
-            | flags::SAMPLE_ID_ALL
-            | if kernel { 0 } else { flags::EXCLUDE_KERNEL };
-        let samples = samples::TID | samples::TIME | samples::ADDR;
-        let attributes =
-            Attributes::new(Attributes::SOFTWARE, Attributes::PAGE_FAULTS, samples, flags);
-        perf::open_on_all(&attributes, pid)
+    /// Follows threads that run, from now on, and all that they start. What is mapped already is
+    /// not told: [`mapped_now`] tells it.
+    ///
+    /// # Errors
+    /// As [`PageFaults::follow`]; or none of the threads is there any more.
+    pub fn follow_running(tids: &[i32]) -> io::Result<Self> {
+        Self::open(flags::INHERIT, |attributes| perf::open_of_all(attributes, tids))
+    }
+
+    /// As [`PageFaults::follow_running`], all processes of the machine. This is for root.
+    ///
+    /// # Errors
+    /// As [`PageFaults::follow`].
+    pub fn follow_machine() -> io::Result<Self> {
+        const EVERY_PROCESS: i32 = -1;
+        Self::open(0, |attributes| perf::open_on_all(attributes, EVERY_PROCESS))
+    }
+
+    /// Opens with the faults that the kernel takes for programs or, where that is refused, without.
+    fn open(more: u64, open: impl Fn(&Attributes) -> io::Result<Vec<Ring>>) -> io::Result<Self> {
+        let attributes = |kernel: u64| {
+            let flags = flags::MMAP
+                | flags::MMAP_DATA
+                | flags::MMAP2
+                | flags::COMM
+                | flags::COMM_EXEC
+                | flags::TASK
+                | flags::SAMPLE_ID_ALL;
+            let samples = samples::TID | samples::TIME | samples::ADDR;
+            let flags = flags | more | kernel;
+            Attributes::new(Attributes::SOFTWARE, Attributes::PAGE_FAULTS, samples, flags)
+        };
+        let (rings, sees_kernel) = match open(&attributes(0)) {
+            Ok(rings) => (rings, true),
+            Err(_) => (open(&attributes(flags::EXCLUDE_KERNEL))?, false),
+        };
+        Ok(Self { rings, scratch: Vec::new(), sees_kernel })
     }
 
     /// Whether it sees the faults that the kernel takes for the program, too.
@@ -65,11 +84,13 @@ impl PageFaults {
         self.sees_kernel
     }
 
-    /// Waits until a ring is a quarter full, all followed processes have ended, or the time is up.
+    /// Waits until a ring is a quarter full, the followed process has ended, or the time is up.
+    /// Returns whether it has ended: then this does not wait any more, though its descendants may
+    /// live.
     ///
     /// # Errors
     /// Never but for lack of memory.
-    pub fn wait(&self, limit: Duration) -> io::Result<()> {
+    pub fn wait(&self, limit: Duration) -> io::Result<bool> {
         perf::wait(&self.rings, limit)
     }
 

@@ -37,13 +37,35 @@ pub(crate) fn open_on_all(attributes: &Attributes, pid: i32) -> io::Result<Vec<R
     }
 }
 
+/// As [`open_on_all`], of several threads, which share the rings. Threads that have ended are left
+/// out.
+pub(crate) fn open_of_all(attributes: &Attributes, tids: &[i32]) -> io::Result<Vec<Ring>> {
+    let (first, others) = tids.split_first().ok_or_else(no_thread)?;
+    let mut rings = open_on_all(attributes, *first)?;
+    for (ring, processor) in rings.iter_mut().zip(online_processors()) {
+        for &tid in others {
+            match ring.join(attributes, tid, processor) {
+                Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
+                result => result?,
+            }
+        }
+    }
+    Ok(rings)
+}
+
+fn no_thread() -> io::Error {
+    io::Error::from_raw_os_error(libc::ESRCH)
+}
+
 /// Waits until a ring is a quarter full, all followed processes have ended, or the time is up.
-pub(crate) fn wait(rings: &[Ring], limit: Duration) -> io::Result<()> {
+/// Returns whether they have ended: then this does not wait any more.
+pub(crate) fn wait(rings: &[Ring], limit: Duration) -> io::Result<bool> {
     let mut rings: Vec<PollFd<'_>> =
         rings.iter().map(|ring| PollFd::from_borrowed_fd(ring.as_fd(), PollFlags::IN)).collect();
     let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() };
     match poll(&mut rings, Some(&limit)) {
-        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Ok(_) => Ok(rings.iter().any(|ring| ring.revents().contains(PollFlags::HUP))),
+        Err(rustix::io::Errno::INTR) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }

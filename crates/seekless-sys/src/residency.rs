@@ -79,6 +79,16 @@ pub fn write_back_file_system(file: BorrowedFd<'_>) -> io::Result<()> {
     Ok(())
 }
 
+/// As [`resident_bytes`] answers where there is no cachestat: by mincore(2) alone.
+///
+/// # Errors
+/// As [`resident_bytes`].
+pub fn resident_bytes_by_mincore(file: BorrowedFd<'_>) -> io::Result<Option<u64>> {
+    let file_bytes = rustix::fs::fstat(file)?.st_size.unsigned_abs();
+    let pages = pages_by_mincore(file, 0..file_bytes)?;
+    Ok(pages.map(|pages| (pages * page_bytes()).min(file_bytes)))
+}
+
 /// How many pages of the range mincore calls resident; `None` where it does not tell the truth.
 fn pages_by_mincore(file: BorrowedFd<'_>, range: Range<u64>) -> io::Result<Option<u64>> {
     if mincore_is_honest(file)? { mapped_pages(file, range) } else { Ok(None) }

@@ -1,9 +1,15 @@
-//! A seccomp filter that stops the tracer at chosen system calls and lets all others run at full
-//! speed. Classic BPF, a few instructions a rule; see seccomp(2), SECCOMP_RET_TRACE.
+//! A seccomp filter that tells the tracer of chosen system calls and lets all others run at full
+//! speed. Classic BPF, a few instructions a rule; see seccomp(2), SECCOMP_RET_TRACE and
+//! SECCOMP_RET_USER_NOTIF.
+
+mod works;
+
+pub use works::{filters_work, notifications_work};
 
 use libc::sock_filter;
 use std::io;
 use std::ops::Range;
+use std::os::fd::RawFd;
 
 /// Tells the stops that this filter asks for from those that a filter of the program's own asks
 /// for.
@@ -22,8 +28,28 @@ const ALWAYS: u32 = libc::BPF_JMP | libc::BPF_JA;
 const TRACED: u32 = libc::SECCOMP_RET_TRACE | MARK;
 const RETURN: u32 = libc::BPF_RET | libc::BPF_K;
 
-/// When a call of a rule's number stops the tracer. Only an argument's low 32 bits are looked at,
-/// where not said otherwise.
+/// How the tracer is told of a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Action {
+    /// By a stop of ptrace.
+    #[default]
+    Stop,
+    /// By a notification ([`crate::notify`]). Of two filters that have an action each, the one that
+    /// notifies wins.
+    Notify,
+}
+
+impl Action {
+    fn answer(self) -> u32 {
+        match self {
+            Action::Stop => TRACED,
+            Action::Notify => libc::SECCOMP_RET_USER_NOTIF,
+        }
+    }
+}
+
+/// When the tracer is told of a call of a rule's number. Only an argument's low 32 bits are looked
+/// at, where not said otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// At each call.
@@ -62,6 +88,8 @@ pub struct Rule {
     pub number: u32,
     /// When it is of interest.
     pub when: When,
+    /// How the tracer is told.
+    pub action: Action,
 }
 
 /// The rules for one calling convention.
@@ -82,10 +110,10 @@ impl Section<'_> {
             load(NUMBER),
             jump(IF_AT_LEAST, self.all_of.start, 0, 2),
             jump(IF_AT_LEAST, self.all_of.end, 1, 0),
-            trace(),
+            answer(TRACED),
         ];
         for rule in self.rules {
-            let when = when(rule.when);
+            let when = when(rule.when, rule.action.answer());
             body.push(jump(IF_EQUAL, rule.number, 0, when.len() as u8));
             body.extend(when);
         }
@@ -98,11 +126,12 @@ impl Section<'_> {
 #[derive(Clone, Debug)]
 pub struct Filter {
     program: Vec<sock_filter>,
+    notifies: bool,
 }
 
 impl Filter {
-    /// Calls that match a rule of their architecture's section stop the tracer; everything else
-    /// runs as if there were no filter.
+    /// The tracer is told of calls that match a rule of their architecture's section; everything
+    /// else runs as if there were no filter.
     ///
     /// Sections and rules asked first are the cheapest: put the commonest calls there.
     #[must_use]
@@ -116,13 +145,21 @@ impl Filter {
             program.extend(body);
         }
         program.push(allow());
-        Self { program }
+        let mut rules = sections.iter().flat_map(|section| section.rules);
+        Self { program, notifies: rules.any(|rule| rule.action == Action::Notify) }
+    }
+
+    /// Whether any rule is told by notifications.
+    #[must_use]
+    pub fn notifies(&self) -> bool {
+        self.notifies
     }
 
     /// Puts the filter on the calling thread, for good, and on all that it starts. Makes no
     /// allocation, so it may be called between fork and exec. Without CAP_SYS_ADMIN it must set
-    /// no_new_privs before.
-    pub(crate) fn install(&self) -> io::Result<()> {
+    /// no_new_privs before. Returns the descriptor from which notifications are read, if there are
+    /// any.
+    pub(crate) fn install(&self) -> io::Result<Option<RawFd>> {
         match self.load() {
             Err(error) if error.raw_os_error() == Some(libc::EACCES) => {
                 // SAFETY: sets a flag of this thread; no pointers.
@@ -133,36 +170,69 @@ impl Filter {
         }
     }
 
-    fn load(&self) -> io::Result<()> {
-        let program = libc::sock_fprog {
+    /// Points to instructions of this filter.
+    fn program(&self) -> libc::sock_fprog {
+        libc::sock_fprog {
             len: self.program.len() as libc::c_ushort,
             filter: self.program.as_ptr().cast_mut(),
-        };
+        }
+    }
+
+    fn load(&self) -> io::Result<Option<RawFd>> {
+        let program = self.program();
+        if self.notifies {
+            return listen(&program).map(Some);
+        }
         // SAFETY: the kernel copies `len` instructions from the live vector and does not write to
         // it.
         let result = unsafe {
             libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program, 0, 0)
         };
-        if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+        if result == 0 { Ok(None) } else { Err(io::Error::last_os_error()) }
+    }
+}
+
+/// Loads a program that notifies. From Linux 5.19 on, a signal does not interrupt a call whose
+/// notification has been read.
+fn listen(program: &libc::sock_fprog) -> io::Result<RawFd> {
+    const WAIT_KILLABLE: libc::c_ulong = 1 << 5;
+    let with = |flags: libc::c_ulong| {
+        let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | flags;
+        // SAFETY: the kernel copies the program, which is live, and does not write to it.
+        let fd = unsafe {
+            libc::syscall(
+                libc::SYS_seccomp,
+                libc::SECCOMP_SET_MODE_FILTER,
+                flags,
+                std::ptr::from_ref(program),
+            )
+        };
+        if fd >= 0 { Ok(fd as RawFd) } else { Err(io::Error::last_os_error()) }
+    };
+    match with(WAIT_KILLABLE) {
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => with(0),
+        result => result,
     }
 }
 
 /// What follows a rule's number: always ends in a return, so that the next rule still finds the
 /// number loaded.
-fn when(when: When) -> Vec<sock_filter> {
+fn when(when: When, told: u32) -> Vec<sock_filter> {
     match when {
-        When::Always => vec![trace()],
+        When::Always => vec![answer(told)],
         When::ArgumentIn(argument, values) => {
             let mut body = vec![load(ARGUMENTS + 8 * argument)];
-            body.extend(values.iter().flat_map(|value| [jump(IF_EQUAL, *value, 0, 1), trace()]));
+            body.extend(
+                values.iter().flat_map(|value| [jump(IF_EQUAL, *value, 0, 1), answer(told)]),
+            );
             body.push(allow());
             body
         }
         When::ArgumentWithout(argument, bits) => {
-            vec![load(ARGUMENTS + 8 * argument), jump(IF_BITS, bits, 1, 0), trace(), allow()]
+            vec![load(ARGUMENTS + 8 * argument), jump(IF_BITS, bits, 1, 0), answer(told), allow()]
         }
         When::ArgumentWith(argument, bits) => {
-            vec![load(ARGUMENTS + 8 * argument), jump(IF_BITS, bits, 0, 1), trace(), allow()]
+            vec![load(ARGUMENTS + 8 * argument), jump(IF_BITS, bits, 0, 1), answer(told), allow()]
         }
         When::UnlessWithZero(argument, value, zero) => vec![
             load(ARGUMENTS + 8 * argument),
@@ -172,7 +242,7 @@ fn when(when: When) -> Vec<sock_filter> {
             load(ARGUMENTS + 8 * zero + 4),
             jump(IF_EQUAL, 0, 0, 1),
             allow(),
-            trace(),
+            answer(told),
         ],
     }
 }
@@ -186,11 +256,11 @@ fn jump(code: u32, k: u32, if_true: u8, if_false: u8) -> sock_filter {
 }
 
 fn allow() -> sock_filter {
-    sock_filter { code: RETURN as u16, jt: 0, jf: 0, k: libc::SECCOMP_RET_ALLOW }
+    answer(libc::SECCOMP_RET_ALLOW)
 }
 
-fn trace() -> sock_filter {
-    sock_filter { code: RETURN as u16, jt: 0, jf: 0, k: TRACED }
+fn answer(told: u32) -> sock_filter {
+    sock_filter { code: RETURN as u16, jt: 0, jf: 0, k: told }
 }
 
 #[cfg(test)]
@@ -228,15 +298,20 @@ mod tests {
         }
     }
 
+    fn rule(number: u32, when: When) -> Rule {
+        Rule { number, when, action: Action::Stop }
+    }
+
     fn filter() -> Filter {
         let rules = [
-            Rule { number: 3, when: When::Always },
-            Rule { number: 4, when: When::ArgumentIn(1, &[10, 20]) },
-            Rule { number: 5, when: When::ArgumentWithout(2, 0x20) },
-            Rule { number: 6, when: When::ArgumentWith(0, 0x4000) },
-            Rule { number: 8, when: When::UnlessWithZero(2, 1, 1) },
+            rule(3, When::Always),
+            rule(4, When::ArgumentIn(1, &[10, 20])),
+            rule(5, When::ArgumentWithout(2, 0x20)),
+            rule(6, When::ArgumentWith(0, 0x4000)),
+            rule(8, When::UnlessWithZero(2, 1, 1)),
+            Rule { action: Action::Notify, ..rule(10, When::ArgumentIn(0, &[1])) },
         ];
-        let others = [Rule { number: 9, when: When::Always }];
+        let others = [rule(9, When::Always)];
         Filter::tracing(&[
             Section { architecture: HERE, rules: &rules, all_of: 1000..1010 },
             Section { architecture: HERE + 1, rules: &others, all_of: 0..0 },
@@ -265,5 +340,13 @@ mod tests {
         assert_eq!(answer(HERE + 1, 3), libc::SECCOMP_RET_ALLOW);
         assert_eq!(answer(HERE + 2, 3), libc::SECCOMP_RET_ALLOW);
         assert_eq!(answer(HERE + 2, 9), libc::SECCOMP_RET_ALLOW);
+    }
+
+    #[test]
+    fn a_rule_says_how_the_tracer_is_told() {
+        let answer = |argument| run(&filter(), HERE, 10, [argument, 0, 0, 0, 0, 0]);
+        assert_eq!(answer(1), libc::SECCOMP_RET_USER_NOTIF);
+        assert_eq!(answer(2), libc::SECCOMP_RET_ALLOW);
+        assert!(filter().notifies() && !Filter::tracing(&[]).notifies());
     }
 }

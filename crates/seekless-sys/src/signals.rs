@@ -25,6 +25,21 @@ const FORWARDED: [i32; 8] = [
     libc::SIGALRM,
 ];
 
+/// The signals that a thread of a wrapper leaves to the main thread, which waits for the program
+/// and looks whether one came.
+pub const FOR_THE_MAIN_THREAD: [i32; 10] = [
+    libc::SIGINT,
+    libc::SIGTERM,
+    libc::SIGHUP,
+    libc::SIGQUIT,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGWINCH,
+    libc::SIGALRM,
+    libc::SIGTSTP,
+    libc::SIGCHLD,
+];
+
 /// The process that signals go to; 0 while nothing is wrapped.
 static PROGRAM: AtomicI32 = AtomicI32::new(0);
 /// The last signal that came after the program had ended.

@@ -3,10 +3,12 @@
 //! would be lost at `waitpid`.
 
 use crate::inherited;
+use crate::notify::{self, Listener};
 use crate::seccomp::Filter;
 use std::ffi::CString;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::net::UnixStream;
 use std::ptr;
 
 /// What a tracee did.
@@ -62,12 +64,14 @@ pub struct Waiting {
     pub pid: i32,
     go: io::PipeWriter,
     failure: io::PipeReader,
+    listener: Option<UnixStream>,
 }
 
 /// A child on its way to exec.
 #[derive(Debug)]
 pub struct Released {
     failure: io::PipeReader,
+    listener: Option<UnixStream>,
 }
 
 /// Forks a child that will load `filter`, if there is one, and execute `arguments[0]`, found along
@@ -88,6 +92,9 @@ pub fn spawn(
     pointers.push(ptr::null());
     let (go_reader, go) = io::pipe().map_err(Failure::Start)?;
     let (failure, failure_writer) = io::pipe().map_err(Failure::Start)?;
+    let notifies = filter.is_some_and(Filter::notifies);
+    let (listener, listener_sender) =
+        notifies.then(UnixStream::pair).transpose().map_err(Failure::Start)?.unzip();
     let closed = inherited::closed_streams();
     // SAFETY: the child only makes calls that are safe after a fork of a threaded process: no
     // allocation, no lock.
@@ -99,11 +106,12 @@ pub fn spawn(
             filter,
             [go.as_raw_fd(), go_reader.as_raw_fd()],
             failure_writer.as_raw_fd(),
+            listener_sender.as_ref().map(AsRawFd::as_raw_fd),
             &closed,
         ),
         _ => {
-            drop((go_reader, failure_writer));
-            let waiting = Waiting { pid, go, failure };
+            drop((go_reader, failure_writer, listener_sender));
+            let waiting = Waiting { pid, go, failure, listener };
             match attach(pid) {
                 Ok(()) => Ok(waiting),
                 Err(error) => {
@@ -123,11 +131,17 @@ impl Waiting {
     /// When the child is gone.
     pub fn release(mut self) -> io::Result<Released> {
         self.go.write_all(&[1])?;
-        Ok(Released { failure: self.failure })
+        Ok(Released { failure: self.failure, listener: self.listener })
     }
 }
 
 impl Released {
+    /// Where the notifications of the child's filter are read, if it has any; `None` also if the
+    /// child could not load it. From then on the child waits for the answers.
+    pub fn listener(&mut self) -> Option<Listener> {
+        notify::receive_listener(&self.listener.take()?).ok()
+    }
+
     /// Once the child has executed the program or ended: why it could not, if so.
     ///
     /// # Errors
@@ -151,6 +165,7 @@ fn become_program(
     filter: Option<&Filter>,
     go: [RawFd; 2],
     failure: RawFd,
+    listener: Option<RawFd>,
     closed: &[RawFd],
 ) -> ! {
     let [go_writer, go_reader] = go;
@@ -168,7 +183,12 @@ fn become_program(
         for fd in closed {
             libc::close(*fd);
         }
-        if let Some(Err(error)) = filter.map(Filter::install) {
+        // From here on there may be nobody yet who answers notifications: the calls below make none
+        // before the listener is sent.
+        if let Err(error) = filter.map_or(Ok(None), Filter::install).and_then(|notifications| {
+            let ends = notifications.zip(listener);
+            ends.map_or(Ok(()), |(notifications, to)| notify::send_listener(to, notifications))
+        }) {
             report(failure, 1, &error);
         } else {
             libc::execvp(arguments[0], arguments.as_ptr());

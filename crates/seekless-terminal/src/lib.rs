@@ -1,7 +1,8 @@
-//! The behaviour that our programs share at a terminal: progress bars, and cleaning up after
-//! Ctrl-C.
+//! The behaviour that our programs share at a terminal: progress bars, a page that is drawn again
+//! and again, and cleaning up after Ctrl-C.
 //!
-//! **Invariant:** knows no other crate of ours; prints to standard error only.
+//! **Invariant:** knows no other crate of ours; prints to standard error, or to the terminal
+//! itself.
 //!
 //! ```
 //! let mut progress = seekless_terminal::progress("reading");
@@ -12,5 +13,6 @@
 
 pub mod interrupt;
 mod progress;
+pub mod screen;
 
 pub use progress::{counting, progress, stages};

@@ -25,6 +25,7 @@
 //! | [`start`] | starts a program, and brings what it needs into the page cache beside it |
 //! | [`profiles`] | keeps what starts of programs need, learned from runs |
 //! | [`warm`] | brings what programs will read into the page cache before they start |
+//! | [`doctor`] | tries what the kernel offers here |
 //! | [`tour`] | does all of this on a sample that it makes itself |
 //!
 //! [`roots`] serves several of them: it finds trees that have moved since they were traced.
@@ -60,6 +61,7 @@ mod crew;
 pub mod cut;
 pub mod device;
 pub mod diff;
+pub mod doctor;
 mod error;
 pub mod export;
 pub mod order;

@@ -1,10 +1,12 @@
 //! `seekless record`: runs a program, records what it and its children read.
 
+mod top;
+
 use crate::command::trace::blocks::said;
 use crate::{exit, output};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use seekless::device::units::{counted, format_bytes, format_duration, parse_duration};
-use seekless::record::{self, Limits, Mappings, Method, Options, PostCache, Recorded};
+use seekless::record::{self, Grain, Limits, Live, Mappings, Method, Options, PostCache, Recorded};
 use seekless::sys::output::{Content, Destination};
 use seekless::tools::blocks;
 use std::ffi::OsString;
@@ -12,6 +14,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use top::Top;
 
 /// Run a program and record what it and its children do with files.
 ///
@@ -21,17 +24,23 @@ use std::process::ExitCode;
 ///
 /// --method says how the calls are seen. `ptrace` needs no privileges: each call on a file stops
 /// the program, which costs it some microseconds a call, and latencies are upper bounds, which
-/// include such stops. `ebpf` is for root, or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE, on a kernel
-/// with type information (/sys/kernel/btf/vmlinux), on x86-64, outside containers: small programs
-/// in the kernel tell of the calls, and the program does not stop; to load them takes some
-/// hundredths of a second. Calls that come faster than they are read are lost, and counted. A path
-/// that another thread changes during the call, or of a readlink into its own path, is not seen as
-/// the kernel saw it; descriptors above 1023 get a second `open` row at an exec; of names deeper
-/// than 48 folders the beginning is missing. If SIGKILL ends `seekless record`, only the program
-/// itself is killed and what it started runs on. Of programs that may not be looked into nothing is
-/// lost, and setuid programs keep their privileges. `auto` is ebpf where it works, else ptrace;
-/// --pid, --block and --post always use ptrace. `seekless trace info` shows which method made a
-/// trace.
+/// include such stops. `notify` needs no privileges either. The kernel notifies the recorder of an
+/// open, read, write, close, stat or readlink before it happens, which costs a third of two stops;
+/// rarer calls stop the program as with ptrace. So these rows have no latency, and their bytes are
+/// foreseen: a read returns what lies between its offset and the file's end (of a pipe, 0), a write
+/// takes all. Whether an open succeeded is looked up afterwards by its name; of a stat no error is
+/// known. With --grain files only opens, maps and programs are seen, and a file that is opened for
+/// reading and not mapped counts as read whole. `ebpf` is for root, or CAP_BPF, CAP_PERFMON and
+/// CAP_SYS_PTRACE, on a kernel with type information (/sys/kernel/btf/vmlinux), on x86-64, outside
+/// containers: small programs in the kernel tell of the calls, and the program does not stop; to
+/// load them takes some hundredths of a second. Calls that come faster than they are read are lost,
+/// and counted. A path that another thread changes during the call, or of a readlink into its own
+/// path, is not seen as the kernel saw it; descriptors above 1023 get a second `open` row at an
+/// exec; of names deeper than 48 folders the beginning is missing. If SIGKILL ends `seekless
+/// record`, only the program itself is killed and what it started runs on. Of programs that may not
+/// be looked into nothing is lost, and setuid programs keep their privileges. `auto` is ebpf where
+/// it works, else ptrace, since these tell what calls returned and how long they took; with --pid,
+/// --block and --post it is always ptrace. `seekless trace info` shows which method made a trace.
 ///
 /// The program keeps its terminal, streams, environment, signals and exit status. Ctrl-C reaches
 /// the program, which decides what to do. If a signal ends the program, the same signal ends
@@ -44,12 +53,13 @@ use std::process::ExitCode;
 /// everything in it. A file is recorded whole or left out whole, so that `load` rows keep their
 /// meaning. Calls on files that are left out are counted, and cost the program less time.
 ///
-/// The method ptrace has to change this: unless you are root, setuid programs (sudo, ping) run
-/// without their privileges (no_new_privs). A recorded program cannot be debugged or traced by
-/// another, sees in /proc/self/status that it is traced, and cannot enter seccomp's strict mode
-/// (its own filters work). If SIGKILL ends `seekless record`, the program is killed too. The rows
-/// up to then are kept: `seekless trace info OUTPUT` shows them, `seekless trace recover OUTPUT`
-/// makes the trace.
+/// The methods ptrace and notify have to change this: unless you are root, setuid programs (sudo,
+/// ping) run without their privileges (no_new_privs). A recorded program cannot be debugged or
+/// traced by another, sees in /proc/self/status that it is traced, and cannot enter seccomp's
+/// strict mode (its own filters work). With notify, a filter of its own cannot have a listener
+/// (EBUSY), nor make the calls above fail for want of a tracer. If SIGKILL ends `seekless record`,
+/// the program is killed too. The rows up to then are kept: `seekless trace info OUTPUT` shows
+/// them, `seekless trace recover OUTPUT` makes the trace.
 ///
 /// OUTPUT appears when the program has ended. Until then rows go to $XDG_STATE_HOME/seekless/spool
 /// (~/.local/state if that is not set), about 110 bytes each. If OUTPUT cannot be written, a
@@ -57,17 +67,31 @@ use std::process::ExitCode;
 ///
 /// Of a memory-mapped file, such as a library, each part has a `fault` row at its first touch. The
 /// kernel maps up to 64 KiB around a touched page, and tells of no further touch there. This needs
-/// perf events (kernel.perf_event_paranoid at most 2); where they are refused, the trace has the
-/// mappings only, and the summary says so.
+/// perf events (kernel.perf_event_paranoid at most 2). Where they are refused, as in many
+/// containers, the method ptrace looks at what of a file is cached when it is mapped, and again at
+/// the end: the rows are what came meanwhile, read ahead too, of files that the kernel tells about
+/// (your own; of all to root). So start cold: touches of what was cached before are not seen. The
+/// summary says which it is.
 ///
 /// --pid records a program that runs already, and all of its threads, until Ctrl-C, --for, --rows
-/// or its end; then it runs on, also if `seekless record` is killed. Each of its calls stops it
-/// twice, so it is slower than a program that `seekless record` has started. Touches of mapped
-/// files are not seen. The exit status is 0.
+/// or its end; then it runs on, also if `seekless record` is killed. By the method ptrace each of
+/// its calls stops it twice, so it is slower than a program that `seekless record` has started; by
+/// ebpf it does not stop. A file that was open before has an `open` row without a latency, and one
+/// that was mapped before has `fault` rows only. The exit status is 0.
+///
+/// --system records all programs, but for `seekless record` itself, by the method ebpf. A file that
+/// was open before has its `open` row when it is first used. --only chooses a folder's files, but
+/// the calls of all programs are looked at, which costs them about a microsecond each. With --post
+/// that view has all disks.
 ///
 /// The recorder cannot see reads through io_uring and io_submit, nor calls of x32, nor two calls of
 /// very old 32-bit programs (the first mmap and sendfile). Unless you are root, it cannot see
 /// programs that you may execute but not read. All of these are counted and shown.
+///
+/// --top shows the files with the most bytes in the last five seconds: their reads (also first
+/// touches of mapped files), writes and bytes, in that time and in all. With --pid and --system it
+/// is drawn on the terminal once a second; with a command too, if both outputs of the command go
+/// elsewhere. Else a table is printed to standard error every five seconds.
 ///
 /// --block writes the block view beside the trace: what the device would be asked if there were no
 /// page cache, as `seekless trace blocks` makes it. Here places are looked up while the program
@@ -82,9 +106,12 @@ Examples:
   seekless record -o run.parquet -- ./game --level 3
   seekless record -o build.parquet -- make -j2
   seekless record -o start.parquet --quiet -- python3 -c 'import json'
+  seekless record -o load.parquet --method notify --grain files -- ./game --level 3
   seekless record --only '*.db' --only /srv/data --exclude '*.tmp' -- ./server
   seekless record -o build.parquet --block blocks.parquet --sync -- make -j2
   seekless record --pid 1234 --for 30s -o server.parquet
+  sudo seekless record --system --top
+  sudo seekless record --system --path /srv/data --for 1min -o data.parquet
   seekless record --block before.parquet --post behind.parquet -- ./server
   seekless trace info start.parquet")]
 pub struct Args {
@@ -94,8 +121,9 @@ pub struct Args {
     /// Also record pipes, sockets, terminals, /proc, /sys and /dev
     #[arg(long)]
     special: bool,
-    /// Record only files whose name matches; may be given again
-    #[arg(long, value_name = "GLOB")]
+    /// Record only files whose name matches, or that lie in a folder whose name does, such as
+    /// /srv/data or '*.db'; may be given again
+    #[arg(long, visible_alias = "path", value_name = "GLOB")]
     only: Vec<String>,
     /// Leave out files whose name matches, also of those that --only names; may be given again
     #[arg(long, value_name = "GLOB")]
@@ -112,15 +140,24 @@ pub struct Args {
     /// Record this process, which runs already, instead of a command
     #[arg(long, value_name = "PID", conflicts_with = "command")]
     pid: Option<i32>,
+    /// Record all programs of the machine, until Ctrl-C, --for or --rows (root)
+    #[arg(long, conflicts_with_all = ["command", "pid", "block", "sync"])]
+    system: bool,
     /// How calls are seen
     #[arg(long, value_enum, value_name = "METHOD", default_value = "auto")]
     method: MethodWord,
+    /// How finely --method notify looks
+    #[arg(long, value_enum, value_name = "GRAIN", default_value = "calls")]
+    grain: GrainWord,
     /// Record nothing after this time, such as 30s; the program runs on
     #[arg(long = "for", value_name = "TIME", value_parser = parse_duration)]
     time_ns: Option<u64>,
     /// Record at most so many rows; the program runs on
     #[arg(long, value_name = "COUNT")]
     rows: Option<u64>,
+    /// Show the busiest files meanwhile
+    #[arg(long)]
+    top: bool,
     /// Replace OUTPUT, and the files of --block and --post, if they are there
     #[arg(short, long)]
     force: bool,
@@ -129,7 +166,7 @@ pub struct Args {
     quiet: bool,
     /// The program and its arguments
     #[arg(
-        required_unless_present = "pid",
+        required_unless_present_any = ["pid", "system"],
         trailing_var_arg = true,
         allow_hyphen_values = true,
         value_name = "CMD"
@@ -144,18 +181,34 @@ enum MethodWord {
     Auto,
     /// Stops at calls on files; needs no privileges
     Ptrace,
+    /// Notifications before frequent calls: cheaper, without latencies
+    Notify,
     /// Programs in the kernel, no stops (root)
     Ebpf,
 }
 
-impl From<MethodWord> for Method {
-    fn from(word: MethodWord) -> Self {
-        match word {
-            MethodWord::Auto => Method::Auto,
-            MethodWord::Ptrace => Method::Ptrace,
-            MethodWord::Ebpf => Method::Ebpf,
-        }
-    }
+/// The values of --grain.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum GrainWord {
+    /// Each call
+    Calls,
+    /// Opens, maps and programs
+    Files,
+}
+
+/// What the words say.
+fn method(word: MethodWord, grain: GrainWord) -> anyhow::Result<Method> {
+    let grain = match grain {
+        GrainWord::Calls => Grain::Calls,
+        GrainWord::Files => Grain::Files,
+    };
+    Ok(match word {
+        MethodWord::Notify => Method::Notify(grain),
+        _ if grain != Grain::Calls => anyhow::bail!("--grain files is for --method notify"),
+        MethodWord::Auto => Method::Auto,
+        MethodWord::Ptrace => Method::Ptrace,
+        MethodWord::Ebpf => Method::Ebpf,
+    })
 }
 
 /// The file for the trace. For other verbs `-` is standard output; here that is the program's.
@@ -171,6 +224,13 @@ fn trace_file() -> impl TypedValueParser<Value = PathBuf> {
 
 /// Records, prints the summary, and ends as the program did.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let method = match method(args.method, args.grain) {
+        Ok(method) => method,
+        Err(why) => {
+            let _ = exit::failure(&why); // prints it
+            return Ok(ExitCode::from(125));
+        }
+    };
     let options = Options {
         special: args.special,
         force: args.force,
@@ -179,25 +239,28 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         places: args.block.is_some(),
         sync: args.sync,
         post_cache: args.post.clone(),
-        method: args.method.into(),
+        method,
         ring_bytes: None,
         limits: Limits { time_ns: args.time_ns, rows: args.rows },
+        live: args.top.then(Live::default),
     };
-    if args.pid.is_some() && args.method == MethodWord::Ebpf {
-        let why = anyhow::anyhow!("--pid uses the method ptrace: leave out --method ebpf");
-        let _ = exit::failure(&why); // prints it
-        return Ok(ExitCode::from(125));
-    }
     let block = args.block.map(|path| Destination::new(path).replacing(args.force));
     if let Some(Err(error)) = block.as_ref().map(|block| block.check(Content::Binary)) {
         let _ = exit::failure(&error.into()); // prints it, before the program runs
         return Ok(ExitCode::from(125));
     }
+    let top = options.live.clone().map(|live| Top::start(live, &args.command));
+    let says_how_to_end =
+        top.is_none() && !args.quiet && args.time_ns.is_none() && args.rows.is_none();
+    let say = |what: &str| {
+        if says_how_to_end {
+            let _ = writeln!(std::io::stderr(), "seekless: recording {what}; Ctrl-C ends it");
+        }
+    };
     let recorded = match (args.pid, args.command.split_first()) {
         (Some(pid), _) => {
-            let is_endless = args.time_ns.is_none() && args.rows.is_none();
-            if !args.quiet && is_endless && Path::new("/proc").join(pid.to_string()).exists() {
-                let _ = writeln!(std::io::stderr(), "seekless: recording {pid}; Ctrl-C ends it");
+            if Path::new("/proc").join(pid.to_string()).exists() {
+                say(&pid.to_string());
             }
             record::record_running(pid, &args.output, &options)
         }
@@ -205,9 +268,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             record::record(program, arguments, &args.output, &options)
         }
         (None, None) => {
-            anyhow::bail!("no program to record: seekless record -o run.parquet -- PROGRAM")
+            say("all programs");
+            record::record_machine(&args.output, &options)
         }
     };
+    top.into_iter().for_each(Top::end);
     match recorded {
         Ok(mut recorded) => {
             let unfinished = recorded.unfinished.take();
@@ -226,7 +291,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 map(&recorded, &args.output, &block, args.quiet);
             }
             // A program that was attached is not our child: its end does not set our exit status.
-            let is_ours = args.pid.is_none();
+            let is_ours = args.pid.is_none() && !args.system;
             Ok(if is_ours { recorded.status.imitate() } else { ExitCode::SUCCESS })
         }
         Err(error) => {
@@ -310,6 +375,20 @@ fn summary(recorded: &Recorded, output: &Path) -> String {
                     "  lost, since the kernel had no room: {}",
                     counted(*lost, "page fault")
                 );
+            }
+        }
+        Mappings::Arrivals { rows, bytes, warm, untold, why } => {
+            let (bytes, rows) = (format_bytes(*bytes), counted(*rows, "part"));
+            let _ = writeln!(
+                text,
+                "  came into the cache of mapped files, read ahead too: {bytes} in {rows} ({why})"
+            );
+            for (files, what) in [(warm, "was cached before"), (untold, "the kernel does not tell")]
+            {
+                if *files > 0 {
+                    let files = counted(*files, "mapped file");
+                    let _ = writeln!(text, "  not seen: touches of what {what}, in {files}");
+                }
             }
         }
         Mappings::Calls(why) => {

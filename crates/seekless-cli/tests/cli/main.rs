@@ -5,6 +5,7 @@ mod changing;
 mod compare;
 mod curve;
 mod devices;
+mod doctor;
 mod documents;
 mod export;
 mod find;

@@ -4,7 +4,7 @@ use crate::{seekless, workplace};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Output, Stdio};
 
 /// Runs the command with its state in a folder of its own.
 fn run(directory: &Path, words: &[&str]) -> Output {
@@ -163,7 +163,7 @@ fn busy(work: &Path) -> Option<(std::process::Child, impl std::io::BufRead + use
     std::fs::write(work.join("named"), [b'n'; 3000]).unwrap();
     let mut program = std::process::Command::new("python3");
     program.args(["-c", BUSY, "held", "stop", "named"]).current_dir(work);
-    let mut program = program.stdout(std::process::Stdio::piped()).spawn().ok()?;
+    let mut program = program.stdout(Stdio::piped()).spawn().ok()?;
     let mut said = std::io::BufReader::new(program.stdout.take()?);
     let mut line = String::new();
     std::io::BufRead::read_line(&mut said, &mut line).unwrap();
@@ -189,14 +189,24 @@ fn a_program_that_runs_is_recorded_and_runs_on() {
         return eprintln!("skipped: there is no python3");
     };
     let pid = program.id().to_string();
-    let words = ["record", "--pid", &pid, "--rows", "400", "-o", "run.parquet"];
-    let output = run(directory.path(), &words);
+    for method in ["ebpf", "ptrace"] {
+        record_busy(directory.path(), &pid, method);
+    }
     end(&work, program, said);
+}
+
+/// Records the busy program by one method, and checks the rows.
+fn record_busy(directory: &Path, pid: &str, method: &str) {
+    let words = ["record", "--pid", pid, "--method", method, "--rows", "400", "-f", "-o"];
+    let output = run(directory, &[&words[..], &["run.parquet"]].concat());
+    if text(&output.stderr).contains("eBPF does not work here") {
+        return eprintln!("skipped: {}", text(&output.stderr));
+    }
     if text(&output.stderr).contains("may not trace") {
         return eprintln!("skipped: {}", text(&output.stderr));
     }
     assert!(output.status.success(), "{}", text(&output.stderr));
-    let output = run(directory.path(), &["trace", "export", "--format", "csv", "run.parquet"]);
+    let output = run(directory, &["trace", "export", "--format", "csv", "run.parquet"]);
     let rows = text(&output.stdout);
     assert_eq!(rows.lines().count(), 401, "{}{}", rows, text(&output.stderr));
     let row = |op: &str, name: &str, rest: &str| {
@@ -219,7 +229,7 @@ fn an_interrupt_ends_a_recording_and_not_its_program() {
     let mut recorder = seekless(&work);
     recorder.env("XDG_STATE_HOME", directory.path().join("state"));
     recorder.args(["record", "--pid", &pid, "-o", "run.parquet"]);
-    let recorder = recorder.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let recorder = recorder.stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(std::time::Duration::from_millis(800));
     rustix::process::kill_process(
         rustix::process::Pid::from_raw(recorder.id() as i32).unwrap(),
@@ -258,4 +268,73 @@ fn a_limit_ends_the_rows_and_not_the_program() {
     assert_eq!(output.status.code(), Some(7));
     assert!(text(&output.stderr).contains("ended by --for or --rows"), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("20 accesses"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn the_whole_machine_is_recorded_but_for_the_recorder() {
+    let directory = workplace();
+    let work = directory.path().join("work");
+    std::fs::create_dir_all(work.join("in")).unwrap();
+    for (name, bytes) in [("in/one.db", 3000), ("in/two.txt", 500), ("out.db", 700)] {
+        std::fs::write(work.join(name), vec![b'.'; bytes]).unwrap();
+    }
+    let folder = work.canonicalize().unwrap().join("in");
+    let mut recorder = seekless(&work);
+    recorder.env("XDG_STATE_HOME", directory.path().join("state"));
+    recorder.args(["record", "--system", "--exclude", "*.txt", "-o", "run.parquet", "--path"]);
+    let recorder = recorder.arg(&folder).stderr(Stdio::piped()).spawn().unwrap();
+    let is_there = || work.join("run.parquet").exists();
+    // The recorder says when it is ready only to people, so the files are read until it has ended.
+    let pid = rustix::process::Pid::from_raw(recorder.id() as i32).unwrap();
+    let reader =
+        "for i in $(seq 60); do cat in/one.db in/two.txt out.db; sleep 0.05; done; exec true";
+    let read = std::process::Command::new("sh")
+        .args(["-c", reader])
+        .current_dir(&work)
+        .stdout(Stdio::null())
+        .status();
+    assert!(read.unwrap().success() && !is_there());
+    let _ = rustix::process::kill_process(pid, rustix::process::Signal::INT);
+    let output = recorder.wait_with_output().unwrap();
+    if text(&output.stderr).contains("eBPF does not work here") {
+        return eprintln!("skipped: {}", text(&output.stderr));
+    }
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let trace = seekless::trace::Trace::open(&work.join("run.parquet")).unwrap();
+    assert_eq!(trace.file_names().unwrap(), [folder.join("one.db").display().to_string()]);
+    let output = run(directory.path(), &["trace", "export", "--format", "csv", "run.parquet"]);
+    let rows = text(&output.stdout);
+    assert!(rows.lines().any(|row| row.contains(",load,") && row.contains(",3000")), "{rows}");
+    let own = format!(",{},", pid.as_raw_nonzero());
+    assert!(!rows.lines().any(|row| row.contains(&own)), "{rows}");
+}
+
+#[test]
+fn the_machine_is_for_the_method_that_does_not_stop_programs() {
+    let directory = workplace();
+    let words = ["record", "--system", "--method", "ptrace", "-o", "run.parquet"];
+    let output = run(directory.path(), &words);
+    assert_eq!(output.status.code(), Some(125));
+    assert!(text(&output.stderr).contains("follows one program"), "{}", text(&output.stderr));
+    let output = run(directory.path(), &["record", "--system", "--", "true"]);
+    assert_eq!(output.status.code(), Some(125), "a command and the machine");
+}
+
+#[test]
+fn the_busiest_files_are_printed_where_there_is_no_terminal() {
+    let directory = workplace();
+    let work = directory.path().join("work");
+    std::fs::create_dir_all(&work).unwrap();
+    std::fs::write(work.join("busy"), vec![b'.'; 50_000]).unwrap();
+    // Until the recorder, its parent's output, has printed a table.
+    let script = "for i in $(seq 110); do cat busy > /dev/null; sleep 0.1; done; echo done";
+    let words = ["record", "--top", "-o", "run.parquet", "--", "sh", "-c", script];
+    let output = run(directory.path(), &words);
+    if output.status.code() == Some(125) {
+        return eprintln!("skipped: {}", text(&output.stderr));
+    }
+    assert_eq!(text(&output.stdout), "done\n", "the view is not among the program's output");
+    let said = text(&output.stderr);
+    assert!(said.contains("all reads  all writes  all bytes  file\n"), "{said}");
+    assert!(said.lines().any(|line| line.ends_with("/work/busy")), "{said}");
 }

@@ -70,6 +70,15 @@ pub(super) struct Count {
     pub(super) right: u32,
 }
 
+/// How sure guesses of each kind are.
+pub(super) struct Confidences([u32; BINS]);
+
+impl Confidences {
+    pub(super) fn of(&self, bin: Bin) -> u32 {
+        self.0[bin.0 as usize]
+    }
+}
+
 /// The counts of all kinds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Rates(pub(super) [Count; BINS]);
@@ -85,6 +94,11 @@ impl Rates {
     pub(super) fn of(&self, bin: Bin) -> u32 {
         let Count { guesses, right } = self.0[bin.0 as usize];
         (right * CERTAIN + assumed(bin) * PRIOR) / (guesses + PRIOR)
+    }
+
+    /// The same of all kinds: a list of guesses asks for each of them many times.
+    pub(super) fn all(&self) -> Confidences {
+        Confidences(std::array::from_fn(|bin| self.of(Bin(bin as u8))))
     }
 
     pub(super) fn count(&mut self, bin: Bin, right: bool) {

@@ -10,6 +10,8 @@ pub(crate) const AUDIT: u32 = 0;
 pub(crate) const FOREIGN_AUDIT: u32 = 0;
 pub(crate) const X32: Range<u32> = 0..0;
 pub(crate) const TABLE: &[(u32, When, Call)] = &[];
+pub(crate) const VECTORS: &[u32] = &[];
+pub(crate) const FOREIGN_VECTORS: &[u32] = &[];
 pub(crate) const FOREIGN: &[(u32, When, Call)] = &[];
 
 /// A placeholder for registers.
@@ -22,6 +24,14 @@ impl Registers {
 
     pub(crate) fn clone_flags(&self, _: impl Fn(u64) -> Option<u64>) -> Option<u64> {
         None
+    }
+
+    pub(crate) fn interrupted(&self) -> Option<(u32, u64, [u64; 6])> {
+        None
+    }
+
+    pub(crate) fn with_call_again(self, _: i32) -> io::Result<()> {
+        Ok(())
     }
 
     pub(crate) fn without_call(self, _: i32) -> io::Result<()> {

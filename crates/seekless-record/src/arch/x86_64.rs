@@ -23,8 +23,17 @@ const SYS_CLONE: u64 = 56;
 const SYS_FORK: u64 = 57;
 const SYS_VFORK: u64 = 58;
 const SYS_CLONE3: u64 = 435;
+/// What a call returns that a signal has interrupted: it ends with EINTR, or begins again if the
+/// handler was installed so. And what it returns if it is to begin again in any case.
+const ERESTARTSYS: i64 = 512;
+const ERESTARTNOINTR: i64 = 513;
 /// The code segment of 64-bit programs; 32-bit ones have 0x23.
 const USER_CS: u64 = 0x33;
+
+/// The calls that read and write several parts of memory, which their second argument names.
+pub(crate) const VECTORS: &[u32] = &[19, 20, 295, 296, 327, 328];
+/// As [`VECTORS`], of 32-bit calls.
+pub(crate) const FOREIGN_VECTORS: &[u32] = &[145, 146, 333, 334, 378, 379];
 
 /// Number, condition, meaning. The commonest come first, since the filter compares in this order.
 pub(crate) const TABLE: &[(u32, When, Call)] = &[
@@ -107,6 +116,26 @@ impl Registers {
             SYS_FORK => Some(0),
             _ => None,
         }
+    }
+
+    /// The call that a signal has interrupted before it could begin, or that it would interrupt for
+    /// the program (ERESTARTSYS): calling convention, number and arguments.
+    pub(crate) fn interrupted(&self) -> Option<(u32, u64, [u64; 6])> {
+        if self.0.rax as i64 != -ERESTARTSYS {
+            return None;
+        }
+        let (of, number) = (&self.0, self.0.orig_rax);
+        Some(if of.cs == USER_CS {
+            (AUDIT, number, [of.rdi, of.rsi, of.rdx, of.r10, of.r8, of.r9])
+        } else {
+            (FOREIGN_AUDIT, number, [of.rbx, of.rcx, of.rdx, of.rsi, of.rdi, of.rbp])
+        })
+    }
+
+    /// After [`Registers::interrupted`]: the call begins again after the signal's handler.
+    pub(crate) fn with_call_again(mut self, tid: i32) -> io::Result<()> {
+        self.0.rax = -ERESTARTNOINTR as u64;
+        Ok(ptrace::setregs(Pid::from_raw(tid), self.0)?)
     }
 
     /// Before a call: makes it fail with ENOSYS.

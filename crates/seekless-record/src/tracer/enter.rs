@@ -40,11 +40,15 @@ impl Tracer {
             Call::DuplicateTo => self.prepare_duplicate_to(tid, &mut pending)?,
             Call::Control => self.prepare_control(tid, &mut pending)?,
             Call::Close => {
+                self.bind_before_close(tid, fd(0));
                 self.look(tid, fd(0));
                 pending.from = Some(self.take_out(tid, fd(0))?);
             }
             Call::CloseRange if pending.arguments[2] & CLOSE_RANGE_CLOEXEC != 0 => return None, // seen at exec
-            Call::CloseRange | Call::ChangeDirectory | Call::Unshare => {}
+            Call::CloseRange => {
+                self.bind_before_close_range(tid, fd(0) as u32..=fd(1) as u32);
+            }
+            Call::ChangeDirectory | Call::Unshare => {}
             Call::Unmap => {
                 self.unmap(tid, pending.arguments[0], pending.arguments[1]);
                 return None;

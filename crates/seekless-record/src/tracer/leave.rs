@@ -9,7 +9,7 @@ use crate::space::Mapping;
 use crate::thread::{Entry, Pending};
 use seekless_sys::memory::page_bytes;
 use seekless_trace::{Access, Op};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// The kernel will restart the call (ERESTARTSYS and similar results), so this exit does not count.
 const RESTARTED: std::ops::RangeInclusive<i64> = -516..=-512;
@@ -124,7 +124,14 @@ impl Tracer {
     }
 
     /// stat, access and readlink.
-    fn asked(&mut self, tid: i32, pending: &Pending, names: Path, at: Moment, outcome: Outcome) {
+    pub(super) fn asked(
+        &mut self,
+        tid: i32,
+        pending: &Pending,
+        names: Path,
+        at: Moment,
+        outcome: Outcome,
+    ) {
         if let Some(name) = self.recorded_name(tid, pending, names) {
             let file = self.sink.file(&name);
             let access = self.call_row(Op::Stat, file, at, outcome);
@@ -135,23 +142,38 @@ impl Tracer {
     /// The absolute name of the path in a call. `None` if it is not to be recorded, or relative to
     /// a bad descriptor. The kernel has just read the path, so it is in memory.
     fn recorded_name(&mut self, tid: i32, pending: &Pending, names: Path) -> Option<Vec<u8>> {
+        let name = self.absolute_name(tid, pending, names)?;
+        self.keeps_name(&name).then_some(name)
+    }
+
+    /// The absolute name of the path in a call. `None` if it cannot be read, or is relative to a
+    /// bad descriptor.
+    pub(super) fn absolute_name(
+        &mut self,
+        tid: i32,
+        pending: &Pending,
+        names: Path,
+    ) -> Option<Vec<u8>> {
         let path =
             pending.path.clone().or_else(|| self.ask_path(tid, pending.arguments[names.path]));
         let Some(path) = path else {
             self.lose_if_closed(tid);
             return None;
         };
-        let name = if path.first() == Some(&b'/') {
-            self.paths.absolute(b"/", &path)
-        } else {
-            let base = self.base(tid, names.directory.map(|at| pending.descriptor(at)))?;
-            self.paths.absolute(&base, &path)
-        };
-        let hidden =
-            paths::is_special(&name) && !self.settings.special || self.settings.own.contains(&name);
-        let kept = self.settings.selection.keeps(&name);
+        if path.first() == Some(&b'/') {
+            return Some(self.paths.absolute(b"/", &path));
+        }
+        let base = self.base(tid, names.directory.map(|at| pending.descriptor(at)))?;
+        Some(self.paths.absolute(&base, &path))
+    }
+
+    /// Whether calls on a file of this name are recorded. Counts the call if it is left out.
+    pub(super) fn keeps_name(&mut self, name: &[u8]) -> bool {
+        let hidden = paths::is_special(name) && !self.settings.special
+            || self.settings.own.iter().any(|own| own == name);
+        let kept = self.settings.selection.keeps(name);
         self.summary.left_out += u64::from(!hidden && !kept);
-        (!hidden && kept).then_some(name)
+        !hidden && kept
     }
 
     /// close, the calls that sync, and getdents.
@@ -178,6 +200,9 @@ impl Tracer {
         description.used = true;
         let access = Access { bytes, ..identified(access, description) };
         self.emit(access);
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.mapped(&self.sink.name(file), access);
+        }
         if pending.arguments[3] & libc::MAP_POPULATE as u64 != 0 {
             self.populated(access);
         }
@@ -193,7 +218,7 @@ impl Tracer {
     }
 
     /// The kernel has touched all of a new mapping for the program, without a page fault.
-    fn populated(&mut self, map: Access) {
+    pub(super) fn populated(&mut self, map: Access) {
         let size = map.file_bytes.unwrap_or(0);
         let bytes = map.bytes.min(size.saturating_sub(map.offset as u64));
         if bytes > 0 {
@@ -218,15 +243,15 @@ impl Tracer {
         if flags & libc::CLONE_FS as u64 != 0
             && let Some(thread) = self.threads.get_mut(&tid)
         {
-            thread.directory = Rc::default();
+            thread.directory = Arc::default();
         }
     }
 
     fn unshare_files(&mut self, tid: i32) {
-        let Some(files) = self.threads.get(&tid).map(|thread| Rc::clone(&thread.files)) else {
+        let Some(files) = self.threads.get(&tid).map(|thread| Arc::clone(&thread.files)) else {
             return;
         };
-        if Rc::strong_count(&files) <= 2 {
+        if Arc::strong_count(&files) <= 2 {
             return; // this thread is the only one with the table
         }
         let own = self.copy_of_files(&files);

@@ -1,24 +1,30 @@
 //! The life of threads and processes: they start, execute programs, and end.
 
 use super::Tracer;
+use super::rows::row;
 use crate::arch::Registers;
 use crate::descriptions::DescriptionId;
 use crate::inspect;
 use crate::recorded::Status;
+use crate::shared::Shared;
 use crate::space::Space;
 use crate::thread::{Entry, Table, Thread};
 use nix::sys::ptrace;
 use nix::unistd::Pid;
 use rustix::io::Errno;
 use rustix::thread::{NanosleepRelativeResult, Timespec};
+use seekless_sys::page_faults::mapped_now;
 use seekless_sys::tracee::{self, Stop};
-use std::cell::RefCell;
+use seekless_trace::{Access, Op};
+use std::ffi::OsStr;
 use std::io;
-use std::rc::Rc;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::sync::Arc;
 
 /// How often we only yield while we wait for a parent's event. It mostly follows the child's first
 /// stop within microseconds.
-const SHORT_PAUSES: u32 = 32;
+pub(super) const SHORT_PAUSES: u32 = 32;
 /// After this time we follow a child without its parent's event, and look up anew what it would
 /// share with the parent.
 const PATIENCE_NS: u64 = 500_000_000;
@@ -31,8 +37,12 @@ impl Tracer {
     /// Handles a PTRACE_EVENT stop of a known thread.
     pub(super) fn happened(&mut self, tid: i32, event: i32) {
         let Ok(message) = ptrace::getevent(Pid::from_raw(tid)) else { return }; // killed meanwhile
+        self.settle(tid);
         match event {
-            libc::PTRACE_EVENT_EXEC => self.executed(tid, message as i32),
+            libc::PTRACE_EVENT_EXEC => {
+                self.executed(tid, message as i32);
+                self.look_at_program(tid);
+            }
             libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE => {
                 self.give_back(tid);
                 let flags = Registers::of(tid)
@@ -45,6 +55,24 @@ impl Tracer {
             }
             libc::PTRACE_EVENT_EXIT => self.look_at_all(tid), // its files are still open
             _ => {}
+        }
+    }
+
+    /// The kernel has mapped the program and its loader, without a call.
+    fn look_at_program(&mut self, tid: i32) {
+        let at = self.moment(tid);
+        let Some(arrivals) = &mut self.arrivals else { return };
+        for mapped in mapped_now(tid).unwrap_or_default() {
+            if !self.settings.names_file(&mapped.name) {
+                continue;
+            }
+            let Ok(about) = std::fs::symlink_metadata(OsStr::from_bytes(&mapped.name)) else {
+                continue;
+            };
+            let file_bytes = about.is_file().then_some(about.len());
+            let (device, inode) = (Some(about.dev()), Some(about.ino()));
+            let map = row(Op::Map, self.sink.file(&mapped.name), at);
+            arrivals.mapped(&mapped.name, Access { file_bytes, device, inode, ..map });
         }
     }
 
@@ -61,13 +89,15 @@ impl Tracer {
         let shares = |flag: i32| flags & flag as u64 != 0;
         let pid = if shares(libc::CLONE_THREAD) { maker.pid } else { tid };
         let (files, space, directory) =
-            (Rc::clone(&maker.files), Rc::clone(&maker.space), Rc::clone(&maker.directory));
+            (Arc::clone(&maker.files), Arc::clone(&maker.space), Arc::clone(&maker.directory));
         let thread = Thread {
             pid,
             files: if shares(libc::CLONE_FILES) { files } else { self.copy_of_files(&files) },
             space: if shares(libc::CLONE_VM) { space } else { self.copy_of_space(&space) },
             directory: if shares(libc::CLONE_FS) { directory } else { copy(&directory) },
             pending: None,
+            opening: None,
+            answered: None,
             lent: None,
         };
         self.adopt(tid, thread);
@@ -84,21 +114,27 @@ impl Tracer {
     /// Handles an exec. `former` is the thread that called it. It has the number of the process
     /// now, and all other threads are gone.
     pub(super) fn executed(&mut self, tid: i32, former: i32) {
-        self.executed_with(tid, former, inspect::descriptors(tid));
+        let knows_descriptors = !self.live || !self.sees_files_only();
+        self.executed_with(
+            tid,
+            former,
+            knows_descriptors.then(|| inspect::descriptors(tid)).flatten(),
+        );
     }
 
     /// As [`Tracer::executed`], with the descriptors that are `open` now, if that is known.
     pub(super) fn executed_with(&mut self, tid: i32, former: i32, open: Option<Vec<i32>>) {
+        self.settle(former);
         let Some(mut thread) = self.threads.remove(&former) else { return };
         if former != tid {
             self.forget(tid);
         }
         thread.pid = tid;
-        if Rc::strong_count(&thread.files) > 1 {
+        if Arc::strong_count(&thread.files) > 1 {
             thread.files = self.copy_of_files(&thread.files);
         }
         let space = std::mem::take(&mut thread.space);
-        let files = Rc::clone(&thread.files);
+        let files = Arc::clone(&thread.files);
         self.threads.insert(tid, thread);
         self.leave_space(space, tid);
         if let Some(open) = &open {
@@ -127,7 +163,7 @@ impl Tracer {
     }
 
     /// Removes descriptors that are not in `open`: close-on-exec has closed them.
-    fn keep_only(&mut self, tid: i32, files: &RefCell<Table>, open: &[i32]) {
+    fn keep_only(&mut self, tid: i32, files: &Shared<Table>, open: &[i32]) {
         let closed: Vec<Entry> = files
             .borrow_mut()
             .extract_if(|fd, _| !open.contains(fd))
@@ -151,20 +187,21 @@ impl Tracer {
 
     /// Releases all that only this thread still held.
     pub(super) fn forget(&mut self, tid: i32) {
+        self.settle(tid);
         let at = self.moment(tid);
         let Some(thread) = self.threads.remove(&tid) else { return };
         if let Some(pending) = thread.pending {
             pending.from.into_iter().chain(pending.into).for_each(|id| self.release(id, at));
         }
-        if let Some(files) = Rc::into_inner(thread.files) {
-            self.release_entries(files.into_inner().into_values(), tid);
+        if let Some(files) = Arc::into_inner(thread.files) {
+            self.release_entries(files.into_inner().into_entries(), tid);
         }
         self.leave_space(thread.space, tid);
     }
 
-    fn leave_space(&mut self, space: Rc<RefCell<Space<DescriptionId>>>, tid: i32) {
+    fn leave_space(&mut self, space: Arc<Shared<Space<DescriptionId>>>, tid: i32) {
         let at = self.moment(tid);
-        if let Some(space) = Rc::into_inner(space) {
+        if let Some(space) = Arc::into_inner(space) {
             space.into_inner().held().for_each(|id| self.release(id, at));
         }
     }
@@ -206,7 +243,7 @@ impl Tracer {
         }
     }
 
-    fn is_overdue(&self, since_ns: u64) -> bool {
+    pub(super) fn is_overdue(&self, since_ns: u64) -> bool {
         self.now_ns.saturating_sub(since_ns) > PATIENCE_NS
     }
 
@@ -221,7 +258,7 @@ impl Tracer {
 }
 
 /// Lets other processes run: at first by a yield, then by sleeps that double from 32 µs to 8 ms.
-fn pause(pauses: u32) -> io::Result<()> {
+pub(super) fn pause(pauses: u32) -> io::Result<()> {
     let Some(doublings) = pauses.checked_sub(SHORT_PAUSES) else {
         rustix::thread::sched_yield();
         return Ok(());
@@ -233,6 +270,6 @@ fn pause(pauses: u32) -> io::Result<()> {
     }
 }
 
-fn copy(directory: &RefCell<Option<Vec<u8>>>) -> Rc<RefCell<Option<Vec<u8>>>> {
-    Rc::new(RefCell::new(directory.borrow().clone()))
+fn copy(directory: &Shared<Option<Vec<u8>>>) -> Arc<Shared<Option<Vec<u8>>>> {
+    Arc::new(Shared::new(directory.borrow().clone()))
 }

@@ -5,7 +5,7 @@ use crate::descriptions::{Description, DescriptionId};
 use crate::looker::Used;
 use crate::thread::Entry;
 use seekless_trace::Access;
-use std::rc::Rc;
+use std::sync::Arc;
 
 impl Tracer {
     /// Looks at the file behind a descriptor, if the program has used it.
@@ -26,7 +26,7 @@ impl Tracer {
             return;
         }
         let Some(thread) = self.threads.get(&tid) else { return };
-        if Rc::strong_count(&thread.files) > 1 {
+        if Arc::strong_count(&thread.files) > 1 {
             return; // others go on with the same descriptors
         }
         let open: Vec<(i32, Entry)> =
@@ -73,7 +73,7 @@ impl Tracer {
     }
 }
 
-fn used(description: &Description, name: std::sync::Arc<[u8]>) -> Used {
+fn used(description: &Description, name: Arc<[u8]>) -> Used {
     let key = (description.device, description.inode);
     Used { key, name, written: description.written }
 }

@@ -10,10 +10,12 @@ pub(super) type Outcome = Result<u64, i32>;
 
 impl Tracer {
     /// A row about `file` for a call that was entered at `at` and ends now. Its latency is an upper
-    /// bound, which includes two switches between the program and the recorder.
+    /// bound, which includes two switches between the program and the recorder. If the call has yet
+    /// to happen, it is not known.
     pub(super) fn call_row(&self, op: Op, file: FileId, at: Moment, outcome: Outcome) -> Access {
+        let latency_ns = self.now_ns.saturating_sub(self.resumed_ns);
         Access {
-            latency_ns: Some(self.now_ns.saturating_sub(self.resumed_ns)),
+            latency_ns: (!self.foresees).then_some(latency_ns),
             error: outcome.err(),
             ..row(op, file, at)
         }
@@ -46,14 +48,20 @@ impl Tracer {
         self.emit(Access { bytes: access.file_bytes.unwrap_or(0), ..access });
     }
 
-    /// Removes a holder. If it is the last one of a loaded file, emits the `release` row.
+    /// Removes a holder. If it is the last one of a loaded file, emits the `release` row. Where
+    /// closes are not seen, nobody knows when a file is released; then it is decided that a file
+    /// was loaded.
     pub(super) fn release(&mut self, id: DescriptionId, at: Moment) {
         let Some(description) = self.descriptions.release(id) else { return };
         self.forget_key(id, &description);
         if description.used {
             self.left_unseen(&description);
         }
-        if description.loaded {
+        if self.sees_files_only() && description.may_be_loaded() {
+            let load =
+                identified(row(Op::Load, description.file, description.opened), &description);
+            self.emit(Access { bytes: load.file_bytes.unwrap_or(0), ..load });
+        } else if description.loaded && !self.sees_files_only() {
             self.emit(row(Op::Release, description.file, at));
         }
     }

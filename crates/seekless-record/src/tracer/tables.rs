@@ -3,15 +3,15 @@
 use super::Tracer;
 use super::rows::{identified, row};
 use crate::coverage::Coverage;
-use crate::descriptions::{Description, DescriptionId, Moment};
+use crate::descriptions::{Description, DescriptionId, Moment, Seen};
 use crate::inspect::{self, Found};
 use crate::paths;
+use crate::shared::Shared;
 use crate::space::Space;
 use crate::thread::{Entry, Table};
 use rustix::fs::FileType;
 use seekless_trace::{Access, Op};
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::Arc;
 
 impl Tracer {
     /// The description behind a descriptor, if it is recorded. A descriptor that we see for the
@@ -28,7 +28,7 @@ impl Tracer {
         if let Some(key) = self.told_key(fd) {
             return self.told_entry(tid, fd, key);
         }
-        let files = Rc::clone(&self.threads.get(&tid)?.files);
+        let files = Arc::clone(&self.threads.get(&tid)?.files);
         let known = files.borrow().get(&fd).copied();
         let entry = match known {
             Some(entry) => entry,
@@ -37,21 +37,28 @@ impl Tracer {
                     self.lose_if_closed(tid);
                     return None; // not open: the call will fail
                 };
-                let at = self.moment(tid);
-                let entry = self.describe(&found, at);
-                if let Entry::File(id) = entry {
-                    let (position, flags) = inspect::position(tid, fd).unwrap_or_default();
-                    let description = self.descriptions.get(id);
-                    description.position = position;
-                    description.append = flags & libc::O_APPEND != 0;
-                    let access = identified(row(Op::Open, description.file, at), description);
-                    self.emit(access);
-                }
+                let entry =
+                    self.claim(tid, fd, &found).unwrap_or_else(|| self.turned_up(tid, fd, &found));
                 files.borrow_mut().insert(fd, entry);
                 entry
             }
         };
         Some(entry)
+    }
+
+    /// An open file that came we do not know how.
+    pub(super) fn turned_up(&mut self, tid: i32, fd: i32, found: &Found) -> Entry {
+        let at = self.moment(tid);
+        let entry = self.describe(found, at);
+        if let Entry::File(id) = entry {
+            let (position, flags) = inspect::position(tid, fd).unwrap_or_default();
+            let description = self.descriptions.get(id);
+            description.position = position;
+            description.append = flags & libc::O_APPEND != 0;
+            let access = identified(row(Op::Open, description.file, at), description);
+            self.emit(access);
+        }
+        entry
     }
 
     /// As [`Tracer::hold`], for a call that makes a row. Counts the call if its file is left out.
@@ -78,6 +85,8 @@ impl Tracer {
         let stream = !sized && !matches!(found.kind, FileType::Directory | FileType::BlockDevice);
         Entry::File(self.descriptions.add(Description {
             file: self.sink.file(&found.name),
+            seen: Seen { bytes: found.bytes, time_ns: self.now_ns, writes: self.writes },
+            read_only: false,
             key: 0,
             file_bytes: sized.then_some(found.bytes),
             device: found.device,
@@ -119,25 +128,27 @@ impl Tracer {
         }
     }
 
-    pub(super) fn copy_of_files(&mut self, files: &RefCell<Table>) -> Rc<RefCell<Table>> {
+    pub(super) fn copy_of_files(&mut self, files: &Shared<Table>) -> Arc<Shared<Table>> {
         let table = files.borrow().clone();
-        for entry in table.values() {
-            if let Entry::File(id) = entry {
-                self.descriptions.hold(*id);
-            }
+        let held = table.values().filter_map(|entry| match entry {
+            Entry::File(id) => Some(id),
+            Entry::LeftOut | Entry::Other => None,
+        });
+        for id in held.chain(&table.unbound) {
+            self.descriptions.hold(*id);
         }
-        Rc::new(RefCell::new(table))
+        Arc::new(Shared::new(table))
     }
 
     pub(super) fn copy_of_space(
         &mut self,
-        space: &RefCell<Space<DescriptionId>>,
-    ) -> Rc<RefCell<Space<DescriptionId>>> {
+        space: &Shared<Space<DescriptionId>>,
+    ) -> Arc<Shared<Space<DescriptionId>>> {
         let space = space.borrow().clone();
         for id in space.held() {
             self.descriptions.hold(id);
         }
-        Rc::new(RefCell::new(space))
+        Arc::new(Shared::new(space))
     }
 
     /// Takes a range out of the thread's address space.
@@ -172,6 +183,9 @@ impl Tracer {
     /// The directory that relative names in a call start from.
     pub(super) fn base(&mut self, tid: i32, directory: Option<i32>) -> Option<Vec<u8>> {
         match directory {
+            Some(fd) if fd != libc::AT_FDCWD && self.sees_files_only() => {
+                self.ask_descriptor(tid, fd).ok().map(|found| found.name)
+            }
             Some(fd) if fd != libc::AT_FDCWD => match self.follow(tid, fd) {
                 Some(id) => Some(self.sink.name(self.descriptions.get(id).file).to_vec()),
                 None => self.ask_descriptor(tid, fd).ok().map(|found| found.name),

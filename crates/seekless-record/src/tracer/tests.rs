@@ -10,7 +10,7 @@ fn tracer_with_unknown_child(folder: &std::path::Path) -> (Tracer, Child) {
     let spool = SpoolWriter::create(&folder.join("spool"), &Metadata::default()).unwrap();
     let settings = Settings::default();
     let mut tracer =
-        Tracer::new(me(), Sink::new(spool, Limits::default()).unwrap(), settings.into());
+        Tracer::new(me(), Sink::new(spool, Limits::default(), None).unwrap(), settings.into());
     let child = Command::new("sleep").arg("30").spawn().unwrap();
     tracer.early.insert(child.id() as i32, (Stop::Trap, 0));
     (tracer, child)

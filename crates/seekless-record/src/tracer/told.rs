@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long records may wait in the ring.
-const PATIENCE: Duration = Duration::from_millis(4);
+pub(super) const PATIENCE: Duration = Duration::from_millis(4);
 
 /// What was told and is still needed.
 #[derive(Default)]
@@ -47,6 +47,11 @@ pub(super) struct Told {
 }
 
 impl Told {
+    /// Nothing is told yet; times count from now.
+    pub(super) fn from_now() -> Self {
+        Self { started_ns: now_ns(), ..Self::default() }
+    }
+
     pub(super) fn has_call(&self) -> bool {
         self.call.is_some()
     }
@@ -109,8 +114,7 @@ impl Told {
 impl Tracer {
     /// A tracer of the child `main`, of whose calls it will be told.
     pub(crate) fn told(main: i32, sink: Sink, settings: Arc<Settings>) -> Self {
-        let told = Told { started_ns: now_ns(), ..Told::default() };
-        Self { told: Some(Box::new(told)), ..Self::new(main, sink, settings) }
+        Self { told: Some(Box::new(Told::from_now())), ..Self::new(main, sink, settings) }
     }
 
     /// Follows the program until it and all its descendants have ended.
@@ -133,9 +137,14 @@ impl Tracer {
             self.pass_to_the_rest();
             let _ = awaited.wait(PATIENCE);
         }
+        self.count_untold(&events);
+        Ok(self.traced())
+    }
+
+    /// Counts the records that had no room.
+    pub(super) fn count_untold(&mut self, events: &CallEvents) {
         self.summary.no_room = events.lost();
         self.summary.lost += events.lost();
-        Ok(self.traced())
     }
 
     fn take_stops(&mut self, events: &mut CallEvents) -> io::Result<()> {
@@ -175,7 +184,7 @@ impl Tracer {
         }
     }
 
-    fn hear(&mut self, event: Event<'_>) {
+    pub(super) fn hear(&mut self, event: Event<'_>) {
         let Some(told) = &mut self.told else { return };
         match event {
             Event::Called(which, call) => self.called(which, call),
@@ -400,5 +409,7 @@ fn found(file: &File) -> Found {
         bytes: file.bytes,
         device: rustix::fs::makedev(file.device.0, file.device.1),
         inode: file.inode,
+        mode: file.mode,
+        owner: 0,
     }
 }

@@ -65,6 +65,7 @@ impl Tracer {
         let description = self.descriptions.get(id);
         description.written |= bytes > 0;
         description.used |= bytes > 0;
+        self.writes += 1;
         let flagged = matches!(
             pending.call,
             Call::Write(Offset::ArgumentOrPosition | Offset::HalvesOrPosition)
@@ -75,7 +76,7 @@ impl Tracer {
         } else if bytes > 0 && (description.append || flagged) {
             offset = self
                 .end_of_append(tid, pending, explicit.is_some())
-                .map_or(offset, |end| end.saturating_sub(bytes));
+                .map_or(offset, |end| if self.foresees { end } else { end.saturating_sub(bytes) });
         }
         let description = self.descriptions.get(id);
         if explicit.is_none() && !description.stream {
@@ -96,19 +97,19 @@ impl Tracer {
     }
 
     /// Where an append ended: the position, or the file's end if the call does not use the
-    /// position.
+    /// position. If the call has yet to happen, where it will begin.
     fn end_of_append(&self, tid: i32, pending: &Pending, positioned: bool) -> Option<u64> {
         let fd = pending.descriptor(if matches!(pending.call, Call::CopyRange | Call::Splice) {
             2
         } else {
             0
         });
-        self.ask_end(tid, fd, positioned)
+        self.ask_end(tid, fd, positioned || self.foresees)
     }
 }
 
 /// The offset in the call's arguments; `None` if the call uses the position.
-fn explicit(pending: &Pending, offset: Offset) -> Option<u64> {
+pub(super) fn explicit(pending: &Pending, offset: Offset) -> Option<u64> {
     let whole = pending.arguments[3];
     let halves = whole & u64::from(u32::MAX) | pending.arguments[4] << 32;
     let unless_position = |named: u64| Some(named).filter(|named| *named != u64::MAX);

@@ -16,6 +16,7 @@
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -309,6 +310,23 @@ static int interrupted(void) {
     return caught;
 }
 
+/* Signals that restart no call come all the time: they interrupt no call on a file, and a read that waits. */
+static void alarms(void) {
+    struct itimerval often = {{0, 100}, {0, 100}}, never = {{0}};
+    struct sigaction action = {.sa_handler = count};
+    struct stat stat_of;
+    int ends[2];
+    CHECK(pipe(ends) == 0 && sigaction(SIGALRM, &action, NULL) == 0);
+    CHECK(setitimer(ITIMER_REAL, &often, NULL) == 0);
+    for (int i = 0; i < 4000; i++) {
+        int fd = opened(O_RDONLY);
+        CHECK(pread(fd, buffer, 10, 5) == 10 && read(fd, buffer, 10) == 10 && lseek(fd, 3, SEEK_SET) == 3);
+        CHECK(stat(file, &stat_of) == 0 && close(fd) == 0);
+    }
+    CHECK(read(ends[0], buffer, 1) == -1 && errno == EINTR);
+    CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0 && caught > 0);
+}
+
 static int realtime(void) {
     signal(SIGRTMIN + 3, count);
     signal(SIGRTMAX, count);
@@ -403,6 +421,7 @@ int main(int count_of, char **words) {
     MODE("old-calls") old_calls();
     MODE("x32-calls") x32_calls();
     MODE("interrupted") return interrupted();
+    MODE("alarms") alarms();
     MODE("realtime") return realtime();
     MODE("busy") busy();
     MODE("waits") waits();

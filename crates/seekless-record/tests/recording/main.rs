@@ -2,9 +2,11 @@
 //! recorder. The helper is a C program, since C makes exactly the calls that a test needs.
 
 mod alike;
+mod arrivals;
 mod births;
 mod calls;
 mod kills;
+mod notified;
 mod odd_programs;
 mod served;
 mod signals;

@@ -202,6 +202,15 @@ fn signals_that_the_recorder_has_no_use_for_are_the_programs() {
 }
 
 #[test]
+fn signals_interrupt_the_calls_that_they_would_interrupt_without_a_recorder() {
+    let place = Place::new();
+    let Some(recording) = place.record_mode(&["alarms", "file"]) else { skip!("no C compiler") };
+    // A call that a signal put off is told again.
+    assert!(recording.count(&place.file(), Op::Open) >= 4000);
+    assert_eq!(recording.count(&place.file(), Op::Close), 4000);
+}
+
+#[test]
 fn real_time_signals_arrive() {
     let place = Place::new();
     let Some(mut command) = mode(&place, &["realtime"]) else { skip!("no C compiler") };

@@ -126,7 +126,24 @@ impl Place {
 pub(crate) const METHOD: &str = "SEEKLESS_TEST_METHOD";
 
 pub(crate) fn method() -> &'static str {
-    if std::env::var_os(METHOD).is_some_and(|name| name == "ebpf") { "ebpf" } else { "ptrace" }
+    let named = std::env::var(METHOD).unwrap_or_default();
+    ["ebpf", "notify"].into_iter().find(|method| *method == named).unwrap_or("ptrace")
+}
+
+/// Whether calls are told before they happen: opens have no latencies then.
+pub(crate) fn foresees() -> bool {
+    method() == "notify"
+}
+
+/// Runs all tests again by another method, but those whose names contain one of these words.
+pub(crate) fn run_all_by(method: &str, skipped: &[&str]) {
+    let mut tests = Command::new(std::env::current_exe().unwrap());
+    tests.env(METHOD, method);
+    for words in ["told::", "notified::", "touches::"].iter().chain(skipped) {
+        tests.args(["--skip", words]);
+    }
+    let output = tests.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
 /// The example that records.
@@ -184,7 +201,8 @@ impl Recording {
         for access in &self.accesses {
             let name = &self.names[access.file as usize];
             let opened = access.op == Op::Open && access.error.is_none();
-            if opened && access.latency_ns.is_some() && access.file_bytes.is_some() {
+            let is_seen = access.latency_ns.is_some() || foresees();
+            if opened && is_seen && access.file_bytes.is_some() {
                 regular.entry(name.clone()).or_insert(0);
             }
         }

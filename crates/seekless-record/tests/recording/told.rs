@@ -1,8 +1,7 @@
 //! Recordings by programs in the kernel (eBPF), in which the recorded program does not stop.
 
-use crate::support::{METHOD, Place, Recording, helper, skip, succeed};
+use crate::support::{METHOD, Place, Recording, helper, run_all_by, skip, succeed};
 use seekless_trace::Op;
-use std::process::Command;
 
 /// Skips where the kernel does not allow it.
 macro_rules! needs_ebpf {
@@ -19,12 +18,9 @@ fn all_that_holds_with_stops_holds_without() {
     if std::env::var_os(METHOD).is_some() {
         skip!("all tests here use one method already");
     }
-    let mut tests = Command::new(std::env::current_exe().unwrap());
-    tests.env(METHOD, "ebpf").args(["--skip", "told::", "--skip", "touches::"]);
-    // This one runs as nobody.
-    tests.args(["--skip", "may_not_be_looked_into"]);
-    let output = tests.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    // These run as nobody, or in a namespace of processes.
+    let elsewhere = ["may_not_be_looked_into", "a_file_server_within", "births::"];
+    run_all_by("ebpf", &elsewhere);
 }
 
 /// Records so many reads of a static program, with the usual ring or one of so many bytes.

@@ -47,6 +47,7 @@ pub(crate) enum Helper {
     Update = 2,
     Delete = 3,
     Now = 5,
+    TailCall = 12,
     CurrentIds = 14,
     CurrentTask = 35,
     ReadUser = 112,

@@ -1,32 +1,39 @@
 //! Where the fields of the kernel's structs are: its own type information (BTF), as it publishes it
 //! in /sys. Only offsets are read from it.
 
+use super::published::Published;
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::io;
 
 const PUBLISHED: &str = "/sys/kernel/btf/vmlinux";
 const MAGIC: u16 = 0xeb9f;
 const STRUCT: u32 = 4;
 const UNION: u32 = 5;
+/// What a type takes at least, in bytes.
+const TYPE_BYTES: usize = 12;
 /// A chain of unnamed structs within structs is not longer.
 const DEPTH_MAX: u32 = 8;
 
 /// The types, and where each begins.
 pub(crate) struct KernelTypes {
-    bytes: Vec<u8>,
+    bytes: Published,
     /// By number; type 0 is void.
     starts: Vec<usize>,
     names: usize,
+    /// Where the structs of a name begin, of names that were asked for.
+    found: RefCell<HashMap<String, Vec<usize>>>,
 }
 
 impl KernelTypes {
     /// # Errors
     /// The kernel publishes none (it was built without them), or in another form.
     pub(crate) fn of_this_kernel() -> io::Result<Self> {
-        Self::parse(std::fs::read(PUBLISHED)?)
+        Self::parse(Published::open(PUBLISHED.as_ref())?)
             .ok_or_else(|| io::Error::other(format!("{PUBLISHED} is not understood")))
     }
 
-    fn parse(bytes: Vec<u8>) -> Option<Self> {
+    fn parse(bytes: Published) -> Option<Self> {
         if u16::from_ne_bytes([*bytes.first()?, *bytes.get(1)?]) != MAGIC {
             return None;
         }
@@ -38,13 +45,14 @@ impl KernelTypes {
         if bytes.len() < end.max(names.checked_add(header(20)?)?) {
             return None;
         }
-        let mut starts = vec![0];
+        let mut starts = Vec::with_capacity((end - at) / TYPE_BYTES);
+        starts.push(0);
         while at < end {
             starts.push(at);
             let info = number(&bytes, at + 4)?;
             at += 12 + extra_bytes(kind(info), members(info))?;
         }
-        Some(Self { bytes, starts, names })
+        Some(Self { bytes, starts, names, found: RefCell::default() })
     }
 
     /// The offset in bytes of a field of the struct with this name.
@@ -52,13 +60,19 @@ impl KernelTypes {
     /// # Errors
     /// This kernel has no such struct or field.
     pub(crate) fn offset(&self, of: &str, field: &str) -> io::Result<i32> {
-        let structs = self.starts.iter().skip(1).filter(|&&at| {
-            let info = number(&self.bytes, at + 4).unwrap_or(0);
-            kind(info) == STRUCT && self.is_named(at, of)
-        });
-        structs.filter_map(|&at| self.field(at, field, DEPTH_MAX)).next().ok_or_else(|| {
+        let mut known = self.found.borrow_mut();
+        let structs = known.entry(of.to_owned()).or_insert_with(|| self.structs(of));
+        structs.iter().find_map(|&at| self.field(at, field, DEPTH_MAX)).ok_or_else(|| {
             io::Error::new(io::ErrorKind::Unsupported, format!("this kernel has no {of}.{field}"))
         })
+    }
+
+    fn structs(&self, name: &str) -> Vec<usize> {
+        let is_it = |at: &usize| {
+            let info = number(&self.bytes, *at + 4).unwrap_or(0);
+            kind(info) == STRUCT && self.is_named(*at, name)
+        };
+        self.starts.iter().skip(1).copied().filter(is_it).collect()
     }
 
     /// Looks into unnamed structs and unions, too.
@@ -142,7 +156,7 @@ mod tests {
 
     #[test]
     fn fields_are_found_also_in_unnamed_structs() {
-        let types = KernelTypes::parse(types()).unwrap();
+        let types = KernelTypes::parse(Published::Read(types())).unwrap();
         assert_eq!(types.offset("a", "x").unwrap(), 0);
         assert_eq!(types.offset("a", "y").unwrap(), 4);
         assert!(types.offset("a", "z").is_err() && types.offset("b", "x").is_err());
@@ -151,7 +165,7 @@ mod tests {
     #[test]
     fn bytes_that_are_cut_off_are_refused() {
         let whole = types();
-        assert!(KernelTypes::parse(whole[..60].to_vec()).is_none());
-        assert!(KernelTypes::parse(Vec::new()).is_none());
+        assert!(KernelTypes::parse(Published::Read(whole[..60].to_vec())).is_none());
+        assert!(KernelTypes::parse(Published::Read(Vec::new())).is_none());
     }
 }

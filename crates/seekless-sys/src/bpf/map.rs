@@ -10,13 +10,22 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     Hash = 1,
+    /// A hash whose memory is taken as it fills: made sooner, filled more slowly.
+    Growing = 1 << 8 | 1,
     Array = 2,
+    /// Programs that others go on to.
+    Programs = 3,
     /// An array of which each processor has its own.
     ArrayEach = 6,
     /// A hash that forgets what was not used for long.
     Recent = 9,
     Ring = 27,
 }
+
+/// Beside the kernel's number.
+const GROWING: u32 = 1 << 8;
+/// BPF_F_NO_PREALLOC.
+const NO_PREALLOC: u32 = 1;
 
 /// A table. Keys and values here are of four or eight bytes, as the table was made.
 #[derive(Debug)]
@@ -36,8 +45,11 @@ impl Map {
         entries: u32,
     ) -> io::Result<Self> {
         let mut attributes = Attributes::default();
-        attributes[0] = halves(kind as u32, key_bytes);
+        let kind = kind as u32;
+        let flags = if kind & GROWING != 0 { NO_PREALLOC } else { 0 };
+        attributes[0] = halves(kind & !GROWING, key_bytes);
         attributes[1] = halves(value_bytes, entries);
+        attributes[2] = halves(flags, 0);
         let made = call(MAP_CREATE, &attributes)?;
         // SAFETY: a descriptor that the kernel has just made for us.
         let descriptor = unsafe { OwnedFd::from_raw_fd(made) };
@@ -48,6 +60,16 @@ impl Map {
     pub(crate) fn set(&self, key: u32, value: u64) -> io::Result<()> {
         self.check(8)?;
         self.element(MAP_UPDATE_ELEM, &key, (&raw const value) as u64).map(drop)
+    }
+
+    /// Puts a loaded program under a key. The table keeps it.
+    pub(crate) fn set_program(&self, key: u32, program: &OwnedFd) -> io::Result<()> {
+        let descriptor = program.as_raw_fd();
+        let fits = self.key_bytes == 4 && self.value_bytes == 4;
+        if !fits {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        self.element(MAP_UPDATE_ELEM, &key, (&raw const descriptor) as u64).map(drop)
     }
 
     /// The value of a key of four bytes, if it has one.

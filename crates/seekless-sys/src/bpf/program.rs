@@ -11,6 +11,8 @@ const OF_RAW_TRACEPOINT: u32 = 17;
 const LICENCE: &CStr = c"Dual MIT/GPL";
 /// Room for what the verifier says of a refused program.
 const LOG_BYTES: usize = 1 << 20;
+/// How often a load is tried that the kernel breaks off.
+const ATTEMPTS: u32 = 20;
 
 /// A program at its place, until it is dropped.
 #[derive(Debug)]
@@ -35,14 +37,30 @@ impl Attached {
     }
 }
 
-fn load(program: &Program) -> io::Result<OwnedFd> {
+/// Loads a program, to be hung on a raw tracepoint or to be gone on to.
+///
+/// # Errors
+/// As [`Attached::load`].
+pub(crate) fn load(program: &Program) -> io::Result<OwnedFd> {
     let mut attributes = Attributes::default();
     attributes[0] = halves(OF_RAW_TRACEPOINT, program.instructions.len() as u32);
     attributes[1] = program.instructions.as_ptr() as u64;
     attributes[2] = LICENCE.as_ptr() as u64;
-    let made = call(PROG_LOAD, &attributes).map_err(|error| explained(error, attributes))?;
+    let made = load_patiently(&attributes).map_err(|error| explained(error, attributes))?;
     // SAFETY: a descriptor that the kernel has just made for us.
     Ok(unsafe { OwnedFd::from_raw_fd(made) })
+}
+
+/// The verifier gives up when something is to be done for this thread meanwhile, such as a signal.
+fn load_patiently(attributes: &Attributes) -> io::Result<i32> {
+    let mut attempts = 1..ATTEMPTS;
+    loop {
+        match call(PROG_LOAD, attributes) {
+            Err(error)
+                if error.raw_os_error() == Some(libc::EAGAIN) && attempts.next().is_some() => {}
+            result => return result,
+        }
+    }
 }
 
 /// Loads again with a log, and adds its last lines. A lack of permission needs no explanation.

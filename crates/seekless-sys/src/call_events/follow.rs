@@ -1,5 +1,6 @@
 //! The programs that follow the life of processes: birth, exec and end.
 
+use super::Scope;
 use super::layout::{self, IDS, KIND, NUMBER, TIME, kinds, shared};
 use super::programs::{Code, Parts, read};
 use crate::bpf::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
@@ -32,7 +33,9 @@ impl Code<'_> {
             code.load(Eight, R2, Stack, AT_IDS);
             code.shift_right(R2, 32);
             code.jump_if_register(R1, Jump::Equal, R2, same);
-            self.follow_child(code, parts);
+            if self.scope == Scope::Followed {
+                self.follow_child(code, parts);
+            }
             code.place(same);
             self.send_record(code, parts, layout::BORN_BYTES);
             code.place(out);

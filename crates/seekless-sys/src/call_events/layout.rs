@@ -58,7 +58,29 @@ pub(super) const RUNNING_BYTES: u32 = 160;
 pub(super) const TEXT_AT: i32 = 256;
 pub(super) const TEXT_BYTES: i32 = 4096;
 pub(super) const TEXT_HEADER_BYTES: i32 = 24;
-pub(super) const SCRATCH_BYTES: u32 = (TEXT_AT + TEXT_HEADER_BYTES + TEXT_BYTES) as u32;
+/// Behind that, up to two files that are to be told, and the program to go on to then.
+pub(super) const UNTOLD: [i16; 2] = [UNTOLD_AT, UNTOLD_AT + untold::BYTES];
+pub(super) const GO_ON: i16 = UNTOLD_AT + 2 * untold::BYTES;
+const UNTOLD_AT: i16 = (TEXT_AT + TEXT_HEADER_BYTES + TEXT_BYTES) as i16;
+pub(super) const SCRATCH_BYTES: u32 = GO_ON as u32 + 8;
+
+/// Of a file that is to be told.
+pub(super) mod untold {
+    pub(crate) const FILE: i16 = 0;
+    pub(crate) const INODE: i16 = 8;
+    pub(crate) const FRESH: i16 = 16;
+    /// The address of its path; 0 if there is no such file.
+    pub(crate) const PATH: i16 = 24;
+    pub(crate) const BYTES: i16 = 32;
+}
+
+/// Programs that others go on to, by their places in the table.
+pub(super) mod later {
+    pub(crate) const TELL: i32 = 0;
+    pub(crate) const ENTRY: i32 = 1;
+    pub(crate) const EXIT: i32 = 2;
+    pub(crate) const COUNT: u32 = 3;
+}
 
 /// Of a file.
 pub(super) mod file {

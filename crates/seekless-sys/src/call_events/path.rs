@@ -1,11 +1,11 @@
-//! The parts of the programs that find the open file behind a descriptor, and tell its name and
-//! what else is known of it.
+//! The part of the programs that finds the open file behind a descriptor, and the program that
+//! tells its name and what else is known of it.
 
-use super::layout::{IDS, KIND, NUMBER, TIME, file, kinds};
+use super::layout::{self, IDS, KIND, NUMBER, TIME, file, kinds, later, untold};
 use super::programs::{Code, Parts, lookup, read, read_into};
 use crate::bpf::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
 use crate::bpf::Width::{Eight, Four};
-use crate::bpf::{Assembler, Helper, Jump, Label};
+use crate::bpf::{Assembler, Helper, Jump, Label, Program};
 
 /// Deeper names are cut off at their beginning.
 const PARTS_MAX: i32 = 48;
@@ -20,17 +20,19 @@ const AT_NAME: i16 = -40;
 const AT_FRESH: i16 = -48;
 const AT_PATH: i16 = -56;
 const AT_KEY: i16 = -60;
+const AT_CONTEXT: i16 = -72;
 
 impl Code<'_> {
-    /// The part with the arguments: descriptor, thread, and whether the file has just been opened.
-    /// Its result is the address of the open file, or 0. A file that was not told is told before.
-    pub(super) fn find_file(&self, code: &mut Assembler, parts: &Parts) {
+    /// The part with the arguments: descriptor, thread, whether the file has just been opened, and
+    /// where to note it if it is to be told. Its result is the address of the open file, or 0.
+    pub(super) fn find_file(&self, code: &mut Assembler) {
         let (none, tell, done) = (code.label(), code.label(), code.label());
         let fields = self.fields;
         code.copy(R6, R1);
         code.low_half(R6);
         code.copy(R7, R2);
-        code.copy(R8, R3);
+        code.store(Eight, Stack, AT_FRESH, R3);
+        code.copy(R8, R4);
         read(code, AT_FILE, 8, R7, fields.task_files);
         code.load(Eight, R7, Stack, AT_FILE);
         read(code, AT_FILE, 8, R7, fields.files_table);
@@ -45,19 +47,22 @@ impl Code<'_> {
         code.load(Eight, R9, Stack, AT_FILE);
         code.jump_if(R9, Jump::Equal, 0, none);
         read(code, AT_INODE, 8, R9, fields.file_inode);
-        code.jump_if(R8, Jump::Unequal, 0, tell);
+        code.load(Eight, R1, Stack, AT_FRESH);
+        code.jump_if(R1, Jump::Unequal, 0, tell);
         lookup(code, &self.tables.told, AT_FILE);
         code.jump_if(R0, Jump::Equal, 0, tell);
         code.load(Eight, R1, R0, 0);
         code.load(Eight, R2, Stack, AT_INODE);
         code.jump_if_register(R1, Jump::Equal, R2, done);
         code.place(tell);
+        code.store(Eight, R8, untold::FILE, R9);
+        for (at, place) in [(AT_INODE, untold::INODE), (AT_FRESH, untold::FRESH)] {
+            code.load(Eight, R1, Stack, at);
+            code.store(Eight, R8, place, R1);
+        }
         code.copy(R1, R9);
-        code.load(Eight, R2, Stack, AT_INODE);
-        code.copy(R3, R8);
-        code.copy(R4, R9);
-        code.add(R4, fields.file_path);
-        code.call_part(parts.tell);
+        code.add(R1, fields.file_path);
+        code.store(Eight, R8, untold::PATH, R1);
         code.place(done);
         code.copy(R0, R9);
         code.exit();
@@ -66,22 +71,63 @@ impl Code<'_> {
         code.exit();
     }
 
-    /// The part with the arguments: file, inode, whether it has just been opened, and the address
-    /// of its path. File and inode are 0 for the thread's directory.
-    pub(super) fn tell_file(&self, code: &mut Assembler, parts: &Parts) {
-        let out = code.label();
-        code.store(Eight, Stack, AT_FILE, R1);
-        code.store(Eight, Stack, AT_INODE, R2);
-        code.store(Eight, Stack, AT_FRESH, R3);
-        code.store(Eight, Stack, AT_PATH, R4);
-        code.store_number(Four, Stack, AT_KEY, 0);
-        lookup(code, &self.tables.told_scratch, AT_KEY);
-        code.jump_if(R0, Jump::Equal, 0, out);
-        code.copy(R8, R0);
-        self.tell_numbers(code);
-        self.walk(code);
+    /// Tells one of the files that are noted as untold, and goes on to itself; to the program that
+    /// is noted, once there is no more. So the walk up a name is in one program only: the verifier
+    /// goes through each of its turns.
+    pub(super) fn tell_files(&self) -> Program {
+        let body = |code: &mut Assembler, parts: &Parts| {
+            let (out, tell, go_on) = (code.label(), code.label(), code.label());
+            code.store(Eight, Stack, AT_CONTEXT, R1);
+            code.store_number(Four, Stack, AT_KEY, 0);
+            lookup(code, &self.tables.scratch, AT_KEY);
+            code.jump_if(R0, Jump::Equal, 0, out);
+            code.copy(R7, R0);
+            lookup(code, &self.tables.told_scratch, AT_KEY);
+            code.jump_if(R0, Jump::Equal, 0, out);
+            code.copy(R8, R0);
+            for slot in layout::UNTOLD {
+                let next = code.label();
+                code.load(Eight, R1, R7, slot + untold::PATH);
+                code.jump_if(R1, Jump::Equal, 0, next);
+                code.store(Eight, Stack, AT_PATH, R1);
+                code.store_number(Eight, R7, slot + untold::PATH, 0);
+                let places = [untold::FILE, untold::INODE, untold::FRESH];
+                for (at, place) in [AT_FILE, AT_INODE, AT_FRESH].into_iter().zip(places) {
+                    code.load(Eight, R1, R7, slot + place);
+                    code.store(Eight, Stack, at, R1);
+                }
+                code.jump(tell);
+                code.place(next);
+            }
+            code.load(Four, R3, R7, layout::GO_ON);
+            code.jump(go_on);
+            code.place(tell);
+            self.tell_numbers(code);
+            self.walk(code);
+            self.send_file(code, parts);
+            code.set(R3, later::TELL);
+            code.place(go_on);
+            code.load(Eight, R1, Stack, AT_CONTEXT);
+            self.go_on(code, parts);
+            code.place(out);
+            code.set(R0, 0);
+            code.exit();
+        };
+        self.program(body, false)
+    }
+
+    /// Goes on to the program of the number in register 3, with the context in register 1. Comes
+    /// back only if there is no such program.
+    pub(super) fn go_on(&self, code: &mut Assembler, parts: &Parts) {
+        code.map(R2, &self.tables.later);
+        code.call(Helper::TailCall);
+        code.call_part(parts.lost);
+    }
+
+    /// Sends the record of a file, and notes that it was told.
+    fn send_file(&self, code: &mut Assembler, parts: &Parts) {
+        let (whole, unsent, done) = (code.label(), code.label(), code.label());
         code.load(Eight, R9, R8, file::NAME_BYTES);
-        let (whole, unsent) = (code.label(), code.label());
         code.jump_if(R9, Jump::Below, file::NAME_BYTES_MAX, whole);
         code.set(R9, file::NAME_BYTES_MAX);
         code.place(whole);
@@ -93,7 +139,7 @@ impl Code<'_> {
         code.call(Helper::Output);
         code.jump_if(R0, Jump::Unequal, 0, unsent);
         code.load(Eight, R1, Stack, AT_FILE);
-        code.jump_if(R1, Jump::Equal, 0, out);
+        code.jump_if(R1, Jump::Equal, 0, done); // the directory of a thread
         code.map(R1, &self.tables.told);
         code.copy(R2, Stack);
         code.add(R2, AT_FILE.into());
@@ -101,13 +147,10 @@ impl Code<'_> {
         code.add(R3, AT_INODE.into());
         code.set(R4, 0);
         code.call(Helper::Update);
-        code.place(out);
-        code.set(R0, 0);
-        code.exit();
+        code.jump(done);
         code.place(unsent);
         code.call_part(parts.lost);
-        code.set(R0, 0);
-        code.exit();
+        code.place(done);
     }
 
     fn tell_numbers(&self, code: &mut Assembler) {

@@ -1,9 +1,9 @@
 //! The programs at a call's entry and exit. They share one form: what is not followed leaves at
 //! once, by the label `out`.
 
-use super::Tables;
 use super::fields::Fields;
-use super::layout::{self, IDS, KIND, NUMBER, TIME, call, kinds, rule};
+use super::layout::{self, IDS, KIND, NUMBER, TIME, call, kinds, later, rule, untold};
+use super::{Scope, Tables};
 use crate::bpf::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
 use crate::bpf::Width::{Eight, Four};
 use crate::bpf::{Assembler, Helper, Jump, Label, Map, Program, Register};
@@ -33,13 +33,13 @@ pub(super) struct Code<'a> {
     pub(super) tables: &'a Tables,
     pub(super) ring: &'a Map,
     pub(super) fields: &'a Fields,
+    pub(super) scope: Scope,
 }
 
 /// What programs call: each has its own copy.
 pub(super) struct Parts {
     pub(super) lost: Label,
     pub(super) file: Label,
-    pub(super) tell: Label,
 }
 
 impl Code<'_> {
@@ -50,15 +50,13 @@ impl Code<'_> {
         needs_files: bool,
     ) -> Program {
         let mut code = Assembler::default();
-        let parts = Parts { lost: code.label(), file: code.label(), tell: code.label() };
+        let parts = Parts { lost: code.label(), file: code.label() };
         body(&mut code, &parts);
         code.place(parts.lost);
         self.count_lost(&mut code);
         if needs_files {
             code.place(parts.file);
-            self.find_file(&mut code, &parts);
-            code.place(parts.tell);
-            self.tell_file(&mut code, &parts);
+            self.find_file(&mut code);
         }
         code.finish()
     }
@@ -77,20 +75,50 @@ impl Code<'_> {
             for (at, place) in rule::WORDS.iter().zip([0, 8]) {
                 pick(code, *at, |code| code.store(Eight, R8, call::WORDS + place, R1));
             }
-            for (at, place) in rule::FILES.iter().zip([0, 8]) {
+            for ((at, place), slot) in rule::FILES.iter().zip([0, 8]).zip(layout::UNTOLD) {
+                code.store_number(Eight, R8, slot + untold::PATH, 0);
                 pick(code, *at, |code| {
                     code.copy(R2, R9);
                     code.set(R3, 0);
+                    code.copy(R4, R8);
+                    code.add(R4, slot.into());
                     code.call_part(parts.file);
                     code.store(Eight, R8, call::FILES + place, R0);
                 });
             }
+            let tell = code.label();
+            for slot in layout::UNTOLD {
+                code.load(Eight, R1, R8, slot + untold::PATH);
+                code.jump_if(R1, Jump::Unequal, 0, tell);
+            }
             self.send_or_keep(code, parts);
+            code.jump(out);
+            code.place(tell);
+            code.store_number(Eight, R8, layout::GO_ON, later::ENTRY);
+            code.set(R3, later::TELL);
+            code.copy(R1, R6);
+            self.go_on(code, parts);
             code.place(out);
             code.set(R0, 0);
             code.exit();
         };
         self.program(body, true)
+    }
+
+    /// The rest of [`Code::at_entry`], after files were told.
+    pub(super) fn later_at_entry(&self) -> Program {
+        let body = |code: &mut Assembler, parts: &Parts| {
+            let out = code.label();
+            code.call(Helper::CurrentIds);
+            code.store(Eight, Stack, AT_IDS, R0);
+            self.scratch(code, out);
+            code.load(Eight, R7, R8, call::RULE);
+            self.send_or_keep(code, parts);
+            code.place(out);
+            code.set(R0, 0);
+            code.exit();
+        };
+        self.program(body, false)
     }
 
     /// Leaves `out` if this process is not followed. The thread's numbers are at `AT_IDS` then.
@@ -100,7 +128,11 @@ impl Code<'_> {
         code.shift_right(R0, 32);
         code.store(Four, Stack, AT_KEY, R0);
         lookup(code, &self.tables.processes, AT_KEY);
-        code.jump_if(R0, Jump::Equal, 0, out);
+        let when = match self.scope {
+            Scope::Followed => Jump::Equal,
+            Scope::Machine => Jump::Unequal,
+        };
+        code.jump_if(R0, when, 0, out);
     }
 
     /// The call's rule into register 7, the thread into register 9.
@@ -227,14 +259,7 @@ impl Code<'_> {
                 read_word(code, place);
             }
             self.tell_opened(code, parts);
-            self.tell_end(code);
-            code.copy(R2, R7);
-            code.set(R3, call::RECORD_BYTES);
-            self.send(code, parts);
-            code.map(R1, &self.tables.running);
-            code.copy(R2, Stack);
-            code.add(R2, AT_IDS.into());
-            code.call(Helper::Delete);
+            self.end_call(code, parts);
             code.place(out);
             code.set(R0, 0);
             code.exit();
@@ -242,36 +267,92 @@ impl Code<'_> {
         self.program(body, true)
     }
 
-    /// The file or directory that a call has opened or moved to; of one that failed, and of
-    /// others that have one, the path. Register 8 holds the result, 9 the rule.
+    /// The rest of [`Code::at_exit`], after a file was told.
+    pub(super) fn later_at_exit(&self) -> Program {
+        let body = |code: &mut Assembler, parts: &Parts| {
+            let out = code.label();
+            code.call(Helper::CurrentIds);
+            code.store(Eight, Stack, AT_IDS, R0);
+            lookup(code, &self.tables.running, AT_IDS);
+            code.jump_if(R0, Jump::Equal, 0, out);
+            code.copy(R7, R0);
+            code.load(Eight, R9, R7, call::RULE);
+            self.end_call(code, parts);
+            code.place(out);
+            code.set(R0, 0);
+            code.exit();
+        };
+        self.program(body, false)
+    }
+
+    /// Sends the call in register 7, of the rule in register 9, and forgets it.
+    fn end_call(&self, code: &mut Assembler, parts: &Parts) {
+        self.tell_end(code);
+        code.copy(R2, R7);
+        code.set(R3, call::RECORD_BYTES);
+        self.send(code, parts);
+        code.map(R1, &self.tables.running);
+        code.copy(R2, Stack);
+        code.add(R2, AT_IDS.into());
+        code.call(Helper::Delete);
+    }
+
+    /// Goes on to tell the file or directory that a call has opened or moved to. Of one that
+    /// failed, and of others that have one, tells the path. Register 6 holds the context, 8 the
+    /// result, 9 the rule.
     fn tell_opened(&self, code: &mut Assembler, parts: &Parts) {
-        let (moves, text, done) = (code.label(), code.label(), code.label());
+        let (moves, opens, text, done) = (code.label(), code.label(), code.label(), code.label());
         code.jump_if(R8, Jump::SignedBelow, 0, text);
         code.jump_if(R9, Jump::AnyBit, rule::MOVES, moves);
-        let opens = code.label();
         code.jump_if(R9, Jump::AnyBit, rule::OPENS, opens);
         code.jump(text);
         code.place(opens);
-        code.call(Helper::CurrentTask);
-        code.copy(R2, R0);
+        self.begin_untold(code, done);
+        code.copy(R4, R0);
+        code.add(R4, layout::UNTOLD[0].into());
+        code.load(Eight, R2, Stack, AT_ANY);
         code.copy(R1, R8);
         code.set(R3, 1);
         code.call_part(parts.file);
         code.store(Eight, R7, call::FILES, R0);
-        code.jump(done);
+        code.jump_if(R0, Jump::Equal, 0, done);
+        self.tell_untold(code, parts, done);
         code.place(moves);
-        code.call(Helper::CurrentTask);
-        read(code, AT_ANY, 8, R0, self.fields.task_fs);
-        code.load(Eight, R4, Stack, AT_ANY);
-        code.add(R4, self.fields.fs_directory);
-        code.set(R1, 0);
-        code.set(R2, 0);
-        code.set(R3, 0);
-        code.call_part(parts.tell);
-        code.jump(done);
+        self.begin_untold(code, done);
+        code.copy(R8, R0);
+        code.load(Eight, R1, Stack, AT_ANY);
+        read(code, AT_ANY, 8, R1, self.fields.task_fs);
+        code.load(Eight, R1, Stack, AT_ANY);
+        code.add(R1, self.fields.fs_directory);
+        let slot = layout::UNTOLD[0];
+        code.store(Eight, R8, slot + untold::PATH, R1);
+        for place in [untold::FILE, untold::INODE, untold::FRESH] {
+            code.store_number(Eight, R8, slot + place, 0);
+        }
+        self.tell_untold(code, parts, done);
         code.place(text);
         self.tell_text(code, parts, done);
         code.place(done);
+    }
+
+    /// The thread at `AT_ANY`, and the scratch memory into register 0, with no file untold.
+    fn begin_untold(&self, code: &mut Assembler, done: Label) {
+        code.call(Helper::CurrentTask);
+        code.store(Eight, Stack, AT_ANY, R0);
+        code.store_number(Four, Stack, AT_KEY, 0);
+        lookup(code, &self.tables.scratch, AT_KEY);
+        code.jump_if(R0, Jump::Equal, 0, done);
+        for slot in layout::UNTOLD {
+            code.store_number(Eight, R0, slot + untold::PATH, 0);
+        }
+        code.store_number(Eight, R0, layout::GO_ON, later::EXIT);
+    }
+
+    fn tell_untold(&self, code: &mut Assembler, parts: &Parts, done: Label) {
+        code.set(R3, later::TELL);
+        code.copy(R1, R6);
+        self.go_on(code, parts);
+        code.jump(done);
     }
 
     fn tell_text(&self, code: &mut Assembler, parts: &Parts, done: Label) {

@@ -3,7 +3,7 @@
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::ffi::c_void;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -69,6 +69,8 @@ pub(crate) mod flags {
 }
 
 const FLAG_FD_CLOEXEC: u64 = 1 << 3;
+/// PERF_EVENT_IOC_SET_OUTPUT.
+const SET_OUTPUT: libc::Ioctl = 0x2405;
 
 /// Where the first page of the mapping says how far the kernel has written and we have read.
 const HEAD_AT: usize = 1024;
@@ -80,6 +82,8 @@ pub(crate) struct Ring {
     address: *mut c_void,
     /// Of the records, a power of two; the control page before them not counted.
     bytes: usize,
+    /// Events that write here too.
+    others: Vec<OwnedFd>,
 }
 
 // SAFETY: the mapping belongs to the process, not to a thread, and `take` needs `&mut`.
@@ -94,38 +98,31 @@ impl Ring {
         processor: i32,
         bytes: usize,
     ) -> io::Result<Self> {
-        let attributes = Attributes {
-            size: size_of::<Attributes>() as u32,
-            sample_period: 1,
-            flags: attributes.flags | flags::WATERMARK | flags::USE_CLOCKID,
-            wakeup_watermark: (bytes / 4) as u32,
-            clock: libc::CLOCK_MONOTONIC,
-            ..*attributes
-        };
-        // SAFETY: the attributes are of the size that they tell, and live through the call; the
-        // kernel only reads them.
-        let made = unsafe {
-            libc::syscall(
-                libc::SYS_perf_event_open,
-                &raw const attributes,
-                pid,
-                processor,
-                -1,
-                FLAG_FD_CLOEXEC,
-            )
-        };
-        if made < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: a descriptor that the kernel has just made for us.
-        let event = unsafe { OwnedFd::from_raw_fd(made as i32) };
+        let event = open(attributes, pid, processor, bytes)?;
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         let length = bytes + page_bytes() as usize;
         // SAFETY: a fresh mapping at an address of the kernel's choice; no reference to it is
         // formed but to its two counters, which are only used as atomics.
         let address =
             unsafe { mmap(ptr::null_mut(), length, protection, MapFlags::SHARED, &event, 0)? };
-        Ok(Self { event, address, bytes })
+        Ok(Self { event, address, bytes, others: Vec::new() })
+    }
+
+    /// The event of another thread, on the same processor, whose records come into this ring too.
+    pub(crate) fn join(
+        &mut self,
+        attributes: &Attributes,
+        tid: i32,
+        processor: i32,
+    ) -> io::Result<()> {
+        let event = open(attributes, tid, processor, self.bytes)?;
+        // SAFETY: both descriptors are of perf events, and the request takes one by value.
+        let result = unsafe { libc::ioctl(event.as_raw_fd(), SET_OUTPUT, self.event.as_raw_fd()) };
+        if result != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        self.others.push(event);
+        Ok(())
     }
 
     /// Appends all that was written since the last call to `out`, whole records each.
@@ -156,6 +153,34 @@ impl Ring {
         // within it, and kernel and we use them only as atomics.
         unsafe { &*self.address.cast::<u8>().add(at).cast::<AtomicU64>() }
     }
+}
+
+fn open(attributes: &Attributes, pid: i32, processor: i32, bytes: usize) -> io::Result<OwnedFd> {
+    let attributes = Attributes {
+        size: size_of::<Attributes>() as u32,
+        sample_period: 1,
+        flags: attributes.flags | flags::WATERMARK | flags::USE_CLOCKID,
+        wakeup_watermark: (bytes / 4) as u32,
+        clock: libc::CLOCK_MONOTONIC,
+        ..*attributes
+    };
+    // SAFETY: the attributes are of the size that they tell, and live through the call; the kernel
+    // only reads them.
+    let made = unsafe {
+        libc::syscall(
+            libc::SYS_perf_event_open,
+            &raw const attributes,
+            pid,
+            processor,
+            -1,
+            FLAG_FD_CLOEXEC,
+        )
+    };
+    if made < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: a descriptor that the kernel has just made for us.
+    Ok(unsafe { OwnedFd::from_raw_fd(made as i32) })
 }
 
 impl AsFd for Ring {
