@@ -28,14 +28,19 @@
 mod announce;
 mod cache;
 mod core;
+mod durable;
 mod file;
 mod flight;
+mod flusher;
 mod frame;
 mod harvest;
 mod landing;
 mod shared;
 mod source;
 mod state;
+mod trouble;
+mod writer;
+mod writes;
 
 pub use cache::{PageCache, PageCacheBuilder};
 pub use file::File;
