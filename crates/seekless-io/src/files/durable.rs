@@ -15,12 +15,7 @@ const UNWRITTEN_FILES_MAX: usize = 64;
 
 impl Shared {
     /// Returns when the device has all that was written to the file before.
-    pub(super) fn sync(
-        &self,
-        handle: Handle,
-        source: &Source,
-        data_only: bool,
-    ) -> io::Result<()> {
+    pub(super) fn sync(&self, handle: Handle, source: &Source, data_only: bool) -> io::Result<()> {
         self.harvest();
         let mut state = lock(&self.state);
         let file = state.cache.file(handle);

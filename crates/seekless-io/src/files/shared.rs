@@ -263,7 +263,8 @@ impl Shared {
 /// A read of a file that is open to write stops where the device's file ends: up to the end that the
 /// file has with what the device lacks, it is zero. How much is filled then.
 fn fill_up(flying: &Flying, buffer: &mut AlignedBuf, read: usize) -> usize {
-    let wanted = flying.end().saturating_sub(flying.offset()).min(buffer.capacity() as u64) as usize;
+    let wanted =
+        flying.end().saturating_sub(flying.offset()).min(buffer.capacity() as u64) as usize;
     let stopped = flying.offset() + read as u64;
     let is_end = || flying.source.on_device().is_ok_and(|device| device.bytes <= stopped);
     if read < wanted && is_end() {

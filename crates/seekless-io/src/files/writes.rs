@@ -419,8 +419,7 @@ impl State {
         let lost = self.cache.dirty_within(file, pages(end)..PageNo::MAX);
         let first = lost.first().map(|&id| self.cache.place(id).1 * PAGE);
         let Some(known) = self.known_mut(file) else { return };
-        if let (Some(first), Some(writes), Some(source)) =
-            (first, &mut known.writes, &known.source)
+        if let (Some(first), Some(writes), Some(source)) = (first, &mut known.writes, &known.source)
         {
             let message = format!(
                 "{}: another program cut it to {end} bytes: what was written from byte {first} on \
