@@ -110,7 +110,9 @@ fn program(mut seed: u64) -> Vec<Act> {
         let (file, page) = (random(&mut seed) as usize % 2, random(&mut seed) % spread);
         Act { time_ns, op, file, page }
     };
-    (0..3000).map(act).collect()
+    // Traces number files as they come: the first access is of the first file.
+    let first = Act { time_ns: 0, op: Op::Read, file: 0, page: 0 };
+    std::iter::once(first).chain((0..3000).map(act)).collect()
 }
 
 /// The pages that the live cache asks its device for.
