@@ -162,7 +162,9 @@ impl Source {
     pub(super) fn file_to_write(&self, bytes: usize) -> Arc<File> {
         let buffered = self.writer.as_ref().and_then(|writer| writer.buffered.as_ref());
         match buffered {
-            Some(buffered) if self.is_direct() && bytes % FRAME_BYTES != 0 => Arc::clone(buffered),
+            Some(buffered) if self.is_direct() && !bytes.is_multiple_of(FRAME_BYTES) => {
+                Arc::clone(buffered)
+            }
             _ => self.file(),
         }
     }
