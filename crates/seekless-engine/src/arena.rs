@@ -114,8 +114,8 @@ impl Iterator for Pages {
     }
 }
 
-/// One page of an arena, whose bytes never change while it is shared. Clones share it; when the last
-/// is dropped the page is idle.
+/// One page of an arena, whose bytes never change while it is shared. Clones share it; when the
+/// last is dropped the page is idle.
 pub struct Page {
     memory: Arc<Memory>,
     number: u32,

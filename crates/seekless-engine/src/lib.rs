@@ -9,8 +9,8 @@
 //!
 //! An [`Engine`] takes a batch of [`Read`]s and sends each back as one [`Completion`] on the
 //! channel that the read names, in whatever order they end. Each read completes exactly once, also
-//! on errors and when the engine is dropped. [`Write`]s go the same way: whole [`Page`]s that nothing
-//! changes meanwhile.
+//! on errors and when the engine is dropped. [`Write`]s go the same way: whole [`Page`]s that
+//! nothing changes meanwhile.
 //!
 //! | engine | reads with | for |
 //! |---|---|---|

@@ -1,5 +1,5 @@
-//! An engine that reads and writes nothing: what everything around the reads costs, and tests that need no
-//! file.
+//! An engine that reads and writes nothing: what everything around the reads costs, and tests that
+//! need no file.
 
 use crate::read::Tally;
 use crate::write::Write;

@@ -43,9 +43,9 @@ pub type BufferAndResult = (AlignedBuf, io::Result<usize>);
 
 /// Something that reads and writes.
 ///
-/// Each submitted read or write completes exactly once, once its caller [drives](Engine::drive) the engine
-/// if it must be driven, also when the engine is dropped first: what the
-/// kernel has is waited for, what still waits in line completes with `ECANCELED`.
+/// Each submitted read or write completes exactly once, once its caller [drives](Engine::drive) the
+/// engine if it must be driven, also when the engine is dropped first: what the kernel has is
+/// waited for, what still waits in line completes with `ECANCELED`.
 pub trait Engine: Send + Sync {
     /// Starts these reads, handing as many as fit to the kernel at once. Does not block on I/O.
     fn submit(&self, reads: Vec<Read>);

@@ -1,4 +1,5 @@
-//! A pool of threads that call `pread` and `pwritev`: works everywhere, for buffered and direct files alike.
+//! A pool of threads that call `pread` and `pwritev`: works everywhere, for buffered and direct
+//! files alike.
 
 use crate::fill::Fill;
 use crate::job::Job;

@@ -1,5 +1,5 @@
-//! Any engine, slowed to a device model: a read or write completes when both the engine and the model have
-//! ended it. One thread keeps the time.
+//! Any engine, slowed to a device model: a read or write completes when both the engine and the
+//! model have ended it. One thread keeps the time.
 
 use crate::clock::{Clock, LOOK_AGAIN, others_sleep};
 use crate::pacer::Pacer;
@@ -18,9 +18,9 @@ use std::thread::JoinHandle;
 /// The tag of a message that only wakes the timer; the pacer numbers its own from 0.
 const WAKE: u64 = u64::MAX;
 
-/// An engine behind a device model. Each read or write counts as one request, or more if it is large. An
-/// open is one request for nothing at the device's start, unless [`Throttled::with_opening`] says
-/// more.
+/// An engine behind a device model. Each read or write counts as one request, or more if it is
+/// large. An open is one request for nothing at the device's start, unless
+/// [`Throttled::with_opening`] says more.
 #[derive(Debug)]
 pub struct Throttled<E: Engine + ?Sized = dyn Engine> {
     shared: Arc<Shared>,
@@ -155,8 +155,8 @@ impl<E: Engine + ?Sized> Engine for Throttled<E> {
 }
 
 impl<E: Engine + ?Sized> Drop for Throttled<E> {
-    /// What is in flight completes as soon as the engine below is done with them, without waiting for
-    /// the model.
+    /// What is in flight completes as soon as the engine below is done with them, without waiting
+    /// for the model.
     fn drop(&mut self) {
         self.shared.lock().closing = true;
         if let Some(inner_done) = self.inner_done.take() {

@@ -1,6 +1,6 @@
-//! What you simulate is what you run, for writes too. A program reads, writes and syncs pages of two
-//! files, on one thread and with a clock of its own. The page cache and the simulator must ask the
-//! device for the same pages in the same order.
+//! What you simulate is what you run, for writes too. A program reads, writes and syncs pages of
+//! two files, on one thread and with a clock of its own. The page cache and the simulator must ask
+//! the device for the same pages in the same order.
 
 use seekless::device::{Costs, Nanos};
 use seekless::engine::{

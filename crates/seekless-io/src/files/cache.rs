@@ -108,8 +108,8 @@ impl PageCacheBuilder {
         self
     }
 
-    /// How often a thread wakes to write what is due; by default every 5 s. `None` starts no thread:
-    /// then [`PageCache::flush_due`] is for the owner to call.
+    /// How often a thread wakes to write what is due; by default every 5 s. `None` starts no
+    /// thread: then [`PageCache::flush_due`] is for the owner to call.
     pub fn wake_every(mut self, period: impl Into<Option<Duration>>) -> Self {
         self.wake = period.into();
         self
@@ -241,15 +241,15 @@ impl PageCache {
         File::open(Arc::clone(&self.core), Arc::new(source)).map_err(fail)
     }
 
-    /// Writes what is due by the [rule](PageCacheBuilder::flush) at this time of the engine's clock,
-    /// and returns when it is written: what the flusher's thread does when it wakes.
+    /// Writes what is due by the [rule](PageCacheBuilder::flush) at this time of the engine's
+    /// clock, and returns when it is written: what the flusher's thread does when it wakes.
     pub fn flush_due(&self) {
         self.core.shared.flush_due();
     }
 
     /// Writes back all that is dirty, and reports the first error of a write-back that no sync was
-    /// told of. Dropping the last handle writes back too, and reports nothing. Neither waits for the
-    /// device's own cache: [`File::sync_data`] does.
+    /// told of. Dropping the last handle writes back too, and reports nothing. Neither waits for
+    /// the device's own cache: [`File::sync_data`] does.
     ///
     /// # Errors
     /// [`Write`](crate::ErrorKind::Write): something could not be written.
@@ -266,8 +266,8 @@ impl PageCache {
         self.core.announcer.announce(paths.into_iter().map(Into::into).collect());
     }
 
-    /// Forgets all pages, but for those that the device lacks. What is being read now is forgotten at
-    /// its end.
+    /// Forgets all pages, but for those that the device lacks. What is being read now is forgotten
+    /// at its end.
     pub fn clear(&self) {
         self.announce(Vec::<PathBuf>::new());
         lock(&self.core.shared.state).clear();

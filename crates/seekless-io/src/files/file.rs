@@ -12,17 +12,17 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A file that is read, and perhaps written, through a [`PageCache`](super::PageCache). Any number of
-/// threads may call [`read_at`](Self::read_at) and [`write_at`](Self::write_at) at once. As [`Read`],
-/// [`Write`] and [`Seek`] it has a position of its own. What is promised of writes stands
+/// A file that is read, and perhaps written, through a [`PageCache`](super::PageCache). Any number
+/// of threads may call [`read_at`](Self::read_at) and [`write_at`](Self::write_at) at once. As
+/// [`Read`], [`Write`] and [`Seek`] it has a position of its own. What is promised of writes stands
 /// [above](super#writes).
 ///
 /// The file is looked at once a tick of the kernel's clock (1 to 10 ms), and before each read that
 /// reaches past the end that it had. If its size or its times have changed, what is cached of it is
 /// forgotten. So reads answer as `pread` does, but for a delay: what is appended is seen at once;
 /// what is overwritten in place or cut off after a tick at the latest, or later if it is written
-/// through a mapping. After [`size`](Self::size) a file is seen as long as it then was. Of a file that
-/// is open to write, what other programs change meanwhile may stay unseen, but for a cut.
+/// through a mapping. After [`size`](Self::size) a file is seen as long as it then was. Of a file
+/// that is open to write, what other programs change meanwhile may stay unseen, but for a cut.
 pub struct File {
     core: Arc<Core>,
     handle: Handle,
@@ -48,9 +48,9 @@ impl File {
         self.core.shared.read_at(self.handle, &self.source, buffer, offset)
     }
 
-    /// Writes at an offset, as `pwrite` does, and returns the number of bytes: fewer than asked only
-    /// before an error, or at the end of a block device. A file grows as far as it is written; what
-    /// lies between its old end and the offset is zero. The device has the bytes after
+    /// Writes at an offset, as `pwrite` does, and returns the number of bytes: fewer than asked
+    /// only before an error, or at the end of a block device. A file grows as far as it is written;
+    /// what lies between its old end and the offset is zero. The device has the bytes after
     /// [`sync_data`](Self::sync_data), and perhaps before. Returns at once, unless too much is
     /// dirty.
     ///
@@ -79,8 +79,8 @@ impl File {
     /// back its dirty pages, then calls fdatasync.
     ///
     /// # Errors
-    /// Something could not be written, now or since the last sync of the file: the message names the
-    /// bytes. It is told once. What was lost then must be written again: the cache does not.
+    /// Something could not be written, now or since the last sync of the file: the message names
+    /// the bytes. It is told once. What was lost then must be written again: the cache does not.
     pub fn sync_data(&self) -> io::Result<()> {
         self.core.shared.sync(self.handle, &self.source, true)
     }

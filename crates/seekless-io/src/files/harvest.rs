@@ -1,5 +1,5 @@
-//! Who takes ended reads and writes in: a thread that waits, or one that comes by. So no other thread
-//! need wake up before a reader gets its bytes.
+//! Who takes ended reads and writes in: a thread that waits, or one that comes by. So no other
+//! thread need wake up before a reader gets its bytes.
 
 use super::shared::Shared;
 use crate::lock;

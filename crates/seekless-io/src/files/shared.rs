@@ -260,8 +260,8 @@ impl Shared {
     }
 }
 
-/// A read of a file that is open to write stops where the device's file ends: up to the end that the
-/// file has with what the device lacks, it is zero. How much is filled then.
+/// A read of a file that is open to write stops where the device's file ends: up to the end that
+/// the file has with what the device lacks, it is zero. How much is filled then.
 fn fill_up(flying: &Flying, buffer: &mut AlignedBuf, read: usize) -> usize {
     let wanted =
         flying.end().saturating_sub(flying.offset()).min(buffer.capacity() as u64) as usize;

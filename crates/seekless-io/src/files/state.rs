@@ -80,8 +80,8 @@ impl Flying {
 #[derive(Debug)]
 pub(super) struct Known {
     key: Key,
-    /// `None` while it has no handle and nothing to be written: a file that is only remembered takes
-    /// no descriptor.
+    /// `None` while it has no handle and nothing to be written: a file that is only remembered
+    /// takes no descriptor.
     pub(super) source: Option<Arc<Source>>,
     pub(super) version: Version,
     /// Counts the changes that made what was read before untrue.

@@ -32,9 +32,9 @@ pub struct FlushRule {
 }
 
 impl FlushRule {
-    /// The defaults of Linux (`/proc/sys/vm`), with times in nanoseconds: pages expire after 30 s, a
-    /// tenth of the capacity may be dirty before the flusher writes, a fifth before writers are held
-    /// up, and a file's pages are written together.
+    /// The defaults of Linux (`/proc/sys/vm`), with times in nanoseconds: pages expire after 30 s,
+    /// a tenth of the capacity may be dirty before the flusher writes, a fifth before writers are
+    /// held up, and a file's pages are written together.
     pub const LINUX: Self = Self {
         expire: Some(30_000_000_000),
         background: Some(0.1),
