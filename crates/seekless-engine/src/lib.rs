@@ -18,7 +18,7 @@
 //! | [`DrivenRing`] | io_uring, on the threads that wait | readers that wait for each other |
 //! | [`Threads`] | `pread`, `pwritev` in a pool of threads | everyday use elsewhere |
 //! | [`Throttled`] | another engine, delayed by a device model | trying a slow device without one |
-//! | [`Noop`] | nothing: it fills buffers with made-up bytes, and writes go nowhere | measuring all but the device |
+//! | [`Noop`] | nothing: it makes bytes up, and drops writes | measuring all but the device |
 //!
 //! [`build`] picks the best engine that this kernel allows. [`AlignedBuf`] is memory that reads
 //! past the page cache (O_DIRECT) accept, and [`BufferPool`] keeps such memory for the next read.
