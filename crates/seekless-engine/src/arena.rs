@@ -114,8 +114,8 @@ impl Iterator for Pages {
     }
 }
 
-/// One page of an arena, whose bytes never change while it is held. Clones share it; when the last
-/// is dropped the page is idle.
+/// One page of an arena, whose bytes never change while it is shared. Clones share it; when the
+/// last is dropped the page is idle.
 pub struct Page {
     memory: Arc<Memory>,
     number: u32,
@@ -129,6 +129,18 @@ impl Clone for Page {
 }
 
 impl Page {
+    /// Its bytes, to be written to; `None` if another clone shares them.
+    pub fn get_mut(&mut self) -> Option<&mut [u8]> {
+        // What other holders read before they let go comes before what is written now.
+        if self.holders().load(Ordering::Acquire) != 1 {
+            return None;
+        }
+        let start = self.memory.page(self.number as usize);
+        // SAFETY: as in `deref`; and this is the only `Page` of these bytes. It is borrowed
+        // exclusively, so that nobody can clone it meanwhile.
+        Some(unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), PAGE_BYTES) })
+    }
+
     fn holders(&self) -> &AtomicU32 {
         &self.memory.holders[self.number as usize]
     }
@@ -141,7 +153,8 @@ impl Deref for Page {
         let start = self.memory.page(self.number as usize);
         // SAFETY: the page lies within the memory, which this value keeps alive. All of it has been
         // written. Nothing writes to it now: it is claimed, and only a `Run` is written through,
-        // which gave this page up when it made a `Page` of it.
+        // which gave this page up when it made a `Page` of it, and in `get_mut`, while this value
+        // is borrowed exclusively and has no clones.
         unsafe { std::slice::from_raw_parts(start.as_ptr(), PAGE_BYTES) }
     }
 }
@@ -315,6 +328,17 @@ mod tests {
         assert!(copy.iter().all(|&byte| byte == 1));
         drop(copy);
         assert_eq!(arena.idle(), 200);
+    }
+
+    #[test]
+    fn a_page_is_written_to_only_while_nobody_else_holds_it() {
+        let arena = Arena::new(1);
+        let mut page = filled(&arena, 1, 1).unwrap().pop().unwrap();
+        let copy = page.clone();
+        assert!(page.get_mut().is_none());
+        drop(copy);
+        page.get_mut().unwrap()[7] = 2;
+        assert_eq!((page[6], page[7]), (1, 2));
     }
 
     #[test]

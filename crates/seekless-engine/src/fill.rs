@@ -105,11 +105,6 @@ impl Fill {
         let _ = done.send(Completion { tag, buffer, result });
     }
 
-    /// Sends the completion of a read that was never started because its engine is going away.
-    pub(crate) fn cancel(self) {
-        self.complete(Err(Errno::CANCELED.into()));
-    }
-
     /// Completes a read whose buffer the kernel may still write to: the buffer is leaked rather
     /// than freed under it.
     pub(crate) fn abandon(mut self, error: io::Error) {
@@ -118,8 +113,8 @@ impl Fill {
     }
 }
 
-/// Whether reads of the file go past the page cache.
-fn is_direct(file: &File) -> bool {
+/// Whether reads and writes of the file go past the page cache.
+pub(crate) fn is_direct(file: &File) -> bool {
     fcntl_getfl(file).is_ok_and(|flags| flags.contains(OFlags::DIRECT))
 }
 

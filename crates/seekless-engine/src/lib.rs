@@ -1,4 +1,4 @@
-//! Reads bytes asynchronously: as many reads at once as the device takes.
+//! Reads and writes bytes asynchronously: as many at once as the device takes.
 //!
 //! # The problem
 //!
@@ -9,15 +9,16 @@
 //!
 //! An [`Engine`] takes a batch of [`Read`]s and sends each back as one [`Completion`] on the
 //! channel that the read names, in whatever order they end. Each read completes exactly once, also
-//! on errors and when the engine is dropped.
+//! on errors and when the engine is dropped. [`Write`]s go the same way: whole [`Page`]s that
+//! nothing changes meanwhile.
 //!
 //! | engine | reads with | for |
 //! |---|---|---|
 //! | [`Ring`] | io_uring, on a thread of its own | everyday use, where the kernel allows it |
 //! | [`DrivenRing`] | io_uring, on the threads that wait | readers that wait for each other |
-//! | [`Threads`] | `pread` in a pool of threads | everyday use elsewhere |
+//! | [`Threads`] | `pread`, `pwritev` in a pool of threads | everyday use elsewhere |
 //! | [`Throttled`] | another engine, delayed by a device model | trying a slow device without one |
-//! | [`Noop`] | nothing: it fills buffers with made-up bytes | measuring all but the device |
+//! | [`Noop`] | nothing: it makes bytes up, and drops writes | measuring all but the device |
 //!
 //! [`build`] picks the best engine that this kernel allows. [`AlignedBuf`] is memory that reads
 //! past the page cache (O_DIRECT) accept, and [`BufferPool`] keeps such memory for the next read.
@@ -34,7 +35,7 @@
 //! `seekless-device` has the models and the [`Costs`](seekless_device::Costs) that an engine tells
 //! its user. `seekless-io` is built on an engine, and adds the cache.
 //!
-//! **Invariant:** reads bytes; knows no cache, policy or archive.
+//! **Invariant:** moves bytes; knows no cache, policy or archive.
 //!
 //! # Example
 //!
@@ -61,6 +62,7 @@ mod arena;
 mod buffer;
 mod clock;
 mod fill;
+mod job;
 mod kind;
 mod noop;
 mod pacer;
@@ -72,6 +74,7 @@ mod threads;
 mod throttle;
 mod throttled;
 mod transfers;
+mod write;
 
 pub use arena::{Arena, Page, Pages};
 pub use buffer::{ALIGNMENT, AlignedBuf};
@@ -91,3 +94,4 @@ pub use throttled::Throttled;
 pub use transfers::{
     SLOT_MEMORY_MAX, Slots, Transfer, Transferred, Transfers, Wait, transfers, transfers_by_threads,
 };
+pub use write::Write;

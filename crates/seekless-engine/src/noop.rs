@@ -1,11 +1,14 @@
-//! An engine that reads nothing: what everything around the reads costs, and tests that need no
-//! file.
+//! An engine that reads and writes nothing: what everything around the reads costs, and tests that
+//! need no file.
 
 use crate::read::Tally;
-use crate::{Completion, Counters, Engine, Read};
+use crate::write::Write;
+use crate::{AlignedBuf, Completion, Counters, Engine, Read};
 use seekless_device::{Costs, parts};
+use std::fs::File;
+use std::io;
 
-/// Fills each buffer at once with made-up bytes, whatever the file's length.
+/// Fills each buffer at once with made-up bytes, whatever the file's length. Writes go nowhere.
 #[derive(Debug)]
 pub struct Noop {
     patterned: bool,
@@ -48,6 +51,23 @@ impl Engine for Noop {
             // The receiver may be gone, which is no error.
             let _ = done.send(Completion { tag, buffer, result: Ok(length) });
         }
+    }
+
+    fn write(&self, writes: Vec<Write>) {
+        for Write { bytes, tag, done, .. } in writes {
+            self.tally.add(parts(bytes as u64), bytes as u64, true);
+            let buffer = AlignedBuf::default();
+            // The receiver may be gone, which is no error.
+            let _ = done.send(Completion { tag, buffer, result: Ok(bytes) });
+        }
+    }
+
+    fn sync_now(&self, _file: &File, _data_only: bool) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn resize_now(&self, _file: &File, _bytes: u64) -> io::Result<()> {
+        Ok(())
     }
 
     fn counters(&self) -> Counters {

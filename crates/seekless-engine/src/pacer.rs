@@ -20,13 +20,13 @@ impl Pacer {
     }
 
     /// Submits one I/O now, and counts it. Returns its tag.
-    pub(crate) fn submit(&mut self, offset: u64, bytes: u64) -> u64 {
+    pub(crate) fn submit(&mut self, write: bool, offset: u64, bytes: u64) -> u64 {
         let tag = self.next_tag;
         self.next_tag += 1;
         self.counters.requests += parts(bytes);
         self.counters.bytes += bytes;
         let now = self.clock.now();
-        self.model.submit(now, Io { tag, write: false, offset, bytes });
+        self.model.submit(now, Io { tag, write, offset, bytes });
         tag
     }
 

@@ -1,6 +1,7 @@
-//! The interface of an engine: reads go in, completions come out, and both are counted.
+//! The interface of an engine: reads and writes go in, completions come out, and both are counted.
 
 use crate::AlignedBuf;
+use crate::write::Write;
 use seekless_device::{Costs, Nanos};
 use std::fs::File;
 use std::io;
@@ -25,25 +26,26 @@ pub struct Read {
     pub done: Sender<Completion>,
 }
 
-/// A read that has ended, well or badly.
+/// A read or write that has ended, well or badly.
 #[derive(Debug)]
 pub struct Completion {
-    /// The read's tag.
+    /// Its tag.
     pub tag: u64,
-    /// The read's buffer; its length is the number of bytes read.
+    /// The read's buffer; its length is the number of bytes read. Empty for a write.
     pub buffer: AlignedBuf,
-    /// Bytes read, fewer than asked only at the end of the file; or the error of this read alone.
+    /// Bytes read, fewer than asked only at the end of the file; or bytes written, all of them; or
+    /// the error of this one alone.
     pub result: io::Result<usize>,
 }
 
 /// The buffer of a read that has ended, and the bytes read or the error.
 pub type BufferAndResult = (AlignedBuf, io::Result<usize>);
 
-/// Something that reads.
+/// Something that reads and writes.
 ///
-/// Each submitted read completes exactly once, once its caller [drives](Engine::drive) the engine
-/// if it must be driven, also when the engine is dropped first: what the
-/// kernel has is waited for, what still waits in line completes with `ECANCELED`.
+/// Each submitted read or write completes exactly once, once its caller [drives](Engine::drive) the
+/// engine if it must be driven, also when the engine is dropped first: what the kernel has is
+/// waited for, what still waits in line completes with `ECANCELED`.
 pub trait Engine: Send + Sync {
     /// Starts these reads, handing as many as fit to the kernel at once. Does not block on I/O.
     fn submit(&self, reads: Vec<Read>);
@@ -57,6 +59,36 @@ pub trait Engine: Send + Sync {
             Ok(Completion { buffer, result, .. }) => (buffer, result),
             Err(_) => (AlignedBuf::default(), Err(io::Error::other("the engine dropped a read"))),
         }
+    }
+    /// Starts these writes. A device may carry out what is in flight in any order, so two writes of
+    /// one place must not be in flight together. By default the calling thread makes them.
+    fn write(&self, writes: Vec<Write>) {
+        writes.into_iter().for_each(Write::run);
+    }
+    /// Makes one write; its completion has been sent when this returns.
+    fn write_now(&self, write: Write) {
+        let (done, ended) = channel();
+        let answer = write.done.clone();
+        self.write(vec![Write { done, ..write }]);
+        if let Ok(completion) = ended.recv() {
+            // The receiver may be gone, which is no error.
+            let _ = answer.send(completion);
+        }
+    }
+    /// Returns when the device has all that was written to the file by writes that have completed:
+    /// fdatasync, or fsync unless `data_only`.
+    ///
+    /// # Errors
+    /// The device does not have it.
+    fn sync_now(&self, file: &File, data_only: bool) -> io::Result<()> {
+        if data_only { file.sync_data() } else { file.sync_all() }
+    }
+    /// Gives the file a new size: ftruncate.
+    ///
+    /// # Errors
+    /// The file system refuses it.
+    fn resize_now(&self, file: &File, bytes: u64) -> io::Result<()> {
+        file.set_len(bytes)
     }
     /// Does the work of an engine that has no thread of its own: sends what has ended to the
     /// channels, and with `wait`, if nothing has, waits until something does. Returns false at once
@@ -94,11 +126,11 @@ pub trait Engine: Send + Sync {
 /// Requests and bytes that the device was asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Requests, large reads cut as [`seekless_device::parts`] says.
+    /// Requests, large ones cut as [`seekless_device::parts`] says.
     pub requests: u64,
-    /// Bytes read.
+    /// Bytes read and written.
     pub bytes: u64,
-    /// Whether these are what the device served. Not so once a read went through the page cache,
+    /// Whether these are what the device served. Not so once one went through the page cache,
     /// which may have had the bytes already, or may have fetched more.
     pub exact: bool,
 }

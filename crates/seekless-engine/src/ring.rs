@@ -8,7 +8,9 @@ mod shared;
 mod slots;
 
 use crate::fill::Fill;
+use crate::job::Job;
 use crate::read::Tally;
+use crate::write::{Drain, Write};
 use crate::{AlignedBuf, BufferAndResult, Counters, Engine, Read};
 use driver::Driver;
 use rustix::event::{EventfdFlags, eventfd};
@@ -61,20 +63,33 @@ impl Ring {
     }
 }
 
-impl Engine for Ring {
-    fn submit(&self, reads: Vec<Read>) {
-        let fills: Vec<Fill> = Fill::batch(reads).collect();
+impl Ring {
+    fn take(&self, jobs: Vec<Job>) {
         let mut incoming = self.shared.lock();
         if let Some(errno) = incoming.broken {
             drop(incoming);
-            return fills.into_iter().for_each(|fill| fill.complete(Err(errno.into())));
+            return jobs.into_iter().for_each(|job| job.complete(Err(errno.into())));
         }
-        let wake = incoming.reads.is_empty() && !fills.is_empty();
-        incoming.reads.extend(fills);
+        let wake = incoming.jobs.is_empty() && !jobs.is_empty();
+        incoming.jobs.extend(jobs);
         drop(incoming);
         if wake {
             self.shared.wake();
         }
+    }
+}
+
+impl Engine for Ring {
+    fn submit(&self, reads: Vec<Read>) {
+        self.take(Fill::batch(reads).map(Job::Read).collect());
+    }
+
+    fn write(&self, writes: Vec<Write>) {
+        self.take(writes.into_iter().map(|write| Job::Write(Drain::new(write))).collect());
+    }
+
+    fn write_now(&self, write: Write) {
+        Drain::new(write).run(&self.shared.tally);
     }
 
     fn read_now(&self, file: Arc<File>, offset: u64, buffer: AlignedBuf) -> BufferAndResult {

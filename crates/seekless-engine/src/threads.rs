@@ -1,7 +1,10 @@
-//! A pool of threads that call `pread`: works everywhere, for buffered and direct files alike.
+//! A pool of threads that call `pread` and `pwritev`: works everywhere, for buffered and direct
+//! files alike.
 
 use crate::fill::Fill;
+use crate::job::Job;
 use crate::read::Tally;
+use crate::write::{Drain, Write};
 use crate::{AlignedBuf, BufferAndResult, Counters, Engine, Read};
 use seekless_device::Costs;
 use std::collections::VecDeque;
@@ -10,7 +13,7 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-/// Reads in flight at most: one a thread.
+/// Reads and writes in flight at most: one a thread.
 const THREADS_MAX: usize = 16;
 
 /// The thread-pool engine. Threads start when reads wait for one, and stay until the engine is
@@ -30,7 +33,7 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    queue: VecDeque<Fill>,
+    queue: VecDeque<Job>,
     workers: Vec<JoinHandle<()>>,
     idle: usize,
     closing: bool,
@@ -55,10 +58,10 @@ impl Default for Threads {
     }
 }
 
-impl Engine for Threads {
-    fn submit(&self, reads: Vec<Read>) {
+impl Threads {
+    fn take(&self, jobs: impl Iterator<Item = Job>) {
         let mut state = self.shared.lock();
-        state.queue.extend(Fill::batch(reads));
+        state.queue.extend(jobs);
         let wanted =
             state.queue.len().saturating_sub(state.idle).min(THREADS_MAX - state.workers.len());
         for _ in 0..wanted {
@@ -72,6 +75,20 @@ impl Engine for Threads {
         }
         drop(state);
         self.shared.work.notify_all();
+    }
+}
+
+impl Engine for Threads {
+    fn submit(&self, reads: Vec<Read>) {
+        self.take(Fill::batch(reads).map(Job::Read));
+    }
+
+    fn write(&self, writes: Vec<Write>) {
+        self.take(writes.into_iter().map(|write| Job::Write(Drain::new(write))));
+    }
+
+    fn write_now(&self, write: Write) {
+        Drain::new(write).run(&self.shared.tally);
     }
 
     fn read_now(&self, file: Arc<File>, offset: u64, buffer: AlignedBuf) -> BufferAndResult {
@@ -103,7 +120,7 @@ impl Drop for Threads {
         let workers = std::mem::take(&mut state.workers);
         drop(state);
         self.shared.work.notify_all();
-        unstarted.into_iter().for_each(Fill::cancel);
+        unstarted.into_iter().for_each(Job::cancel);
         for worker in workers {
             // A worker that panicked has already dropped its read; there is nothing left to save.
             let _ = worker.join();
@@ -126,10 +143,10 @@ fn start_worker(shared: &Arc<Shared>) -> io::Result<JoinHandle<()>> {
 /// ever.
 fn fail_without_workers(state: &mut State, error: &io::Error) {
     if state.workers.is_empty() {
-        for fill in state.queue.drain(..) {
-            fill.complete(Err(io::Error::new(
+        for job in state.queue.drain(..) {
+            job.complete(Err(io::Error::new(
                 error.kind(),
-                format!("no thread to read with: {error}"),
+                format!("no thread to read or write with: {error}"),
             )));
         }
     }
@@ -138,9 +155,9 @@ fn fail_without_workers(state: &mut State, error: &io::Error) {
 fn work(shared: &Shared) {
     let mut state = shared.lock();
     loop {
-        if let Some(fill) = state.queue.pop_front() {
+        if let Some(job) = state.queue.pop_front() {
             drop(state);
-            fill.run(&shared.tally);
+            job.run(&shared.tally);
             state = shared.lock();
         } else if state.closing {
             return;

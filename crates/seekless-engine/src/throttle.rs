@@ -51,7 +51,7 @@ impl Throttle {
     /// the model, and returns when both have ended: the model's time is not added to the real one.
     /// Also returns the model's end as [`charge`](Self::charge) does.
     pub fn during<T>(&self, offset: u64, bytes: u64, work: impl FnOnce() -> T) -> (T, Nanos) {
-        let tag = self.lock().pacer.submit(offset, bytes);
+        let tag = self.lock().pacer.submit(false, offset, bytes);
         let result = work();
         (result, self.wait(tag))
     }

@@ -1,8 +1,9 @@
-//! Any engine, slowed to a device model: a read completes when both the engine and the model have
-//! ended it. One thread keeps the time.
+//! Any engine, slowed to a device model: a read or write completes when both the engine and the
+//! model have ended it. One thread keeps the time.
 
 use crate::clock::{Clock, LOOK_AGAIN, others_sleep};
 use crate::pacer::Pacer;
+use crate::write::Write;
 use crate::{AlignedBuf, Completion, Counters, Engine, Read};
 use rustix::thread::set_current_timer_slack;
 use seekless_device::{Costs, DeviceModel, Nanos};
@@ -17,9 +18,9 @@ use std::thread::JoinHandle;
 /// The tag of a message that only wakes the timer; the pacer numbers its own from 0.
 const WAKE: u64 = u64::MAX;
 
-/// An engine behind a device model. Each read counts as one request, or more if it is large. An
-/// open is one request for nothing at the device's start, unless [`Throttled::with_opening`] says
-/// more.
+/// An engine behind a device model. Each read or write counts as one request, or more if it is
+/// large. An open is one request for nothing at the device's start, unless
+/// [`Throttled::with_opening`] says more.
 #[derive(Debug)]
 pub struct Throttled<E: Engine + ?Sized = dyn Engine> {
     shared: Arc<Shared>,
@@ -43,7 +44,7 @@ struct State {
     closing: bool,
 }
 
-/// A read in flight on the model, in the engine below, or both.
+/// A read or write in flight on the model, in the engine below, or both.
 #[derive(Debug)]
 struct Pending {
     tag: u64,
@@ -90,7 +91,7 @@ impl<E: Engine + ?Sized> Throttled<E> {
     /// A read that the engine below has already ended: only the model is waited for.
     fn charge(&self, offset: u64, bytes: u64) {
         let (done, charged) = channel();
-        let tag = self.shared.lock().start(offset, bytes, 0, done);
+        let tag = self.shared.lock().start(false, offset, bytes, 0, done);
         if self.inner_done().send(message(tag)).is_ok() {
             let _ = charged.recv();
         }
@@ -107,11 +108,29 @@ impl<E: Engine + ?Sized> Engine for Throttled<E> {
         for read in &mut reads {
             let bytes = bytes_within(&read.file, read.offset, read.buffer.capacity() as u64);
             let done = std::mem::replace(&mut read.done, self.inner_done().clone());
-            let tag = state.start(read.offset, bytes, read.tag, done);
+            let tag = state.start(false, read.offset, bytes, read.tag, done);
             read.tag = tag;
         }
         drop(state);
         self.inner.submit(reads);
+    }
+
+    fn write(&self, mut writes: Vec<Write>) {
+        let mut state = self.shared.lock();
+        for write in &mut writes {
+            let done = std::mem::replace(&mut write.done, self.inner_done().clone());
+            write.tag = state.start(true, write.offset, write.bytes as u64, write.tag, done);
+        }
+        drop(state);
+        self.inner.write(writes);
+    }
+
+    fn sync_now(&self, file: &File, data_only: bool) -> io::Result<()> {
+        self.inner.sync_now(file, data_only)
+    }
+
+    fn resize_now(&self, file: &File, bytes: u64) -> io::Result<()> {
+        self.inner.resize_now(file, bytes)
     }
 
     fn counters(&self) -> Counters {
@@ -136,8 +155,8 @@ impl<E: Engine + ?Sized> Engine for Throttled<E> {
 }
 
 impl<E: Engine + ?Sized> Drop for Throttled<E> {
-    /// Reads in flight complete as soon as the engine below is done with them, without waiting for
-    /// the model.
+    /// What is in flight completes as soon as the engine below is done with them, without waiting
+    /// for the model.
     fn drop(&mut self) {
         self.shared.lock().closing = true;
         if let Some(inner_done) = self.inner_done.take() {
@@ -150,8 +169,15 @@ impl<E: Engine + ?Sized> Drop for Throttled<E> {
 }
 
 impl State {
-    fn start(&mut self, offset: u64, bytes: u64, tag: u64, done: Sender<Completion>) -> u64 {
-        let number = self.pacer.submit(offset, bytes);
+    fn start(
+        &mut self,
+        write: bool,
+        offset: u64,
+        bytes: u64,
+        tag: u64,
+        done: Sender<Completion>,
+    ) -> u64 {
+        let number = self.pacer.submit(write, offset, bytes);
         self.pending.insert(number, Pending { tag, done, model_ended: false, read: None });
         number
     }

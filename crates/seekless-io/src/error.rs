@@ -26,6 +26,8 @@ pub enum ErrorKind {
     Corrupt,
     /// The store cannot be recorded, or not any more.
     Record,
+    /// What was written to a file did not reach the device.
+    Write,
     /// A setting of the builder is unusable: an unknown policy, an engine that cannot start.
     Setting,
 }
@@ -74,6 +76,11 @@ impl Error {
     pub(crate) fn open_file(path: &Path, source: io::Error) -> Self {
         let message = format!("{}: cannot be opened: {source}", path.display());
         Self::new(ErrorKind::Open, message, Some(Box::new(source)))
+    }
+
+    /// Something was not written back, as `source` says with the file's name and the place.
+    pub(crate) fn write_back(source: io::Error) -> Self {
+        Self::new(ErrorKind::Write, source.to_string(), Some(Box::new(source)))
     }
 
     /// `path` is no prediction that can be used, as `why` says.

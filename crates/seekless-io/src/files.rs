@@ -1,5 +1,5 @@
 //! Loose files through a page cache of our own: with any eviction policy, any readahead, and reads
-//! past the kernel's cache.
+//! and writes past the kernel's cache.
 //!
 //! A read looks at its pages under one short lock. Pages that are there are copied without it;
 //! pages that are missing are read with what the readahead adds. The reader itself makes a single
@@ -24,18 +24,72 @@
 //! assert_eq!(&start, b"[package]");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Writes
+//!
+//! A file from [`PageCache::open_to_write`] takes [`File::write_at`]. A write changes pages in the
+//! cache. When they go to the device is decided by the [`FlushRule`] that the simulator also has
+//! ([`PageCacheBuilder::flush`]): by age and beyond a background limit when a thread wakes, the
+//! oldest first and its cluster with it. A writer that makes too much dirty waits. So memory is
+//! bounded. A dirty page that is evicted is written first; until then reads find it.
+//!
+//! What is promised:
+//!
+//! - **Sync.** After [`File::sync_data`] or [`File::sync_all`] has returned without an error, the
+//!   device has all that was written to the file before, or something newer.
+//! - **Order of one page.** Two writes of one page are never under way at once. So on the device a
+//!   page never becomes older.
+//! - **One page.** A reader sees each page before or after a write, never in between. A read or
+//!   write of several pages is not one step.
+//! - **Errors.** What a write-back reports is told by the next sync of the file, once, with its
+//!   name and the bytes; or by [`PageCache::close`]. As in the kernel, those pages then count as
+//!   written. Write them again.
+//!
+//! Nothing else is promised. Without a sync, a later write may be on the device and an earlier one
+//! not, in one file or in several; the file may be longer than what is on it, and zero where
+//! nothing has come yet. A power cut may tear a page that is being written. Dropping the last
+//! handle of the cache writes back what is dirty, but does not sync, and
+//! [`Write::flush`](std::io::Write::flush) does nothing.
+//!
+//! A write of a part of a page reads the page first, unless it lies behind the file's end. Pages go
+//! to the device whole and past the kernel's cache. The last page of a file that ends within it
+//! goes through the kernel's cache, up to the file's end. The other way, a whole page and a cut
+//! afterwards, would make the file too long for a moment, and for good if the power is cut then.
+//!
+//! One program should write a file at a time. If another one cuts it, what was written behind that
+//! and is not on the device yet is lost, and the next sync says so. What another writes in place
+//! may stay unseen, and be overwritten.
+//!
+//! ```
+//! use seekless_io::files::PageCache;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let cache = PageCache::builder().bytes(16 << 20).policy("arc").build()?;
+//! let file = cache.open_to_write(folder.path().join("log"))?;
+//! file.write_at(b"hello", 0)?;
+//! file.sync_data()?; // now the device has it
+//! cache.close()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`FlushRule`]: seekless_policy::cache::write_back::FlushRule
 
 mod announce;
 mod cache;
 mod core;
+mod durable;
 mod file;
 mod flight;
+mod flusher;
 mod frame;
 mod harvest;
 mod landing;
 mod shared;
 mod source;
 mod state;
+mod trouble;
+mod writer;
+mod writes;
 
 pub use cache::{PageCache, PageCacheBuilder};
 pub use file::File;

@@ -281,6 +281,14 @@ impl<E: Eviction> Cache<E> {
         self.frames.states.get(id as usize).is_some_and(|state| state & IN_WRITE_BACK != 0)
     }
 
+    /// How many write-backs of `id` have to end until the device has what is decided on now: the
+    /// one under way, and the one that follows it.
+    #[must_use]
+    pub fn writes_left(&self, id: Id) -> u32 {
+        let state = self.frames.states.get(id as usize).copied().unwrap_or(0);
+        u32::from(state & IN_WRITE_BACK != 0) + u32::from(state & WRITE_AGAIN != 0)
+    }
+
     /// Whether `id` is in the cache, filled or being filled.
     #[must_use]
     pub fn resident(&self, id: Id) -> bool {

@@ -121,4 +121,4 @@ pub mod undo;
 pub mod usage;
 
 pub use reason::reason;
-pub use seekable::open_seekable;
+pub use seekable::{open_seekable, open_to_write};

@@ -11,9 +11,21 @@ use std::path::Path;
 /// # Errors
 /// The file cannot be opened, or is of a kind that has no offsets.
 pub fn open_seekable(path: &Path) -> io::Result<File> {
+    open(path, OFlags::RDONLY, Mode::empty())
+}
+
+/// As [`open_seekable`], for reading and writing. A file that is absent is made.
+///
+/// # Errors
+/// As [`open_seekable`], and if it may not be written to or made.
+pub fn open_to_write(path: &Path) -> io::Result<File> {
+    open(path, OFlags::RDWR | OFlags::CREATE, Mode::from_raw_mode(0o666))
+}
+
+fn open(path: &Path, flags: OFlags, mode: Mode) -> io::Result<File> {
     // Without O_NONBLOCK, opening a named pipe would wait for a writer.
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    let flags = flags | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let file = File::from(rustix::fs::open(path, flags, mode)?);
     match FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) {
         FileType::RegularFile | FileType::BlockDevice => {
             // If the flag stayed, io_uring would answer EAGAIN for bytes that are not in memory.

@@ -2,11 +2,13 @@
 //! the thread that waits takes completions. On a fast device, to wake another thread takes as long
 //! as a read.
 
-use super::driver::read_entry;
+use super::driver::entry;
 use super::slots::Slots;
 use super::{DEPTH, probe};
 use crate::fill::{Fill, Next};
+use crate::job::Job;
 use crate::read::Tally;
+use crate::write::{Drain, Write};
 use crate::{AlignedBuf, BufferAndResult, Counters, Engine, Read};
 use io_uring::IoUring;
 use rustix::io::Errno;
@@ -33,12 +35,12 @@ pub struct DrivenRing {
 struct State {
     slots: Slots,
     /// What waits for a place in the ring.
-    queue: VecDeque<Fill>,
+    queue: VecDeque<Job>,
     /// A thread waits for the kernel, and takes what ends next.
     driven: bool,
     /// Threads that wait for that one.
     waiting: usize,
-    /// The ring has failed for good; later reads get this error.
+    /// The ring has failed for good; later reads and writes get this error.
     broken: Option<Errno>,
 }
 
@@ -60,18 +62,29 @@ impl DrivenRing {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn take(&self, jobs: impl Iterator<Item = Job>) {
+        let mut state = self.lock();
+        match state.broken {
+            Some(errno) => jobs.for_each(|job| job.complete(Err(errno.into()))),
+            None => {
+                state.queue.extend(jobs);
+                self.hand_over(&mut state);
+            }
+        }
+    }
+
     /// Fills the ring from the queue, and hands it over.
     fn hand_over(&self, state: &mut State) {
         // SAFETY: the lock of the state is held, and nothing else touches this queue.
         let mut submission = unsafe { self.ring.submission_shared() };
         while state.slots.in_flight() < DEPTH as usize {
-            let Some(fill) = state.queue.pop_front() else { break };
-            let slot = state.slots.insert(fill);
-            let Some(entry) = state.slots.get_mut(slot).map(|fill| read_entry(fill, slot)) else {
+            let Some(job) = state.queue.pop_front() else { break };
+            let slot = state.slots.insert(job);
+            let Some(entry) = state.slots.get_mut(slot).map(|job| entry(job, slot)) else {
                 break;
             };
-            // SAFETY: the entry points into the buffer of the read in `slot`, which stays there,
-            // neither moved nor freed, until its completion is reaped; the read also holds its file
+            // SAFETY: the entry points into the memory of the job in `slot`, which stays there,
+            // neither moved nor freed, until its completion is reaped; the job also holds its file
             // open.
             if unsafe { submission.push(&entry) }.is_err() {
                 state.queue.extend(state.slots.remove(slot));
@@ -99,12 +112,12 @@ impl DrivenRing {
         let ended: Vec<(u64, i32)> =
             completion.map(|entry| (entry.user_data(), entry.result())).collect();
         for &(slot, result) in &ended {
-            let Some(mut fill) = state.slots.remove(slot as usize) else { continue };
+            let Some(mut job) = state.slots.remove(slot as usize) else { continue };
             let result = usize::try_from(result).map_err(|_| Errno::from_raw_os_error(-result));
             // SAFETY: the kernel has written as many bytes of the target as it says.
-            match unsafe { fill.called(result, &self.tally) } {
-                Next::Done(result) => fill.complete(result),
-                Next::More => state.queue.push_front(fill),
+            match unsafe { job.called(result, &self.tally) } {
+                Next::Done(result) => job.complete(result),
+                Next::More => state.queue.push_front(job),
             }
         }
         if !state.queue.is_empty() {
@@ -131,25 +144,26 @@ impl DrivenRing {
         }
     }
 
-    /// The ring cannot be used any more: every read, now and later, gets this error.
+    /// The ring cannot be used any more: every read and write, now and later, gets this
+    /// error.
     fn fail(&self, state: &mut State, errno: Errno) {
         state.broken = Some(errno);
         state.slots.abandon(errno);
-        state.queue.drain(..).for_each(|fill| fill.complete(Err(errno.into())));
+        state.queue.drain(..).for_each(|job| job.complete(Err(errno.into())));
     }
 }
 
 impl Engine for DrivenRing {
     fn submit(&self, reads: Vec<Read>) {
-        let mut state = self.lock();
-        let fills = Fill::batch(reads);
-        match state.broken {
-            Some(errno) => fills.for_each(|fill| fill.complete(Err(errno.into()))),
-            None => {
-                state.queue.extend(fills);
-                self.hand_over(&mut state);
-            }
-        }
+        self.take(Fill::batch(reads).map(Job::Read));
+    }
+
+    fn write(&self, writes: Vec<Write>) {
+        self.take(writes.into_iter().map(|write| Job::Write(Drain::new(write))));
+    }
+
+    fn write_now(&self, write: Write) {
+        Drain::new(write).run(&self.tally);
     }
 
     fn read_now(&self, file: Arc<File>, offset: u64, buffer: AlignedBuf) -> BufferAndResult {
@@ -200,7 +214,7 @@ impl Engine for DrivenRing {
 
 impl Drop for DrivenRing {
     fn drop(&mut self) {
-        std::mem::take(&mut self.lock().queue).into_iter().for_each(Fill::cancel);
+        std::mem::take(&mut self.lock().queue).into_iter().for_each(Job::cancel);
         while self.lock().slots.in_flight() > 0 {
             self.drive(true);
         }

@@ -2,7 +2,8 @@
 
 use super::shared::Shared;
 use super::slots::Slots;
-use crate::fill::{Fill, Next};
+use crate::fill::Next;
+use crate::job::Job;
 use io_uring::squeue::Entry;
 use io_uring::{IoUring, opcode, types};
 use rustix::event::PollFlags;
@@ -12,7 +13,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The wake-up's number; reads are numbered from 0.
+/// The wake-up's number; reads and writes are numbered from 0.
 const WAKE: u64 = u64::MAX;
 
 pub(super) struct Driver {
@@ -20,7 +21,7 @@ pub(super) struct Driver {
     shared: Arc<Shared>,
     depth: usize,
     slots: Slots,
-    queue: VecDeque<Fill>,
+    queue: VecDeque<Job>,
     /// The kernel polls the eventfd for us. It writes to no memory of ours, so the poll may outlive
     /// this thread.
     wake_polled: bool,
@@ -33,7 +34,7 @@ impl Driver {
         Driver { ring, shared, depth, slots, queue, wake_polled: false, closing: false }
     }
 
-    /// Runs until the engine is dropped and the kernel has ended every read.
+    /// Runs until the engine is dropped and the kernel has ended every read and write.
     pub(super) fn run(mut self) {
         loop {
             self.take_incoming();
@@ -41,7 +42,7 @@ impl Driver {
                 return;
             }
             self.push_wake();
-            self.push_reads();
+            self.push_jobs();
             let entered = self.ring.submit_and_wait(1);
             let ended = self.reap();
             match entered.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO)) {
@@ -58,11 +59,11 @@ impl Driver {
 
     fn take_incoming(&mut self) {
         let mut incoming = self.shared.lock();
-        self.queue.extend(incoming.reads.drain(..));
+        self.queue.extend(incoming.jobs.drain(..));
         self.closing = incoming.closing;
         drop(incoming);
         if self.closing {
-            self.queue.drain(..).for_each(Fill::cancel);
+            self.queue.drain(..).for_each(Job::cancel);
         }
     }
 
@@ -76,15 +77,15 @@ impl Driver {
         }
     }
 
-    fn push_reads(&mut self) {
+    fn push_jobs(&mut self) {
         while self.slots.in_flight() < self.depth {
-            let Some(fill) = self.queue.pop_front() else { return };
-            let slot = self.slots.insert(fill);
-            let Some(entry) = self.slots.get_mut(slot).map(|fill| read_entry(fill, slot)) else {
+            let Some(job) = self.queue.pop_front() else { return };
+            let slot = self.slots.insert(job);
+            let Some(entry) = self.slots.get_mut(slot).map(|job| entry(job, slot)) else {
                 return;
             };
-            // SAFETY: the entry points into the buffer of the read in `slot`, which stays there,
-            // neither moved nor freed, until its completion is reaped; the read also holds its file
+            // SAFETY: the entry points into the memory of the job in `slot`, which stays there,
+            // neither moved nor freed, until its completion is reaped; the job also holds its file
             // open.
             if !unsafe { push(&mut self.ring, &entry) } {
                 self.queue.extend(self.slots.remove(slot));
@@ -100,7 +101,7 @@ impl Driver {
             self.ring.completion().map(|entry| (entry.user_data(), entry.result())).collect();
         for &(number, result) in &ended {
             match usize::try_from(number) {
-                Ok(slot) if number != WAKE => self.read_ended(slot, result),
+                Ok(slot) if number != WAKE => self.job_ended(slot, result),
                 _ => self.woken(),
             }
         }
@@ -114,36 +115,48 @@ impl Driver {
         let _ = rustix::io::read(&self.shared.wake, &mut [0u8; 8]);
     }
 
-    fn read_ended(&mut self, slot: usize, result: i32) {
-        let Some(mut fill) = self.slots.remove(slot) else { return };
+    fn job_ended(&mut self, slot: usize, result: i32) {
+        let Some(mut job) = self.slots.remove(slot) else { return };
         let result = usize::try_from(result).map_err(|_| Errno::from_raw_os_error(-result));
         // SAFETY: the kernel has written as many bytes of the target as it says.
-        match unsafe { fill.called(result, &self.shared.tally) } {
-            Next::Done(result) => fill.complete(result),
-            Next::More if self.closing => fill.cancel(),
-            Next::More => self.queue.push_front(fill),
+        match unsafe { job.called(result, &self.shared.tally) } {
+            Next::Done(result) => job.complete(result),
+            Next::More if self.closing => job.cancel(),
+            Next::More => self.queue.push_front(job),
         }
     }
 
-    /// The ring cannot be used any more: every read, now and later, gets this error.
+    /// The ring cannot be used any more: every read and write, now and later, gets this
+    /// error.
     fn fail(mut self, errno: Errno) {
         let mut incoming = self.shared.lock();
         incoming.broken = Some(errno);
-        self.queue.extend(incoming.reads.drain(..));
+        self.queue.extend(incoming.jobs.drain(..));
         drop(incoming);
         self.slots.abandon(errno);
-        self.queue.drain(..).for_each(|fill| fill.complete(Err(errno.into())));
+        self.queue.drain(..).for_each(|job| job.complete(Err(errno.into())));
     }
 }
 
-/// A read for the ring, named by its slot.
-pub(super) fn read_entry(fill: &mut Fill, slot: usize) -> Entry {
-    let (file, offset, target) = fill.target();
-    let bytes = u32::try_from(target.len()).expect("one call reads at most 1 GiB");
-    opcode::Read::new(types::Fd(file.as_raw_fd()), target.as_mut_ptr().cast(), bytes)
-        .offset(offset)
-        .build()
-        .user_data(slot as u64)
+/// A read or write for the ring, named by its slot.
+pub(super) fn entry(job: &mut Job, slot: usize) -> Entry {
+    let entry = match job {
+        Job::Read(fill) => {
+            let (file, offset, target) = fill.target();
+            let bytes = u32::try_from(target.len()).expect("one call reads at most 1 GiB");
+            opcode::Read::new(types::Fd(file.as_raw_fd()), target.as_mut_ptr().cast(), bytes)
+                .offset(offset)
+                .build()
+        }
+        Job::Write(drain) => {
+            let (file, offset, pieces) = drain.target();
+            let count = u32::try_from(pieces.len()).expect("one call writes at most 1024 pages");
+            opcode::Writev::new(types::Fd(file.as_raw_fd()), pieces.as_ptr(), count)
+                .offset(offset)
+                .build()
+        }
+    };
+    entry.user_data(slot as u64)
 }
 
 /// Puts an entry on the submission queue; false when it is full.

@@ -27,7 +27,7 @@ pub(crate) fn open_with(depth: u32, setup: Setup) -> io::Result<IoUring> {
     let ring = builder.build((depth + 1).next_power_of_two())?;
     let mut probe = Probe::new();
     ring.submitter().register_probe(&mut probe)?;
-    let needed = [opcode::Read::CODE, opcode::PollAdd::CODE];
+    let needed = [opcode::Read::CODE, opcode::Writev::CODE, opcode::PollAdd::CODE];
     if needed.iter().all(|&code| probe.is_supported(code)) {
         return Ok(ring);
     }

@@ -1,6 +1,6 @@
 //! What submitters hand to the ring's thread.
 
-use crate::fill::Fill;
+use crate::job::Job;
 use crate::read::Tally;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -17,9 +17,9 @@ pub(super) struct Shared {
 
 #[derive(Debug, Default)]
 pub(super) struct Incoming {
-    pub(super) reads: Vec<Fill>,
+    pub(super) jobs: Vec<Job>,
     pub(super) closing: bool,
-    /// The ring has failed for good; later reads get this error.
+    /// The ring has failed for good; later reads and writes get this error.
     pub(super) broken: Option<Errno>,
 }
 

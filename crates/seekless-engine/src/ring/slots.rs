@@ -1,48 +1,48 @@
-//! The reads that the kernel has, numbered for the ring. Their buffers are not freed as long as
-//! they are here, not even after a panic.
+//! The reads and writes that the kernel has, numbered for the ring. Their memory is not freed as
+//! long as they are here, not even after a panic.
 
-use crate::fill::Fill;
+use crate::job::Job;
 use rustix::io::Errno;
 
-/// Reads in flight by number.
+/// Jobs in flight by number.
 #[derive(Debug, Default)]
 pub(super) struct Slots {
-    fills: Vec<Option<Fill>>,
+    jobs: Vec<Option<Job>>,
     free: Vec<usize>,
 }
 
 impl Slots {
-    /// How many reads the kernel has.
+    /// How many the kernel has.
     pub(super) fn in_flight(&self) -> usize {
-        self.fills.len() - self.free.len()
+        self.jobs.len() - self.free.len()
     }
 
-    /// Takes a read in; its number stays its own until it is removed.
-    pub(super) fn insert(&mut self, fill: Fill) -> usize {
+    /// Takes a job in; its number stays its own until it is removed.
+    pub(super) fn insert(&mut self, job: Job) -> usize {
         let slot = self.free.pop().unwrap_or_else(|| {
-            self.fills.push(None);
-            self.fills.len() - 1
+            self.jobs.push(None);
+            self.jobs.len() - 1
         });
-        self.fills[slot] = Some(fill);
+        self.jobs[slot] = Some(job);
         slot
     }
 
-    pub(super) fn get_mut(&mut self, slot: usize) -> Option<&mut Fill> {
-        self.fills.get_mut(slot)?.as_mut()
+    pub(super) fn get_mut(&mut self, slot: usize) -> Option<&mut Job> {
+        self.jobs.get_mut(slot)?.as_mut()
     }
 
-    /// Gives back a read that the kernel has ended.
-    pub(super) fn remove(&mut self, slot: usize) -> Option<Fill> {
-        let fill = self.fills.get_mut(slot)?.take()?;
+    /// Gives back a job that the kernel has ended.
+    pub(super) fn remove(&mut self, slot: usize) -> Option<Job> {
+        let fill = self.jobs.get_mut(slot)?.take()?;
         self.free.push(slot);
         Some(fill)
     }
 
-    /// Completes what is in flight with an error, without its buffers: the kernel may still write
-    /// to them.
+    /// Completes what is in flight with an error, without its memory: the kernel may still use
+    /// it.
     pub(super) fn abandon(&mut self, errno: Errno) {
         self.free.clear();
-        self.fills.drain(..).flatten().for_each(|fill| fill.abandon(errno.into()));
+        self.jobs.drain(..).flatten().for_each(|job| job.abandon(errno.into()));
     }
 }
 
@@ -56,14 +56,15 @@ impl Drop for Slots {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fill::Fill;
     use crate::{AlignedBuf, Read};
     use std::sync::{Arc, mpsc};
 
-    fn fill(tag: u64, done: &mpsc::Sender<crate::Completion>) -> Fill {
+    fn fill(tag: u64, done: &mpsc::Sender<crate::Completion>) -> Job {
         let file = Arc::new(std::fs::File::open("/dev/null").unwrap());
         let read =
             Read { file, offset: 0, buffer: AlignedBuf::with_capacity(8), tag, done: done.clone() };
-        Fill::batch(vec![read]).next().unwrap()
+        Job::Read(Fill::batch(vec![read]).next().unwrap())
     }
 
     #[test]

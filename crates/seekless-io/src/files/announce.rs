@@ -88,9 +88,7 @@ fn fetch(shared: &Shared, files: &[Opened]) {
             state.will_need(file.handle, 0..u64::from(*pages), &mut starts);
         }
     }
-    state.take_off(&starts);
-    drop(state);
-    shared.start(starts);
+    shared.go(state, starts);
 }
 
 impl Ahead {

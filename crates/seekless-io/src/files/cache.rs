@@ -12,11 +12,13 @@ use crate::{Error, Result, lock};
 use seekless_device::Costs;
 use seekless_engine::{Counters, Engine, EngineKind};
 use seekless_policy::cache::paged::{Account, Limits, PagedCache};
+use seekless_policy::cache::write_back::FlushRule;
 use seekless_policy::eviction::named;
 use seekless_policy::readahead::{NoReadahead, Readahead};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// Most bytes of one command to the device: enough that a device works near its full rate, few
 /// enough that several are in flight.
@@ -32,6 +34,9 @@ const DEAR_BYTES: u64 = 256 << 10;
 /// Most bytes in flight.
 const IN_FLIGHT_BYTES_MAX: u64 = 64 << 20;
 
+/// `dirty_writeback_centisecs` of Linux.
+const WAKE: Duration = Duration::from_secs(5);
+
 /// A cache needs some pages to keep and some to fetch into.
 const BYTES_MIN: u64 = 64 << 10;
 
@@ -45,6 +50,8 @@ pub struct PageCacheBuilder {
     shared_engine: Option<Arc<dyn Engine>>,
     direct: bool,
     costs: Option<Costs>,
+    flush: FlushRule,
+    wake: Option<Duration>,
 }
 
 impl PageCacheBuilder {
@@ -94,6 +101,20 @@ impl PageCacheBuilder {
         self
     }
 
+    /// When dirty pages are written while they stay in the cache, with times in nanoseconds; by
+    /// default [`FlushRule::LINUX`].
+    pub fn flush(mut self, rule: FlushRule) -> Self {
+        self.flush = rule;
+        self
+    }
+
+    /// How often a thread wakes to write what is due; by default every 5 s. `None` starts no
+    /// thread: then [`PageCache::flush_due`] is for the owner to call.
+    pub fn wake_every(mut self, period: impl Into<Option<Duration>>) -> Self {
+        self.wake = period.into();
+        self
+    }
+
     /// Makes the cache: takes its memory, and starts its threads.
     ///
     /// # Errors
@@ -114,18 +135,20 @@ impl PageCacheBuilder {
         let setting = |error| Error::setting("the cache cannot be made", error);
         let policy = named(&self.policy, memory.capacity).map_err(setting)?;
         let limits = memory.limits(costs);
-        let cache = PagedCache::new(policy, self.readahead, limits).map_err(setting)?;
+        let mut cache = PagedCache::new(policy, self.readahead, limits).map_err(setting)?;
+        cache.set_flush_rule(self.flush);
+        let frames = Arc::new(Pool::new(memory.frames as usize, memory.command_pages as usize));
         let shared = Arc::new(Shared {
-            state: Mutex::new(State::new(cache, memory.command_pages)),
+            state: Mutex::new(State::new(cache, Arc::clone(&frames), memory.command_pages)),
             engine,
-            frames: Pool::new(memory.frames as usize, memory.command_pages as usize),
+            frames,
             landing: Landing::new(),
             bytes: self.bytes,
             direct: self.direct,
         });
         let thread = |error| Error::setting("a thread cannot start", error);
         let announcer = Announcer::start(Arc::clone(&shared)).map_err(thread)?;
-        let core = Core { announcer, shared };
+        let core = Core { announcer, shared, flusher: Mutex::default(), wake: self.wake };
         Ok(PageCache { core: Arc::new(core) })
     }
 }
@@ -166,7 +189,7 @@ fn command_bytes(costs: Costs) -> u64 {
 }
 
 /// A page cache of our own over files: any eviction policy, any readahead, past the kernel's cache.
-/// Clones share everything; any thread may open and read.
+/// Clones share everything; any thread may open, read and write.
 #[derive(Clone)]
 pub struct PageCache {
     core: Arc<Core>,
@@ -183,6 +206,8 @@ impl PageCache {
             shared_engine: None,
             direct: true,
             costs: None,
+            flush: FlushRule::LINUX,
+            wake: Some(WAKE),
         }
     }
 
@@ -201,6 +226,39 @@ impl PageCache {
         File::open(Arc::clone(&self.core), Arc::new(source)).map_err(fail)
     }
 
+    /// Opens a file or a block device for reading and writing; a file that is absent is made. What
+    /// other handles have written is read, on the device or not.
+    ///
+    /// # Errors
+    /// [`Open`](crate::ErrorKind::Open): it may not be written to or made, or has no offsets.
+    /// [`Setting`](crate::ErrorKind::Setting): a thread cannot start.
+    pub fn open_to_write(&self, path: impl AsRef<Path>) -> Result<File> {
+        let path = path.as_ref();
+        let fail = |error| Error::open_file(path, error);
+        let thread = |error| Error::setting("a thread cannot start", error);
+        self.core.start_flusher().map_err(thread)?;
+        let source = Source::open_to_write(path, self.core.shared.direct).map_err(fail)?;
+        File::open(Arc::clone(&self.core), Arc::new(source)).map_err(fail)
+    }
+
+    /// Writes what is due by the [rule](PageCacheBuilder::flush) at this time of the engine's
+    /// clock, and returns when it is written: what the flusher's thread does when it wakes.
+    pub fn flush_due(&self) {
+        self.core.shared.flush_due();
+    }
+
+    /// Writes back all that is dirty, and reports the first error of a write-back that no sync was
+    /// told of. Dropping the last handle writes back too, and reports nothing. Neither waits for
+    /// the device's own cache: [`File::sync_data`] does.
+    ///
+    /// # Errors
+    /// [`Write`](crate::ErrorKind::Write): something could not be written.
+    pub fn close(self) -> Result<()> {
+        self.core.shared.write_back_all();
+        let error = lock(&self.core.shared.state).take_any_error();
+        error.map_or(Ok(()), |error| Err(Error::write_back(error)))
+    }
+
     /// Says that these files will be opened and read whole, in this order: they are opened and read
     /// ahead of the program, as far as the cache has room. A later list replaces an earlier one. A
     /// file that cannot be opened is left for [`open`](Self::open) to report.
@@ -208,10 +266,17 @@ impl PageCache {
         self.core.announcer.announce(paths.into_iter().map(Into::into).collect());
     }
 
-    /// Forgets all pages. What is being read now is forgotten at its end.
+    /// Forgets all pages, but for those that the device lacks. What is being read now is forgotten
+    /// at its end.
     pub fn clear(&self) {
         self.announce(Vec::<PathBuf>::new());
         lock(&self.core.shared.state).clear();
+    }
+
+    /// Pages that were written to and are not being written back yet.
+    #[must_use]
+    pub fn dirty_pages(&self) -> u64 {
+        lock(&self.core.shared.state).cache.dirty_pages()
     }
 
     /// What the cache has done so far.

@@ -4,33 +4,39 @@ use super::core::Core;
 use super::frame::FRAME_BYTES;
 use super::source::Source;
 use super::state::pages;
+use super::trouble::failed;
 use crate::lock;
 use seekless_policy::readahead::Handle;
 use std::fmt;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A file that is read through a [`PageCache`](super::PageCache). Any number of threads may call
-/// [`read_at`](Self::read_at) at once. As [`Read`] and [`Seek`] it has a position of its own.
+/// A file that is read, and perhaps written, through a [`PageCache`](super::PageCache). Any number
+/// of threads may call [`read_at`](Self::read_at) and [`write_at`](Self::write_at) at once. As
+/// [`Read`], [`Write`] and [`Seek`] it has a position of its own. What is promised of writes stands
+/// [above](super#writes).
 ///
 /// The file is looked at once a tick of the kernel's clock (1 to 10 ms), and before each read that
 /// reaches past the end that it had. If its size or its times have changed, what is cached of it is
 /// forgotten. So reads answer as `pread` does, but for a delay: what is appended is seen at once;
 /// what is overwritten in place or cut off after a tick at the latest, or later if it is written
-/// through a mapping. After [`size`](Self::size) a file is seen as long as it then was.
+/// through a mapping. After [`size`](Self::size) a file is seen as long as it then was. Of a file
+/// that is open to write, what other programs change meanwhile may stay unseen, but for a cut.
 pub struct File {
     core: Arc<Core>,
     handle: Handle,
     source: Arc<Source>,
+    writable: bool,
     position: u64,
 }
 
 impl File {
     pub(super) fn open(core: Arc<Core>, source: Arc<Source>) -> io::Result<Self> {
         let version = source.version()?;
+        let writable = source.is_writable();
         let (handle, source) = lock(&core.shared.state).open(source, version);
-        Ok(Self { core, handle, source, position: 0 })
+        Ok(Self { core, handle, source, writable, position: 0 })
     }
 
     /// Reads at an offset, as `pread` does: returns the number of bytes, which is smaller than
@@ -42,12 +48,66 @@ impl File {
         self.core.shared.read_at(self.handle, &self.source, buffer, offset)
     }
 
+    /// Writes at an offset, as `pwrite` does, and returns the number of bytes: fewer than asked
+    /// only before an error, or at the end of a block device. A file grows as far as it is written;
+    /// what lies between its old end and the offset is zero. The device has the bytes after
+    /// [`sync_data`](Self::sync_data), and perhaps before. Returns at once, unless too much is
+    /// dirty.
+    ///
+    /// # Errors
+    /// The file is open for reading only; a page of which a part is written cannot be read; or the
+    /// file can have no bytes at that offset. Errors of the device come with the next sync.
+    pub fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        self.check_writable()?;
+        if bytes.is_empty() {
+            return Ok(0);
+        }
+        self.core.shared.write_at(self.handle, &self.source, bytes, offset)
+    }
+
+    /// Gives the file another size, now. What is cut off is forgotten, also if it was never on the
+    /// device; what is new is zero.
+    ///
+    /// # Errors
+    /// The file is open for reading only, or the file system refuses the size.
+    pub fn set_len(&self, bytes: u64) -> io::Result<()> {
+        self.check_writable()?;
+        self.core.shared.set_len(self.handle, &self.source, bytes)
+    }
+
+    /// Returns when the device has all that was written to the file before, by any handle: writes
+    /// back its dirty pages, then calls fdatasync.
+    ///
+    /// # Errors
+    /// Something could not be written, now or since the last sync of the file: the message names
+    /// the bytes. It is told once. What was lost then must be written again: the cache does not.
+    pub fn sync_data(&self) -> io::Result<()> {
+        self.core.shared.sync(self.handle, &self.source, true)
+    }
+
+    /// As [`sync_data`](Self::sync_data), with the file's times and the like: calls fsync.
+    ///
+    /// # Errors
+    /// As [`sync_data`](Self::sync_data).
+    pub fn sync_all(&self) -> io::Result<()> {
+        self.core.shared.sync(self.handle, &self.source, false)
+    }
+
+    fn check_writable(&self) -> io::Result<()> {
+        if self.writable {
+            return Ok(());
+        }
+        let kind = io::ErrorKind::PermissionDenied;
+        let what = "it is open for reading only: open it with open_to_write";
+        Err(failed(self.source.path(), what, kind.into()))
+    }
+
     /// Bytes up to the end of the file, now.
     ///
     /// # Errors
     /// The file cannot be looked at.
     pub fn size(&self) -> io::Result<u64> {
-        Ok(self.source.version()?.bytes)
+        self.core.shared.size(self.handle, &self.source)
     }
 
     /// Whether reads go past the kernel's page cache (O_DIRECT).
@@ -63,13 +123,11 @@ impl File {
         let shared = &self.core.shared;
         let mut state = lock(&shared.state);
         state.will_need(self.handle, range, &mut starts);
-        state.take_off(&starts);
-        drop(state);
-        shared.start(starts);
+        shared.go(state, starts);
     }
 
     /// Says that these bytes will not be read again: the pages that lie wholly in the range leave
-    /// the cache.
+    /// the cache, but for those that the device lacks.
     pub fn wont_need(&self, bytes: Range<u64>) {
         let range = pages(bytes.start)..bytes.end / FRAME_BYTES as u64;
         let mut state = lock(&self.core.shared.state);
@@ -80,7 +138,7 @@ impl File {
 
 impl Drop for File {
     fn drop(&mut self) {
-        lock(&self.core.shared.state).close(self.handle);
+        self.core.shared.close(self.handle);
     }
 }
 
@@ -89,6 +147,19 @@ impl Read for File {
         let read = self.read_at(buffer, self.position)?;
         self.position += read as u64;
         Ok(read)
+    }
+}
+
+impl Write for File {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.write_at(bytes, self.position)?;
+        self.position += written as u64;
+        Ok(written)
+    }
+
+    /// Does nothing: [`sync_data`](File::sync_data) is what makes bytes safe.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -64,7 +64,21 @@ impl Pool {
     }
 
     /// A page of its own for these bytes.
-    fn copy(&self, bytes: &[u8]) -> Frame {
+    pub(super) fn copy(&self, bytes: &[u8]) -> Frame {
+        self.page(bytes, bytes.len())
+    }
+
+    /// A whole page that begins with these bytes; the others are zero.
+    pub(super) fn whole(&self, bytes: &[u8]) -> Frame {
+        self.page(bytes, FRAME_BYTES)
+    }
+
+    /// Pages held now that the memory had no room for.
+    pub(super) fn beyond(&self) -> usize {
+        self.beyond.load(Ordering::Relaxed)
+    }
+
+    fn page(&self, bytes: &[u8], valid: usize) -> Frame {
         let (mut buffer, beyond) = match self.arena.take(1) {
             Some(buffer) => (buffer, None),
             None => {
@@ -72,9 +86,11 @@ impl Pool {
                 (buffer, Some(Arc::new(Beyond::new(&self.beyond))))
             }
         };
-        buffer.whole_mut()[..bytes.len()].copy_from_slice(bytes);
+        let (start, rest) = buffer.whole_mut()[..valid].split_at_mut(bytes.len());
+        start.copy_from_slice(bytes);
+        rest.fill(0);
         let page = buffer.into_pages().ok().and_then(|mut pages| pages.next());
-        Frame { page: page.expect("it is of an arena"), valid: bytes.len(), _beyond: beyond }
+        Frame { page: page.expect("it is of an arena"), valid, _beyond: beyond }
     }
 
     #[cfg(test)]
@@ -100,12 +116,29 @@ impl Drop for Beyond {
     }
 }
 
-/// The bytes of one page of a file, up to its end. They never change. Clones share them.
+/// The bytes of one page of a file, up to its end. They never change while clones share them. What
+/// was written to is a whole page, with zeros behind the file's end.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
     page: Page,
     valid: usize,
     _beyond: Option<Arc<Beyond>>,
+}
+
+impl Frame {
+    /// The page, for a write.
+    pub(super) fn page(&self) -> Page {
+        self.page.clone()
+    }
+
+    pub(super) fn is_whole(&self) -> bool {
+        self.valid == FRAME_BYTES
+    }
+
+    /// All of it, to be written to: only if it is whole and nobody else holds it.
+    pub(super) fn get_mut(&mut self) -> Option<&mut [u8]> {
+        if self.is_whole() { self.page.get_mut() } else { None }
+    }
 }
 
 impl Deref for Frame {

@@ -1,7 +1,6 @@
-//! Who takes ended reads into the cache: a reader that waits, or one that comes by. So no other
+//! Who takes ended reads and writes in: a thread that waits, or one that comes by. So no other
 //! thread need wake up before a reader gets its bytes.
 
-use super::flight::Flight;
 use super::shared::Shared;
 use crate::lock;
 use seekless_engine::Completion;
@@ -24,24 +23,21 @@ impl Shared {
         }
     }
 
-    /// Waits for a flight to land. Of all readers that wait for the engine, one waits for its next
-    /// completion, and wakes the others.
-    pub(super) fn wait(&self, flight: &Flight) {
-        if flight.is_own() {
-            return flight.wait();
-        }
+    /// Waits until something is so that the end of a read or write makes so. Of all threads that
+    /// wait for the engine, one waits for its next completion, and wakes the others.
+    pub(super) fn wait_until(&self, is_so: &dyn Fn() -> bool) {
         let landing = &self.landing;
-        while !flight.has_landed() {
+        while !is_so() {
             let mut watch = lock(&landing.watch);
-            while watch.taken && !flight.has_landed() {
+            while watch.taken && !is_so() {
                 watch = landing.wait(watch);
             }
-            if flight.has_landed() {
+            if is_so() {
                 return;
             }
             watch.taken = true;
             drop(watch);
-            self.watch(flight);
+            self.watch(is_so);
             let mut watch = lock(&landing.watch);
             watch.taken = false;
             landing.wake(&watch);
@@ -49,18 +45,18 @@ impl Shared {
     }
 
     /// Takes in what has ended, or what ends next.
-    fn watch(&self, flight: &Flight) {
+    fn watch(&self, is_so: &dyn Fn() -> bool) {
         let ended = lock(&self.landing.ended);
         self.take_in(&ended, None);
-        // It may have landed meanwhile, and nothing else be under way.
-        if flight.has_landed() {
+        // It may have ended meanwhile, and nothing else be under way.
+        if is_so() {
             return;
         }
         let first = if self.engine.drive(true) { None } else { ended.recv().ok() };
         self.take_in(&ended, first);
     }
 
-    /// Lands a read that was received and all others that have ended; how many.
+    /// Lands what was received and all others that have ended; how many.
     fn take_in(&self, ended: &Receiver<Completion>, received: Option<Completion>) -> usize {
         let mut landed = 0;
         for Completion { tag, buffer, result } in received.into_iter().chain(ended.try_iter()) {

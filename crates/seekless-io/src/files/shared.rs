@@ -6,7 +6,7 @@ use super::landing::Landing;
 use super::source::{Source, Version};
 use super::state::{Flying, Place, Start, State};
 use crate::lock;
-use seekless_engine::{AlignedBuf, Engine, Read as EngineRead};
+use seekless_engine::{AlignedBuf, BufferAndResult, Engine, Read as EngineRead};
 use seekless_policy::cache::paged::pages_of;
 use seekless_policy::readahead::{Handle, PageNo, Read};
 use std::io;
@@ -19,7 +19,7 @@ const BATCH_PAGES: u64 = 64;
 pub(super) struct Shared {
     pub(super) state: Mutex<State>,
     pub(super) engine: Arc<dyn Engine>,
-    pub(super) frames: Pool,
+    pub(super) frames: Arc<Pool>,
     pub(super) landing: Landing,
     /// Of memory in all.
     pub(super) bytes: u64,
@@ -58,6 +58,9 @@ impl Shared {
         }
         let version = source.version_of_this_tick(offset.saturating_add(buffer.len() as u64))?;
         let bytes = version.bytes.saturating_sub(offset).min(buffer.len() as u64);
+        if bytes == 0 && source.is_written() {
+            return Ok(0);
+        }
         if bytes == 0 {
             // The file may have grown since, or be one whose size the kernel does not know.
             return self.read_alone(source, offset, buffer);
@@ -110,12 +113,9 @@ impl Shared {
         if is_last {
             state.cache.end(read, read.offset + read.bytes);
         }
-        if starts.is_empty() {
-            return parts;
+        if !starts.is_empty() || !state.due.is_empty() {
+            self.go(state, starts);
         }
-        state.take_off(&starts);
-        drop(state);
-        self.start(starts);
         parts
     }
 
@@ -153,9 +153,17 @@ impl Shared {
         }
     }
 
-    /// A read of the engine has ended: its pages go into the cache and to those who wait.
+    /// A read or write of the engine has ended: what was read goes into the cache and to those who
+    /// wait.
     pub(super) fn land(&self, tag: u64, buffer: AlignedBuf, result: io::Result<usize>) {
-        let Some(flying) = lock(&self.state).touch_down(tag) else { return };
+        let mut state = lock(&self.state);
+        let Some(flying) = state.touch_down(tag) else {
+            state.wrote(tag, result);
+            let writes = state.take_due(&self.landing.done);
+            drop(state);
+            return self.hand_over(writes);
+        };
+        drop(state);
         let mut frames = self.brought(&flying, buffer, result);
         lock(&self.state).settle(&flying, &mut frames);
         flying.flight.land(frames);
@@ -166,13 +174,19 @@ impl Shared {
     fn brought(
         &self,
         flying: &Flying,
-        buffer: AlignedBuf,
+        mut buffer: AlignedBuf,
         result: io::Result<usize>,
     ) -> Vec<Option<Frame>> {
         if let Err(error) = &result {
             flying.source.refuses(error);
         }
-        let read = result.unwrap_or(0).min(buffer.len());
+        let read = match result {
+            Ok(read) if flying.source.is_written() => {
+                let read = read.min(buffer.len());
+                fill_up(flying, &mut buffer, read)
+            }
+            result => result.unwrap_or(0).min(buffer.len()),
+        };
         let pages = flying.pages();
         let mut frames = self.frames.frames(buffer, pages, |page| whole_page(flying, page, read));
         frames.resize(pages, None);
@@ -206,6 +220,10 @@ impl Shared {
                     target.copy_from_slice(bytes);
                     wanted
                 }
+                None if source.is_written() => {
+                    let offset = read.offset + *filled as u64;
+                    self.read_settled(read.file, source, offset, target)?
+                }
                 None => self.read_alone(source, read.offset + *filled as u64, target)?,
             };
             *filled += copied;
@@ -219,14 +237,7 @@ impl Shared {
     /// Reads up to the end of one page, past the cache. 0 at the end of the file.
     fn read_alone(&self, source: &Source, offset: u64, target: &mut [u8]) -> io::Result<usize> {
         let page = offset / FRAME_BYTES as u64 * FRAME_BYTES as u64;
-        let read = || {
-            let buffer = self.frames.buffer(1);
-            self.engine.read_now(source.file(), page, buffer)
-        };
-        let (mut buffer, mut result) = read();
-        if result.as_ref().is_err_and(|error| source.refuses(error)) {
-            (buffer, result) = read();
-        }
+        let (buffer, result) = self.read_alone_at(source, page);
         let bytes = result?.min(buffer.len());
         let within = (offset - page) as usize;
         let found = buffer.get(within..bytes).unwrap_or_default();
@@ -234,6 +245,34 @@ impl Shared {
         target[..copied].copy_from_slice(&found[..copied]);
         Ok(copied)
     }
+
+    /// Reads one page at an offset, past the cache.
+    pub(super) fn read_alone_at(&self, source: &Source, offset: u64) -> BufferAndResult {
+        let read = || {
+            let buffer = self.frames.buffer(1);
+            self.engine.read_now(source.file(), offset, buffer)
+        };
+        let (buffer, result) = read();
+        match result {
+            Err(error) if source.refuses(&error) => read(),
+            result => (buffer, result),
+        }
+    }
+}
+
+/// A read of a file that is open to write stops where the device's file ends: up to the end that
+/// the file has with what the device lacks, it is zero. How much is filled then.
+fn fill_up(flying: &Flying, buffer: &mut AlignedBuf, read: usize) -> usize {
+    let wanted =
+        flying.end().saturating_sub(flying.offset()).min(buffer.capacity() as u64) as usize;
+    let stopped = flying.offset() + read as u64;
+    let is_end = || flying.source.on_device().is_ok_and(|device| device.bytes <= stopped);
+    if read < wanted && is_end() {
+        buffer.whole_mut()[read..wanted].fill(0);
+        buffer.set_len(wanted);
+        return wanted;
+    }
+    read
 }
 
 /// The bytes that the file has of a page of a read, if the read brought them all.

@@ -1,14 +1,16 @@
 //! What one lock guards: the decisions, where the bytes of each page are, and the files.
 
 use super::flight::Flight;
-use super::frame::{FRAME_BYTES, Frame};
+use super::frame::{FRAME_BYTES, Frame, Pool};
 use super::source::{Key, Source, Version};
+use super::writes::{Writes, Writing};
 use foldhash::fast::RandomState;
 use seekless_policy::cache::Filled;
 use seekless_policy::cache::paged::{Fetch, FileNo, PageCommand, PageStep, PagedCache};
 use seekless_policy::eviction::{Id, Named};
 use seekless_policy::readahead::{Handle, PageNo, Read};
 use std::collections::{HashMap, VecDeque};
+use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -54,8 +56,9 @@ pub(super) struct Flying {
     pub(super) source: Arc<Source>,
     pub(super) file: FileNo,
     pub(super) pages: Range<PageNo>,
-    /// The file as it was when the read began.
-    version: Version,
+    /// The file as it was when the read began: which of its contents, and its end as a byte.
+    generation: u64,
+    end: u64,
 }
 
 impl Flying {
@@ -69,49 +72,71 @@ impl Flying {
 
     /// The file's end as a byte, when the read began.
     pub(super) fn end(&self) -> u64 {
-        self.version.bytes
+        self.end
     }
 }
 
 /// A file that has pages or handles.
 #[derive(Debug)]
-struct Known {
+pub(super) struct Known {
     key: Key,
-    /// `None` while it has no handle: a file that is only remembered takes no descriptor.
-    source: Option<Arc<Source>>,
-    version: Version,
-    handles: u32,
+    /// `None` while it has no handle and nothing to be written: a file that is only remembered
+    /// takes no descriptor.
+    pub(super) source: Option<Arc<Source>>,
+    pub(super) version: Version,
+    /// Counts the changes that made what was read before untrue.
+    pub(super) generation: u64,
+    pub(super) handles: u32,
+    /// Since it was opened to write.
+    pub(super) writes: Option<Box<Writes>>,
 }
 
 /// All that is known of the cache.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) cache: PagedCache<Named>,
-    places: Vec<Place>,
+    pub(super) pool: Arc<Pool>,
+    pub(super) places: Vec<Place>,
     /// By their numbers, which are dense.
-    files: Vec<Option<Known>>,
+    pub(super) files: Vec<Option<Known>>,
     by_key: HashMap<Key, FileNo>,
     /// Files without a handle, the oldest first, with some that have been opened again.
-    closed: VecDeque<FileNo>,
+    pub(super) closed: VecDeque<FileNo>,
+    /// Files without a handle of which the device lacks something, as `closed`.
+    pub(super) unwritten: VecDeque<FileNo>,
     /// The reads that the engine has.
     flying: HashMap<u64, Flying, RandomState>,
     /// How many reads their readers make themselves.
     own: usize,
-    next_tag: u64,
+    /// Writes that are decided on, and not yet the engine's.
+    pub(super) due: Vec<Writing>,
+    /// The writes that the engine has.
+    pub(super) writing: HashMap<u64, Writing, RandomState>,
+    /// How many write-backs of each page have ended.
+    pub(super) ended: Vec<u32>,
+    /// The first error of a write-back that no sync was told of, of a file that is forgotten.
+    pub(super) untold: Option<io::Error>,
+    pub(super) next_tag: u64,
     pub(super) command_pages: u32,
-    commands: Vec<PageCommand>,
+    pub(super) commands: Vec<PageCommand>,
 }
 
 impl State {
-    pub(super) fn new(cache: PagedCache<Named>, command_pages: u32) -> Self {
+    pub(super) fn new(cache: PagedCache<Named>, pool: Arc<Pool>, command_pages: u32) -> Self {
         Self {
             cache,
+            pool,
             places: Vec::new(),
             files: Vec::new(),
             by_key: HashMap::new(),
             closed: VecDeque::new(),
+            unwritten: VecDeque::new(),
             flying: HashMap::default(),
             own: 0,
+            due: Vec::new(),
+            writing: HashMap::default(),
+            ended: Vec::new(),
+            untold: None,
             next_tag: 0,
             command_pages,
             commands: Vec::new(),
@@ -119,7 +144,11 @@ impl State {
     }
 
     /// Opens a handle on a file, which may be known from an earlier one.
-    pub(super) fn open(&mut self, source: Arc<Source>, version: Version) -> (Handle, Arc<Source>) {
+    pub(super) fn open(
+        &mut self,
+        mut source: Arc<Source>,
+        version: Version,
+    ) -> (Handle, Arc<Source>) {
         let key = source.key();
         let number = match self.by_key.get(&key) {
             Some(&number) => number,
@@ -128,14 +157,32 @@ impl State {
                 self.by_key.insert(key, number);
                 let place = number.0 as usize;
                 self.files.resize_with(self.files.len().max(place + 1), || None);
-                self.files[place] = Some(Known { key, source: None, version, handles: 0 });
+                self.files[place] = Some(Known {
+                    key,
+                    source: None,
+                    version,
+                    generation: 0,
+                    handles: 0,
+                    writes: None,
+                });
                 number
             }
         };
+        let known = self.known_mut(number).expect("just found or made");
+        if let (Some(old), Some(new)) = (&known.source, Arc::get_mut(&mut source)) {
+            new.share(old);
+        }
         self.refresh(number, version);
         let known = self.known_mut(number).expect("just found or made");
         known.handles += 1;
-        let source = Arc::clone(known.source.get_or_insert(source));
+        if source.is_writable() && known.writes.is_none() {
+            known.writes = Some(Box::new(Writes::new(version.bytes)));
+        }
+        let keeps = |old: &Arc<Source>| old.is_writable() || !source.is_writable();
+        let source = match known.source.as_ref().filter(|old| keeps(old)) {
+            Some(old) => Arc::clone(old),
+            None => Arc::clone(known.source.insert(source)),
+        };
         (self.cache.open(number), source)
     }
 
@@ -147,21 +194,34 @@ impl State {
         if known.handles > 0 {
             return;
         }
+        if known.writes.is_some() && self.cache.is_unwritten(number) {
+            self.unwritten.push_back(number);
+        } else {
+            self.retire(number);
+        }
+    }
+
+    /// A file without a handle has nothing left to be written: its pages stay, its descriptor does
+    /// not.
+    pub(super) fn retire(&mut self, number: FileNo) {
+        self.end_writes(number);
+        let Some(known) = self.known_mut(number) else { return };
         known.source = None;
         self.closed.push_back(number);
         while self.closed.len() > CLOSED_FILES_MAX {
             let Some(oldest) = self.closed.pop_front() else { return };
-            if self.known(oldest).is_some_and(|known| known.handles == 0) {
+            // One that was opened again and closed has a later place, or something to be written.
+            if self.known(oldest).is_some_and(Known::is_only_remembered) {
                 self.forget(oldest);
             }
         }
     }
 
-    fn known(&self, number: FileNo) -> Option<&Known> {
+    pub(super) fn known(&self, number: FileNo) -> Option<&Known> {
         self.files.get(number.0 as usize)?.as_ref()
     }
 
-    fn known_mut(&mut self, number: FileNo) -> Option<&mut Known> {
+    pub(super) fn known_mut(&mut self, number: FileNo) -> Option<&mut Known> {
         self.files.get_mut(number.0 as usize)?.as_mut()
     }
 
@@ -173,23 +233,26 @@ impl State {
         }
     }
 
-    /// Forgets all pages of all files.
+    /// Forgets all pages of all files, but for what the device lacks.
     pub(super) fn clear(&mut self) {
         for number in (0..self.files.len() as u32).map(FileNo) {
-            match self.known(number).map(|known| known.handles) {
-                Some(0) => self.forget(number),
-                Some(_) => self.cache.discard(number, 0..PageNo::MAX, &mut self.commands),
+            match self.known(number).map(Known::is_only_remembered) {
+                Some(true) => self.forget(number),
+                Some(false) => self.discard(number, 0..PageNo::MAX),
                 None => {}
             }
         }
-        self.carry_out(&mut Vec::new());
     }
 
     /// The file was looked at. If it has changed, what is cached of it is no longer true.
     pub(super) fn refresh(&mut self, number: FileNo, version: Version) {
         let Some(known) = self.known_mut(number) else { return };
         if known.version != version {
+            if known.writes.is_some() {
+                return self.refresh_written(number);
+            }
             known.version = version;
+            known.generation += 1;
             self.cache.discard(number, 0..PageNo::MAX, &mut self.commands);
             self.cache.set_pages(number, pages(version.bytes), &mut self.commands);
             self.carry_out(&mut Vec::new());
@@ -222,24 +285,25 @@ impl State {
         started
     }
 
+    /// These pages leave the cache, but for those that the device lacks.
     pub(super) fn discard(&mut self, file: FileNo, pages: Range<PageNo>) {
-        self.cache.discard(file, pages, &mut self.commands);
+        self.cache.discard_clean(file, pages, &mut self.commands);
         self.carry_out(&mut Vec::new());
     }
 
-    fn carry_out(&mut self, starts: &mut Vec<Start>) {
+    pub(super) fn carry_out(&mut self, starts: &mut Vec<Start>) {
         let mut commands = std::mem::take(&mut self.commands);
         for command in commands.drain(..) {
             match command {
                 PageCommand::Drop(id) => *self.place(id) = Place::Nowhere,
                 PageCommand::Fetch(fetch) => self.fetch(fetch, starts),
-                PageCommand::WriteBack(_) => unreachable!("nothing is written"),
+                PageCommand::WriteBack(id) => self.write_back(id),
             }
         }
         self.commands = commands;
     }
 
-    fn place(&mut self, id: Id) -> &mut Place {
+    pub(super) fn place(&mut self, id: Id) -> &mut Place {
         if self.places.len() <= id as usize {
             let ids = self.cache.ids_end() as usize;
             self.places.resize(ids.max(2 * self.places.len()), Place::Nowhere);
@@ -252,7 +316,7 @@ impl State {
     fn fetch(&mut self, fetch: Fetch, starts: &mut Vec<Start>) {
         let known = self.known(fetch.file).expect("what is fetched is of a known file");
         let source = Arc::clone(known.source.as_ref().expect("what is fetched has a handle"));
-        let version = known.version;
+        let (generation, end) = (known.generation, known.version.bytes);
         for page in fetch.range() {
             let joins = starts.last_mut().filter(|last| {
                 last.flying.file == fetch.file
@@ -272,7 +336,8 @@ impl State {
                         source: Arc::clone(&source),
                         file: fetch.file,
                         pages: page..page + 1,
-                        version,
+                        generation,
+                        end,
                     };
                     starts.push(Start { tag: self.next_tag, demand: fetch.demand, flying });
                     self.next_tag += 1;
@@ -308,8 +373,8 @@ impl State {
         flying
     }
 
-    fn tell_depth(&mut self) {
-        let ios = self.flying.len() + self.own;
+    pub(super) fn tell_depth(&mut self) {
+        let ios = self.flying.len() + self.own + self.writing.len();
         self.cache.set_ios_in_flight(u32::try_from(ios).unwrap_or(u32::MAX));
     }
 
@@ -324,7 +389,7 @@ impl State {
     /// was before: then they are forgotten.
     pub(super) fn settle(&mut self, flying: &Flying, frames: &mut [Option<Frame>]) {
         let known = self.known(flying.file);
-        let is_true = known.is_some_and(|known| known.version == flying.version);
+        let is_true = known.is_some_and(|known| known.generation == flying.generation);
         if !is_true {
             frames.fill(None);
         }
@@ -339,6 +404,13 @@ impl State {
             self.cache.complete(id, filled, &mut self.commands);
         }
         self.carry_out(&mut Vec::new());
+    }
+}
+
+impl Known {
+    /// Whether it has neither a handle nor anything to be written.
+    fn is_only_remembered(&self) -> bool {
+        self.handles == 0 && self.writes.is_none()
     }
 }
 

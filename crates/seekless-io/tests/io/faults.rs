@@ -16,7 +16,7 @@ const PAGE: u64 = 4096;
 /// Room for a third of the small files.
 const CACHE_BYTES: u64 = 40_000;
 
-/// Long beyond what a test takes: a load that never returns becomes a failure.
+/// Long beyond what a test takes: a call that never returns becomes a failure.
 const HANG: Duration = Duration::from_secs(120);
 
 struct Bench {
@@ -120,14 +120,14 @@ fn builders() -> [StoreBuilder; 3] {
     [buffered(), buffered().read_ahead_cache(0).window(30_000), builder().workers(1)]
 }
 
-fn without_hang(run: impl FnOnce() + Send + 'static) {
+pub(crate) fn without_hang(run: impl FnOnce() + Send + 'static) {
     let (ended, end) = mpsc::channel();
     let runner = thread::spawn(move || {
         run();
         let _ = ended.send(());
     });
     if end.recv_timeout(HANG) == Err(mpsc::RecvTimeoutError::Timeout) {
-        panic!("a load never returned");
+        panic!("a call never returned");
     }
     runner.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
 }

@@ -212,6 +212,20 @@ impl<E: Eviction> PagedCache<E> {
         self.touch(read, page, Trigger::Fault, out)
     }
 
+    /// A part of the page is to be written, and the rest must be there first: as
+    /// [`page`](Self::page), but no readahead is asked, and no read counted.
+    pub fn read_to_write(
+        &mut self,
+        file: FileNo,
+        page: PageNo,
+        out: &mut Vec<PageCommand>,
+    ) -> PageStep {
+        let id = self.inner.id(file, page);
+        let step = self.inner.demand(id, Use::Read, out);
+        self.tell_fates();
+        step
+    }
+
     /// A page is written whole, at this time of the owner's clock, which must not go back.
     pub fn write(
         &mut self,
@@ -300,6 +314,21 @@ impl<E: Eviction> PagedCache<E> {
     /// that is in flight leaves when its fetch ends.
     pub fn discard(&mut self, file: FileNo, pages: Range<PageNo>, out: &mut Vec<PageCommand>) {
         self.inner.discard(file, &pages, out);
+        self.tell_fates();
+    }
+
+    /// As [`discard`](Self::discard), but what is not yet on the device stays.
+    pub fn discard_clean(
+        &mut self,
+        file: FileNo,
+        pages: Range<PageNo>,
+        out: &mut Vec<PageCommand>,
+    ) {
+        for id in self.inner.pages.ids_within(file, &pages) {
+            if self.writes_left(id) == 0 && !self.is_dirty(id) {
+                self.inner.discard_one(id, out);
+            }
+        }
         self.tell_fates();
     }
 

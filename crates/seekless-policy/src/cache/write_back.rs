@@ -31,6 +31,18 @@ pub struct FlushRule {
     pub cluster: Cluster,
 }
 
+impl FlushRule {
+    /// The defaults of Linux (`/proc/sys/vm`), with times in nanoseconds: pages expire after 30 s,
+    /// a tenth of the capacity may be dirty before the flusher writes, a fifth before writers are
+    /// held up, and a file's pages are written together.
+    pub const LINUX: Self = Self {
+        expire: Some(30_000_000_000),
+        background: Some(0.1),
+        limit: Some(0.2),
+        cluster: Cluster::File,
+    };
+}
+
 /// What is written together with a page that is due, if it is dirty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cluster {

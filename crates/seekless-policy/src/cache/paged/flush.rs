@@ -7,6 +7,7 @@ use super::{FileNo, PageCommand, PagedCache};
 use crate::cache::write_back::{DirtyPages, FlushRule};
 use crate::eviction::{Eviction, Id};
 use crate::readahead::PageNo;
+use std::ops::Range;
 
 /// The rule, and the dirty pages by age.
 #[derive(Debug, Default)]
@@ -79,10 +80,45 @@ impl<E: Eviction> PagedCache<E> {
         self.inner.flush_chosen(out);
     }
 
+    /// Whether the device lacks something of the file: a page is dirty or in write-back.
+    #[must_use]
+    pub fn is_unwritten(&self, file: FileNo) -> bool {
+        let ids = self.inner.pages.ids_within(file, &(0..PageNo::MAX));
+        ids.into_iter().any(|id| self.is_dirty(id) || self.in_write_back(id))
+    }
+
+    /// The dirty pages of a range of a file, in their order.
+    #[must_use]
+    pub fn dirty_within(&self, file: FileNo, pages: Range<PageNo>) -> Vec<Id> {
+        let mut ids = self.inner.pages.ids_within(file, &pages);
+        ids.retain(|&id| self.is_dirty(id));
+        ids
+    }
+
+    /// The pages of a range of a file that are in write-back, in their order.
+    #[must_use]
+    pub fn in_write_back_within(&self, file: FileNo, pages: Range<PageNo>) -> Vec<Id> {
+        let mut ids = self.inner.pages.ids_within(file, &pages);
+        ids.retain(|&id| self.in_write_back(id));
+        ids
+    }
+
     /// How many pages are dirty.
     #[must_use]
     pub fn dirty_pages(&self) -> u64 {
         self.inner.cache.dirty()
+    }
+
+    /// Whether the page was written to, and no write-back has started since.
+    #[must_use]
+    pub fn is_dirty(&self, id: Id) -> bool {
+        self.inner.cache.is_dirty(id)
+    }
+
+    /// How many write-backs of the page have to end until the device has what is decided on now.
+    #[must_use]
+    pub fn writes_left(&self, id: Id) -> u32 {
+        self.inner.cache.writes_left(id)
     }
 
     /// Whether a write-back of the page has started, and the device does not have all of it.

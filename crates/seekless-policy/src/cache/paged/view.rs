@@ -120,9 +120,13 @@ impl<E: Eviction> Inner<E> {
         out: &mut Vec<PageCommand>,
     ) {
         for id in self.pages.ids_within(file, range) {
-            let mut exit = Exit { pages: &mut self.pages, out, requested: None, evicts: false };
-            self.cache.discard(id, &mut exit);
+            self.discard_one(id, out);
         }
+    }
+
+    pub(super) fn discard_one(&mut self, id: Id, out: &mut Vec<PageCommand>) {
+        let mut exit = Exit { pages: &mut self.pages, out, requested: None, evicts: false };
+        self.cache.discard(id, &mut exit);
     }
 }
 
