@@ -39,8 +39,8 @@ use top::Top;
 /// exec; of names deeper than 48 folders the beginning is missing. If SIGKILL ends `seekless
 /// record`, only the program itself is killed and what it started runs on. Of programs that may not
 /// be looked into nothing is lost, and setuid programs keep their privileges. `auto` is ebpf where
-/// it works, else ptrace, since these tell what calls returned and how long they took; with --pid,
-/// --block and --post it is always ptrace. `seekless trace info` shows which method made a trace.
+/// it works, else ptrace, since these tell what calls returned and how long they took; with --block
+/// and --post it is always ptrace. `seekless trace info` shows which method made a trace.
 ///
 /// The program keeps its terminal, streams, environment, signals and exit status. Ctrl-C reaches
 /// the program, which decides what to do. If a signal ends the program, the same signal ends
@@ -57,7 +57,8 @@ use top::Top;
 /// ping) run without their privileges (no_new_privs). A recorded program cannot be debugged or
 /// traced by another, sees in /proc/self/status that it is traced, and cannot enter seccomp's
 /// strict mode (its own filters work). With notify, a filter of its own cannot have a listener
-/// (EBUSY), nor make the calls above fail for want of a tracer. If SIGKILL ends `seekless record`,
+/// (EBUSY), nor make the calls above fail for want of a tracer; and a program that itself serves the
+/// FUSE file system on which its own code lies may wait for ever. If SIGKILL ends `seekless record`,
 /// the program is killed too. The rows up to then are kept: `seekless trace info OUTPUT` shows
 /// them, `seekless trace recover OUTPUT` makes the trace.
 ///
