@@ -127,7 +127,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     println!("{}", table(&HEADER, rows.iter().map(cells).collect()));
     println!(
         "\nCold, from exec to exit; medians of {} rounds that alternate, after one discarded, whose \
-         start under run is `first`; `wrong` is the time with a wrong profile, of plain; each read takes {} ms, {} at once; run is told {} of the \
+         start under run is `first`; `wrong` is the time with a wrong profile, of plain; each read \
+         takes {} ms, {} at once; run is told {} of the \
          device; the profile is from another script of the kind; answers are the same. Load \
          average {before} before and {} after.",
         args.rounds,

@@ -56,11 +56,11 @@ use top::Top;
 /// The methods ptrace and notify have to change this: unless you are root, setuid programs (sudo,
 /// ping) run without their privileges (no_new_privs). A recorded program cannot be debugged or
 /// traced by another, sees in /proc/self/status that it is traced, and cannot enter seccomp's
-/// strict mode (its own filters work). With notify, a filter of its own cannot have a listener
-/// (EBUSY), nor make the calls above fail for want of a tracer; and a program that itself serves the
-/// FUSE file system on which its own code lies may wait for ever. If SIGKILL ends `seekless record`,
-/// the program is killed too. The rows up to then are kept: `seekless trace info OUTPUT` shows
-/// them, `seekless trace recover OUTPUT` makes the trace.
+/// strict mode (its own filters work). If SIGKILL ends `seekless record`, the program is killed
+/// too. The rows up to then are kept: `seekless trace info OUTPUT` shows them, `seekless trace
+/// recover OUTPUT` makes the trace. With notify, a filter of the program's own cannot have a
+/// listener (EBUSY), nor make the calls above fail for want of a tracer; and a program that itself
+/// serves the FUSE file system on which its own code lies may wait for ever.
 ///
 /// OUTPUT appears when the program has ended. Until then rows go to $XDG_STATE_HOME/seekless/spool
 /// (~/.local/state if that is not set), about 110 bytes each. If OUTPUT cannot be written, a
