@@ -199,7 +199,8 @@ impl Bench<'_> {
         Ok(Row { program: name, plain, run, times, wrong, first_seconds, cached_bytes })
     }
 
-    /// Learns from a start: twice, so that the program has compiled what it compiles. Returns the profile, and some of the file system's files that it names.
+    /// Learns from a start: twice, so that the program has compiled what it compiles. Returns the
+    /// profile, and some of the file system's files that it names.
     fn learn(
         &self,
         program: &Program,
