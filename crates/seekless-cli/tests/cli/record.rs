@@ -312,10 +312,16 @@ fn the_whole_machine_is_recorded_but_for_the_recorder() {
 #[test]
 fn the_machine_is_for_the_method_that_does_not_stop_programs() {
     let directory = workplace();
-    let words = ["record", "--system", "--method", "ptrace", "-o", "run.parquet"];
+    for method in ["ptrace", "notify"] {
+        let words = ["record", "--system", "--method", method, "-o", "run.parquet"];
+        let output = run(directory.path(), &words);
+        assert_eq!(output.status.code(), Some(125));
+        assert!(text(&output.stderr).contains("follow one program"), "{}", text(&output.stderr));
+    }
+    let words = ["record", "--pid", "1", "--method", "notify", "-o", "run.parquet"];
     let output = run(directory.path(), &words);
     assert_eq!(output.status.code(), Some(125));
-    assert!(text(&output.stderr).contains("follows one program"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("from its start"), "{}", text(&output.stderr));
     let output = run(directory.path(), &["record", "--system", "--", "true"]);
     assert_eq!(output.status.code(), Some(125), "a command and the machine");
 }
