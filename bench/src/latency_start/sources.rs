@@ -4,6 +4,7 @@ use anyhow::{Context, ensure};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, SystemTime};
 
 /// Files of a folder of the tree.
 const OF_FOLDER: usize = 50;
@@ -55,12 +56,16 @@ pub(super) fn copy_jdk(javac: &Path, to: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes `count` files of 1 to 4 KB.
+/// Writes `count` files of 1 to 4 KB, an hour old: git reads each file again that is as new as its
+/// index.
 pub(super) fn write_tree(folder: &Path, count: usize) -> anyhow::Result<()> {
+    let old = SystemTime::now() - Duration::from_secs(3600);
     for file in 0..count {
         let text = format!("line of file {file}\n").repeat(60 + file * 7919 % 180);
         let name = format!("folder-{}/file-{file}.txt", file / OF_FOLDER);
-        put(&folder.join(name), &text)?;
+        let path = folder.join(name);
+        put(&path, &text)?;
+        fs::File::options().write(true).open(&path)?.set_modified(old)?;
     }
     Ok(())
 }
