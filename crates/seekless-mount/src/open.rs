@@ -4,7 +4,7 @@
 //! many bytes (measured on imports of Python packages whose files do not all fit the cache).
 //!
 //! A file that a store can keep is loaded whole. Of a larger one the parts that were read last are
-//! held: so a file larger than memory can be read, and what nobody reads of it is neither read nor
+//! held: so a file larger than memory can be read, and its other parts are neither read nor
 //! decoded. Parts of a stored file are not checked, since its checksum is of all of it.
 //!
 //! Parts of smaller files do not pay: for the same imports they took more requests and bytes than

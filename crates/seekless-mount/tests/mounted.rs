@@ -116,8 +116,8 @@ fn threads_read_parts_of_one_large_file() {
     });
 }
 
-/// A file that is too large to be held whole can be read all the same, and what nobody reads of it
-/// is not decoded.
+/// A file that is too large to be held whole can be read all the same, and its other parts
+/// are not decoded.
 #[test]
 fn of_a_very_large_file_parts_are_loaded() {
     let content: Vec<u8> = (0..12_000_000_u32).flat_map(|word| (word / 5).to_le_bytes()).collect();

@@ -1,5 +1,5 @@
-//! `seekless doctor`: each facility has a line, and one that is missing an explanation, whoever
-//! asks.
+//! `seekless doctor`: each facility has a line, and one that is missing an explanation, for root
+//! and for other users.
 
 use crate::{seekless, workplace};
 use std::os::unix::fs::PermissionsExt;
