@@ -88,6 +88,7 @@ mod shared;
 mod source;
 mod state;
 mod trouble;
+mod write_back;
 mod writer;
 mod writes;
 

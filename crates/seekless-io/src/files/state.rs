@@ -3,7 +3,8 @@
 use super::flight::Flight;
 use super::frame::{FRAME_BYTES, Frame, Pool};
 use super::source::{Key, Source, Version};
-use super::writes::{Writes, Writing};
+use super::write_back::Writing;
+use super::writes::Writes;
 use foldhash::fast::RandomState;
 use seekless_policy::cache::Filled;
 use seekless_policy::cache::paged::{Fetch, FileNo, PageCommand, PageStep, PagedCache};

@@ -1,5 +1,5 @@
-//! What one lock guards of writes: which pages the device lacks, and what has to end before it has
-//! them.
+//! Writes into pages that the cache holds, and how long a file is with them: what the device lacks
+//! of both is behind one lock.
 //!
 //! A page that is written to is a frame of its own or a copy, never one that a reader or the engine
 //! holds: so a reader sees a page before or after a write, and a write to the device never changes
@@ -7,17 +7,12 @@
 
 use super::flight::Flight;
 use super::frame::{FRAME_BYTES, Frame};
-use super::source::Source;
 use super::state::{Place, Start, State, pages};
-use super::trouble::failed;
-use seekless_engine::{Completion, Write};
+use super::write_back::Needs;
 use seekless_policy::cache::paged::{FileNo, PageStep};
-use seekless_policy::eviction::Id;
 use seekless_policy::readahead::{Handle, PageNo};
 use std::io;
-use std::ops::Range;
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
 
 const PAGE: u64 = FRAME_BYTES as u64;
 
@@ -26,13 +21,13 @@ const PAGE: u64 = FRAME_BYTES as u64;
 pub(super) struct Writes {
     /// Own writes or cuts began since the file was last looked at: that its times have changed says
     /// nothing of other programs.
-    touched: bool,
+    pub(super) touched: bool,
     /// Writes under way.
-    busy: u32,
+    pub(super) busy: u32,
     /// Bytes up to the end that the device has at least, unless another program has cut the file.
-    device_bytes: u64,
+    pub(super) device_bytes: u64,
     /// The first error of a write-back, until a sync is told of it.
-    error: Option<io::Error>,
+    pub(super) error: Option<io::Error>,
 }
 
 impl Writes {
@@ -40,38 +35,10 @@ impl Writes {
         Self { touched: false, busy: 0, device_bytes, error: None }
     }
 
-    fn remember(&mut self, error: io::Error) {
+    pub(super) fn remember(&mut self, error: io::Error) {
         self.error.get_or_insert(error);
     }
 }
-
-/// A write of neighbouring pages to the device.
-#[derive(Debug)]
-pub(super) struct Writing {
-    source: Arc<Source>,
-    file: FileNo,
-    pages: Range<PageNo>,
-    ids: Vec<Id>,
-    frames: Vec<Frame>,
-    bytes: usize,
-    /// Handed over to go past the page cache.
-    direct: bool,
-}
-
-impl Writing {
-    fn offset(&self) -> u64 {
-        self.pages.start * PAGE
-    }
-
-    /// Whether it failed since the file system takes no direct write after all.
-    fn was_refused(&self, error: &io::Error) -> bool {
-        let is_invalid = error.kind() == io::ErrorKind::InvalidInput;
-        is_invalid && self.direct && !self.source.is_direct()
-    }
-}
-
-/// Pages that a thread waits for, and how many write-backs of each must have ended.
-pub(super) type Needs = Vec<(Id, u32)>;
 
 /// A part of one page, to be written.
 pub(super) struct Part<'a> {
@@ -210,175 +177,6 @@ impl State {
         }
     }
 
-    /// What has to end until the device has these pages as they are decided on now.
-    pub(super) fn needs(&self, ids: Vec<Id>) -> Needs {
-        let need = |id: Id| {
-            let left = self.cache.writes_left(id);
-            (left > 0).then(|| (id, self.ended(id).wrapping_add(left)))
-        };
-        ids.into_iter().filter_map(need).collect()
-    }
-
-    /// How many write-backs of a page have ended, of whatever page had its number.
-    fn ended(&self, id: Id) -> u32 {
-        self.ended.get(id as usize).copied().unwrap_or(0)
-    }
-
-    pub(super) fn are_written(&self, needs: &Needs) -> bool {
-        let is_written = |&(id, ended): &(Id, u32)| self.ended(id).wrapping_sub(ended) as i32 >= 0;
-        needs.iter().all(is_written)
-    }
-
-    /// A page is to be written, together with the one before it if that is due too.
-    pub(super) fn write_back(&mut self, id: Id) {
-        let (file, page) = self.cache.place(id);
-        let place = self.place(id).clone();
-        let known = self.known_mut(file).expect("what is written is of a known file");
-        let source = Arc::clone(known.source.as_ref().expect("what is written has a descriptor"));
-        let Place::Held(frame) = place else { unreachable!("what was written to is held") };
-        let has = known.version.bytes.saturating_sub(page * PAGE).min(PAGE) as usize;
-        let writes = known.writes.get_or_insert_with(|| Box::new(Writes::new(0)));
-        writes.touched = true;
-        let most = self.command_pages as usize;
-        // What is past the page cache is whole pages: a last one goes by itself.
-        let fits = has == FRAME_BYTES || !source.is_direct();
-        if let Some(last) = self.due.last_mut()
-            && (last.file, last.pages.end) == (file, page)
-            && last.bytes == last.ids.len() * FRAME_BYTES
-            && last.ids.len() < most
-            && fits
-        {
-            last.pages.end += 1;
-            last.bytes += has;
-            last.ids.push(id);
-            last.frames.push(frame);
-            return;
-        }
-        let pages = page..page + 1;
-        let (ids, frames) = (vec![id], vec![frame]);
-        self.due.push(Writing { source, file, pages, ids, frames, bytes: has, direct: false });
-        if let Some(writes) = self.known_mut(file).and_then(|known| known.writes.as_mut()) {
-            writes.busy += 1;
-        }
-    }
-
-    /// Hands over the writes that are due.
-    pub(super) fn take_due(&mut self, done: &Sender<Completion>) -> Vec<Write> {
-        let mut writes = Vec::with_capacity(self.due.len());
-        for mut writing in std::mem::take(&mut self.due) {
-            writing.direct = writing.source.is_direct();
-            let tag = self.next_tag;
-            self.next_tag += 1;
-            writes.push(Write {
-                file: writing.source.file_to_write(writing.bytes),
-                offset: writing.offset(),
-                pages: writing.frames.iter().map(Frame::page).collect(),
-                bytes: writing.bytes,
-                tag,
-                done: done.clone(),
-            });
-            self.writing.insert(tag, writing);
-        }
-        self.tell_depth();
-        writes
-    }
-
-    /// A write of the engine has ended. More may be due then.
-    pub(super) fn wrote(&mut self, tag: u64, result: io::Result<usize>) {
-        let Some(writing) = self.writing.remove(&tag) else { return };
-        self.tell_depth();
-        if let Err(error) = &result
-            && (writing.source.refuses(error) || writing.was_refused(error))
-        {
-            return self.due.push(writing);
-        }
-        let end = writing.offset() + writing.bytes as u64;
-        let known = self.known_mut(writing.file);
-        if let Some(writes) = known.and_then(|known| known.writes.as_mut()) {
-            writes.busy -= 1;
-            match result {
-                Ok(_) => writes.device_bytes = writes.device_bytes.max(end),
-                Err(error) => writes.remember(lost(&writing, end, error)),
-            }
-        }
-        let places = writing.ids.iter().max().map_or(0, |&id| id as usize + 1);
-        if self.ended.len() < places {
-            self.ended.resize(places.max(2 * self.ended.len()), 0);
-        }
-        for &id in &writing.ids {
-            let ended = &mut self.ended[id as usize];
-            *ended = ended.wrapping_add(1);
-            self.cache.written(id, &mut self.commands);
-        }
-        self.carry_out(&mut Vec::new());
-        self.retire_if_written(writing.file);
-    }
-
-    /// A file without a handle needs its descriptor until all of it is written.
-    fn retire_if_written(&mut self, file: FileNo) {
-        let Some(known) = self.known(file) else { return };
-        let is_quiet = known.writes.as_ref().is_some_and(|writes| writes.busy == 0);
-        if known.handles == 0 && is_quiet && !self.cache.is_unwritten(file) {
-            self.retire(file);
-        }
-    }
-
-    /// A file has no handle, and nothing to be written, any more.
-    pub(super) fn end_writes(&mut self, file: FileNo) {
-        let Some(known) = self.known_mut(file) else { return };
-        let Some(writes) = known.writes.take() else { return };
-        if writes.touched
-            && let Some(source) = &known.source
-            && let Ok(version) = source.version()
-        {
-            known.version = version;
-        }
-        if let Some(error) = writes.error {
-            self.untold.get_or_insert(error);
-        }
-    }
-
-    /// The flusher wakes.
-    pub(super) fn flush_due(&mut self, now: u64) -> Needs {
-        self.cache.flush_due(now, &mut self.commands);
-        self.carry_out(&mut Vec::new());
-        self.needs(self.due.iter().flat_map(|writing| writing.ids.iter().copied()).collect())
-    }
-
-    /// Starts to write all that the device lacks of a file.
-    pub(super) fn sync(&mut self, file: FileNo) -> Needs {
-        let ids = self.cache.sync(file, &mut self.commands);
-        self.carry_out(&mut Vec::new());
-        self.needs(ids)
-    }
-
-    /// The same of all files.
-    pub(super) fn sync_all(&mut self) -> Needs {
-        self.cache.flush_all(&mut self.commands);
-        self.carry_out(&mut Vec::new());
-        self.needs((0..self.cache.ids_end()).collect())
-    }
-
-    /// What is being written of a file from this page on.
-    pub(super) fn in_write_back(&self, file: FileNo, from: PageNo) -> Needs {
-        self.needs(self.cache.in_write_back_within(file, from..PageNo::MAX))
-    }
-
-    /// The error of a write-back that no sync of the file was told of.
-    pub(super) fn take_error(&mut self, file: FileNo) -> Option<io::Error> {
-        self.known_mut(file)?.writes.as_mut()?.error.take()
-    }
-
-    /// The same of any file.
-    pub(super) fn take_any_error(&mut self) -> Option<io::Error> {
-        let mut first = self.untold.take();
-        for number in (0..self.files.len() as u32).map(FileNo) {
-            let error = self.take_error(number);
-            first = first.or(error);
-        }
-        first
-    }
-
     /// Written past the cache, up to this byte.
     pub(super) fn wrote_through(&mut self, file: FileNo, end: u64) {
         if let Some(writes) = self.known_mut(file).and_then(|known| known.writes.as_mut()) {
@@ -463,10 +261,4 @@ impl State {
             *self.place(id) = Place::Held(cut);
         }
     }
-}
-
-/// The error of a write-back, for a sync.
-fn lost(writing: &Writing, end: u64, error: io::Error) -> io::Error {
-    let what = format!("bytes {} to {end} could not be written back", writing.offset());
-    failed(writing.source.path(), what, error)
 }
