@@ -62,6 +62,10 @@ pub trait Transfers {
     /// When the slot or file does not exist, or the slot has a transfer or is shorter.
     fn push(&mut self, transfer: Transfer);
 
+    /// Hands over what was pushed, and does not wait: the device works on it while the caller makes
+    /// more. What the kernel does not take now, the next turn hands over.
+    fn start(&mut self);
+
     /// Hands over what was pushed, waits, and adds what has ended to `ended`.
     ///
     /// # Errors

@@ -138,6 +138,13 @@ impl Transfers for RingTransfers {
         self.pushed += 1;
     }
 
+    fn start(&mut self) {
+        // An error comes again from the turn, which knows what to do about it.
+        if let Ok(taken) = self.ring.submit() {
+            self.pushed -= taken.min(self.pushed);
+        }
+    }
+
     fn turn(&mut self, wait: Wait, ended: &mut Vec<Transferred>) -> io::Result<()> {
         let mut wait = wait;
         loop {

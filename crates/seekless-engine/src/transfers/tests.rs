@@ -73,6 +73,27 @@ fn a_write_after_a_read_in_the_same_slot_writes_the_pattern_too() {
 }
 
 #[test]
+fn a_start_hands_over_without_a_turn() {
+    for make in BOTH {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(4096).unwrap();
+        let mut transfers = make(vec![file.try_clone().unwrap()], slots(1)).unwrap();
+        transfers.push(Transfer { slot: 0, file: 0, write: true, offset: 0, bytes: 4096 });
+        transfers.start();
+        let mut byte = [0];
+        for _ in 0..5000 {
+            file.read_exact_at(&mut byte, 4095).unwrap();
+            if byte == *b"@" {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(byte, *b"@", "{}", transfers.name());
+        assert_eq!(all(&mut *transfers, 1)[0].result, Ok(4096), "{}", transfers.name());
+    }
+}
+
+#[test]
 fn a_failure_is_told_with_its_slot() {
     for make in BOTH {
         let folder = File::open("/").unwrap();

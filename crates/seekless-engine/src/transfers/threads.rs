@@ -122,12 +122,16 @@ impl Transfers for ThreadTransfers {
         self.pushed.push(transfer);
     }
 
-    fn turn(&mut self, wait: Wait, ended: &mut Vec<Transferred>) -> io::Result<()> {
-        let mut state = self.shared.lock();
+    fn start(&mut self) {
         if !self.pushed.is_empty() {
-            state.queue.extend(self.pushed.drain(..));
+            self.shared.lock().queue.extend(self.pushed.drain(..));
             self.shared.work.notify_all();
         }
+    }
+
+    fn turn(&mut self, wait: Wait, ended: &mut Vec<Transferred>) -> io::Result<()> {
+        self.start();
+        let mut state = self.shared.lock();
         let until = match wait {
             Wait::ForOne => None,
             Wait::AtMost(time) => Some(Instant::now() + time),

@@ -92,6 +92,10 @@ impl Stage for Live {
         self.transfers.push(Transfer { slot, file, write, offset, bytes: io.bytes as u32 });
     }
 
+    fn start(&mut self) {
+        self.transfers.start();
+    }
+
     fn turn(&mut self, until: Option<Nanos>, ended: &mut Vec<Ended>) -> Result<(), Error> {
         let wait = match until {
             None => Wait::ForOne,

@@ -43,6 +43,9 @@ impl<D: DeviceModel> Stage for Modelled<D> {
         self.device.submit(self.now, io);
     }
 
+    /// A push has done it.
+    fn start(&mut self) {}
+
     fn turn(&mut self, until: Option<Nanos>, ended: &mut Vec<Ended>) -> Result<(), Error> {
         let before = ended.len();
         while ended.len() == before {

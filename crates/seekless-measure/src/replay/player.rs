@@ -10,6 +10,11 @@ use std::collections::{BinaryHeap, HashMap};
 /// How long a wait may last before the user is asked whether to go on.
 const PATIENCE_NS: Nanos = 100_000_000;
 
+/// So many I/Os are handed over together where the pace does not say. With all that are free at
+/// once, device and player work in turn: at depth 32 the device did 0.77 of what fio makes of it,
+/// with 1, 2, 4 and 8 at once 0.99, 1.00, 1.03 and 0.92.
+const HANDED_OVER: usize = 4;
+
 /// How to play.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
@@ -83,7 +88,8 @@ struct Player<'a> {
 }
 
 impl Player<'_> {
-    /// Keeps the slots full. I/Os start when so many slots are free; the last ones with fewer.
+    /// Keeps the slots full. I/Os start when so many slots are free; the last ones with fewer. A
+    /// batch goes to the device at once; without batches it begins while more are prepared.
     fn by_depth(&mut self, batch: usize) -> Result<(), Error> {
         let total = self.ios.len() * self.passes as usize;
         let mut next = 0;
@@ -91,7 +97,12 @@ impl Player<'_> {
             let ready = self.free.len().min(total - next);
             if ready >= batch || next + ready == total {
                 let now = self.stage.now();
-                (next..next + ready).for_each(|index| self.start(index, now, None));
+                for index in next..next + ready {
+                    self.start(index, now, None);
+                    if batch == 1 && (index + 1 - next).is_multiple_of(HANDED_OVER) {
+                        self.stage.start();
+                    }
+                }
                 next += ready;
             }
             if self.in_flight() == 0 {

@@ -21,8 +21,11 @@ pub trait Stage {
     /// The time on its clock.
     fn now(&self) -> Nanos;
 
-    /// Takes an I/O into a free slot; the next turn starts it.
+    /// Takes an I/O into a free slot; the next start or turn hands it to the device.
     fn push(&mut self, slot: u32, io: &Io);
+
+    /// Hands what was pushed to the device, which works on it while more is pushed.
+    fn start(&mut self);
 
     /// Starts what was pushed, and waits until an I/O has ended or, if there is one, until a time.
     /// Adds what has ended to `ended`.
