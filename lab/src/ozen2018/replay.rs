@@ -44,7 +44,8 @@ pub(super) struct ReplayArgs {
     #[arg(long, value_name = "N", requires = "replay", default_value_t = 3,
           value_parser = clap::value_parser!(u32).range(1..=100))]
     rounds: u32,
-    /// Plays only the first N I/Os of each trace, to be faster.
+    /// Plays only N I/Os of each trace, in stretches of 4,096 spread over all of it; times are
+    /// scaled to the whole trace.
     #[arg(long, value_name = "N", requires = "replay",
           value_parser = clap::value_parser!(u64).range(1..))]
     ios: Option<u64>,
@@ -94,7 +95,7 @@ struct Row {
     writes: u64,
     dirty_at_end: u64,
     shape: Shape,
-    /// The shortest round; `None` of no I/Os.
+    /// The shortest round, scaled to the whole trace if only a part of it was played.
     seconds: f64,
     /// His, on a Samsung 850 EVO; of other traces than ours from test 5 on.
     his_seconds: Option<f64>,
@@ -255,8 +256,10 @@ impl Replaying<'_> {
         let counts = post_cache::write(requests, &case, &options, out.as_path(), Format::Ozen)?;
         let mut lines = shape::read(&out)?;
         std::fs::remove_file(&out)?;
-        lines.truncate(self.args.ios.map_or(usize::MAX, |most| most as usize));
-        Ok(PostCache { key, counts, lines, seconds: f64::INFINITY })
+        let whole = lines.len();
+        shape::keep(&mut lines, self.args.ios.map_or(usize::MAX, |most| most as usize));
+        let scale = whole as f64 / lines.len().max(1) as f64;
+        Ok(PostCache { key, counts, lines, scale, seconds: f64::INFINITY })
     }
 
     fn row(&self, trace: &PostCache) -> Result<Row> {
@@ -264,7 +267,7 @@ impl Replaying<'_> {
         let models = self.models.iter().map(|model| {
             let modelled = model.seconds(&ios, self.player.bytes())?;
             let error = modelled / trace.seconds.max(1e-9) - 1.0;
-            Ok(ModelTime { model: model.name, seconds: modelled, error })
+            Ok(ModelTime { model: model.name, seconds: trace.scale * modelled, error })
         });
         Ok(Row {
             published_as: "",
@@ -273,7 +276,7 @@ impl Replaying<'_> {
             writes: trace.counts.write_backs,
             dirty_at_end: trace.counts.dirty_at_end,
             shape: Shape::of(&trace.lines),
-            seconds: trace.seconds,
+            seconds: trace.scale * trace.seconds,
             his_seconds: None,
             models: models.collect::<Result<_>>()?,
         })
@@ -299,7 +302,10 @@ impl Key {
 struct PostCache {
     key: Key,
     counts: seekless::sim::Figures,
+    /// What is played of it.
     lines: Vec<Line>,
+    /// By how much the whole trace is longer.
+    scale: f64,
     /// The shortest round so far.
     seconds: f64,
 }

@@ -13,6 +13,10 @@ const BLOCK_PAGES: u64 = 64;
 /// Writes that lie together in time.
 const WINDOW: usize = 64;
 
+/// I/Os that are played in sequence where only a part of a trace is: many times what his player has
+/// in flight, and what a pattern is made of.
+const STRETCH: usize = 4096;
+
 /// Figures of a pattern.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(super) struct Shape {
@@ -42,6 +46,23 @@ impl Shape {
     }
 }
 
+/// Keeps about `most` lines, in stretches spread evenly over the trace: its first lines are those of
+/// an empty cache, and unlike the others.
+pub(super) fn keep(lines: &mut Vec<Line>, most: usize) {
+    if lines.len() <= most {
+        return;
+    }
+    let stretches = (most / STRETCH).max(1);
+    let length = most / stretches;
+    let kept = (0..stretches).flat_map(|at| {
+        // The middle of its share of the trace.
+        let (from, to) = (at * lines.len() / stretches, (at + 1) * lines.len() / stretches);
+        let start = from + (to - from - length) / 2;
+        lines[start..start + length].iter().copied()
+    });
+    *lines = kept.collect();
+}
+
 fn clustered(lines: &[Line]) -> f64 {
     let writes: Vec<u64> =
         lines.iter().filter(|line| line.0).map(|line| line.1 / BLOCK_PAGES).collect();
@@ -64,6 +85,20 @@ pub(super) fn read(path: &Path) -> Result<Vec<Line>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_of_a_trace_is_taken_from_all_of_it() {
+        let whole: Vec<Line> = (0..100_000).map(|page| (false, page)).collect();
+        let mut part = whole.clone();
+        keep(&mut part, 10_000);
+        assert_eq!((part.len(), part[0].1, part[5000].1), (10_000, 22_500, 72_500));
+        assert_eq!((part[4999].1, part[9999].1), (27_499, 77_499));
+        for most in [0, 1, 4095, 99_999, 100_000, usize::MAX] {
+            let mut part = whole.clone();
+            keep(&mut part, most);
+            assert!(part.len() <= most && part.len() * 2 >= most.min(whole.len()), "{most}");
+        }
+    }
 
     #[test]
     fn runs_sequences_and_clusters_are_told_apart() {

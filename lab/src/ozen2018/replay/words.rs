@@ -50,7 +50,7 @@ pub(super) fn of(figures: &Figures) -> String {
 }
 
 const NOTE: &str = "
-Reads, writes and what is dirty at the end are of the whole trace. His times are of a Samsung 850 EVO; from test 5 on they are
+Reads, writes, what is dirty at the end and seconds are of the whole trace (with --ios scaled from what was played). His times are of a Samsung 850 EVO; from test 5 on they are
 of his recordings, ours of our own, so that only ranks compare. Errors of models are against the time on this target.";
 
 fn one(test: &TestFigures) -> String {
