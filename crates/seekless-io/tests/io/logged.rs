@@ -16,6 +16,7 @@ pub(crate) enum Event {
     Began { number: usize, inode: u64, offset: u64, bytes: Vec<u8> },
     Ended { number: usize },
     Synced { inode: u64 },
+    Resized { inode: u64, bytes: u64 },
 }
 
 #[derive(Clone, Debug)]
@@ -134,6 +135,13 @@ impl Engine for Logged {
     fn sync_now(&self, file: &File, _data_only: bool) -> io::Result<()> {
         let inode = file.metadata()?.ino();
         self.state.lock().unwrap().log.push(Event::Synced { inode });
+        Ok(())
+    }
+
+    fn resize_now(&self, file: &File, bytes: u64) -> io::Result<()> {
+        file.set_len(bytes)?;
+        let inode = file.metadata()?.ino();
+        self.state.lock().unwrap().log.push(Event::Resized { inode, bytes });
         Ok(())
     }
 
