@@ -2,9 +2,9 @@
 //! what programs in the kernel are to tell of them.
 
 use crate::arch;
-use crate::call::{Call, Flags};
+use crate::call::{Call, Flags, Offset};
 use crate::method::Grain;
-use seekless_sys::call_events::{Moment, Rule as Told};
+use seekless_sys::call_events::{Moment, RING_READ, RING_SYNC, RING_WRITE, Rule as Told};
 use seekless_sys::seccomp::{Action, Filter, Rule, Section, When};
 
 /// Calls by calling convention and number.
@@ -14,9 +14,17 @@ pub(crate) struct Calls {
     foreign: Vec<Option<(When, Call)>>,
 }
 
+/// Requests of rings, which only programs in the kernel tell of.
+const RINGS: [(u32, When, Call); 3] = [
+    (RING_READ, When::Always, Call::Read(Offset::ArgumentOrPosition)),
+    (RING_WRITE, When::Always, Call::Write(Offset::ArgumentOrPosition)),
+    (RING_SYNC, When::Always, Call::Sync),
+];
+
 impl Calls {
     pub(crate) fn new() -> Self {
-        Self { native: by_number(arch::TABLE), foreign: by_number(arch::FOREIGN) }
+        let native: Vec<_> = arch::TABLE.iter().chain(&RINGS).copied().collect();
+        Self { native: by_number(&native), foreign: by_number(arch::FOREIGN) }
     }
 
     pub(crate) fn get(&self, architecture: u32, number: u64) -> Option<Call> {

@@ -6,6 +6,8 @@
 //! and puts a record into one ring. The kernel's table of descriptors tells which open file a call
 //! is about, so a record names it by the address of the kernel's `struct file`. The first record of
 //! each such file is preceded by one with its name, walked up the kernel's tree of names.
+//!
+//! Requests of io_uring are told as calls, too ([`RING_READ`]).
 
 mod event;
 mod fields;
@@ -13,19 +15,23 @@ mod follow;
 mod layout;
 mod path;
 mod programs;
+mod uring;
 
 pub use event::{Call, Event, File, Which};
 
 use crate::bpf::{Attached, KernelTypes, Kind, Map, Ring, load};
-use fields::Fields;
+use fields::{Fields, RingFields};
 use layout::{FIRST_X32, NUMBERS};
 use programs::Code;
 use std::io;
+pub use uring::{RING_READ, RING_SYNC, RING_WRITE};
 
 const PROCESSES_MAX: u32 = 1 << 15;
 /// Threads that are in a call at one time.
 const CALLS_MAX: u32 = 1 << 13;
 const FILES_MAX: u32 = 1 << 14;
+/// Requests of rings that are under way.
+const REQUESTS_MAX: u32 = 1 << 16;
 /// The number of the first namespace of processes, in which programs in the kernel count.
 const FIRST_NAMESPACE: &str = "pid:[4026531836]";
 
@@ -79,6 +85,7 @@ pub struct CallEvents {
     ring: Ring,
     processes: Map,
     lost: Map,
+    sees_rings: bool,
     // Their end is the end of the programs.
     _attached: Vec<Attached>,
     _later: Map,
@@ -90,6 +97,7 @@ struct Tables {
     /// Those that are followed; of the whole machine those that are left out.
     processes: Map,
     running: Map,
+    requests: Map,
     told: Map,
     lost: Map,
     scratch: Map,
@@ -114,7 +122,8 @@ impl CallEvents {
         }
         let tables = Tables::create(rules)?;
         let ring = Ring::create(ring_bytes)?;
-        let fields = Fields::of(&KernelTypes::of_this_kernel().map_err(no_types)?)?;
+        let types = KernelTypes::of_this_kernel().map_err(no_types)?;
+        let (fields, of_rings) = (Fields::of(&types)?, RingFields::of(&types));
         if scope == Scope::Machine {
             tables.processes.set(std::process::id(), 1)?;
         }
@@ -126,15 +135,18 @@ impl CallEvents {
         ] {
             tables.later.set_program(at as u32, &load(&program)?)?;
         }
-        let attached = vec![
+        let rings = of_rings.and_then(|fields| code.follow_rings(&fields).ok());
+        let sees_rings = rings.is_some();
+        let mut attached = vec![
             Attached::load(&code.at_fork(), c"sched_process_fork")?,
             Attached::load(&code.at_exec(), c"sched_process_exec")?,
             Attached::load(&code.at_end(), c"sched_process_exit")?,
             Attached::load(&code.at_exit(), c"sys_exit")?,
             Attached::load(&code.at_entry(), c"sys_enter")?,
         ];
+        attached.extend(rings.into_iter().flatten());
         let Tables { processes, lost, later, .. } = tables;
-        Ok(Self { ring, processes, lost, _attached: attached, _later: later })
+        Ok(Self { ring, processes, lost, sees_rings, _attached: attached, _later: later })
     }
 
     /// Follows the process and all that it starts from now on; in the scope [`Scope::Machine`]
@@ -161,11 +173,29 @@ impl CallEvents {
         self.lost.get(0).unwrap_or(0)
     }
 
+    /// Whether requests of io_uring are told, too.
+    #[must_use]
+    pub fn sees_rings(&self) -> bool {
+        self.sees_rings
+    }
+
     /// Whether any followed process lives; in the scope [`Scope::Machine`] always, as this one
     /// does.
     #[must_use]
     pub fn has_any(&self) -> bool {
         self.processes.has_any()
+    }
+}
+
+impl Code<'_> {
+    /// Hangs the programs of io_uring on their places.
+    fn follow_rings(&self, fields: &RingFields) -> io::Result<[Attached; 2]> {
+        let program = load(&self.later_at_ring_complete())?;
+        self.tables.later.set_program(layout::later::RING as u32, &program)?;
+        Ok([
+            Attached::load(&self.at_ring_complete(fields), c"io_uring_complete")?,
+            Attached::load(&self.at_ring_submit(fields), c"io_uring_submit_req")?,
+        ])
     }
 }
 
@@ -175,6 +205,7 @@ impl Tables {
             rules: Map::create(Kind::Array, 4, 8, FIRST_X32 + 1)?,
             processes: Map::create(Kind::Growing, 4, 8, PROCESSES_MAX)?,
             running: Map::create(Kind::Hash, 8, layout::RUNNING_BYTES, CALLS_MAX)?,
+            requests: Map::create(Kind::Growing, 8, layout::RUNNING_BYTES, REQUESTS_MAX)?,
             told: Map::create(Kind::Recent, 8, 8, FILES_MAX)?,
             lost: Map::create(Kind::Array, 4, 8, 1)?,
             scratch: Map::create(Kind::ArrayEach, 4, layout::SCRATCH_BYTES, 1)?,

@@ -66,7 +66,9 @@ impl Tracer {
                 return None;
             }
             Call::Blind(what) => {
-                self.blind(what);
+                if !self.told.as_ref().is_some_and(|told| told.sees(what)) {
+                    self.blind(what);
+                }
                 return None;
             }
             Call::Unread(what) => {

@@ -20,7 +20,7 @@ use crate::tracer::{Settings, Traced};
 use hashbrown::HashMap;
 use rustix::fs::FileType;
 use seekless_sys::awaited::Awaited;
-use seekless_sys::call_events::{Call, CallEvents, Event, File, Which};
+use seekless_sys::call_events::{Call, CallEvents, Event, File, RING_READ, RING_SYNC, Which};
 use seekless_sys::seccomp::MARK;
 use seekless_sys::tracee::{self, Entered, Stop};
 use std::io;
@@ -29,6 +29,9 @@ use std::time::Duration;
 
 /// How long records may wait in the ring.
 pub(super) const PATIENCE: Duration = Duration::from_millis(4);
+
+/// −1 stands for no descriptor, and AT_FDCWD is −100.
+const FIRST_OF_RINGS: i32 = -1000;
 
 /// What was told and is still needed.
 #[derive(Default)]
@@ -44,12 +47,36 @@ pub(super) struct Told {
     /// The current call, and its files: descriptor and key.
     call: Option<Call>,
     keys: [(i32, u64); 2],
+    rings: Rings,
+}
+
+/// Requests of io_uring name their file by a descriptor or by its place in a table of the ring. For
+/// us each open file has a descriptor of its own there, below all that a program can have.
+#[derive(Default)]
+struct Rings {
+    are_told: bool,
+    descriptors: HashMap<u64, i32, foldhash::fast::RandomState>,
+    made: i32,
+}
+
+impl Rings {
+    fn descriptor(&mut self, key: u64) -> i32 {
+        *self.descriptors.entry(key).or_insert_with(|| {
+            self.made += 1;
+            FIRST_OF_RINGS - self.made
+        })
+    }
 }
 
 impl Told {
     /// Nothing is told yet; times count from now.
     pub(super) fn from_now() -> Self {
         Self { started_ns: now_ns(), ..Self::default() }
+    }
+
+    /// Whether this is a call for requests that are told by themselves.
+    pub(super) fn sees(&self, blind: &str) -> bool {
+        self.rings.are_told && blind.starts_with("io_uring_")
     }
 
     pub(super) fn has_call(&self) -> bool {
@@ -126,6 +153,7 @@ impl Tracer {
         mut events: CallEvents,
         awaited: &Awaited,
     ) -> io::Result<Traced> {
+        self.note_told(&events);
         loop {
             self.take_stops(&mut events)?;
             // Asked before what it told is taken: then nothing comes after that.
@@ -139,6 +167,13 @@ impl Tracer {
         }
         self.count_untold(&events);
         Ok(self.traced())
+    }
+
+    /// What these will tell of.
+    pub(super) fn note_told(&mut self, events: &CallEvents) {
+        if let Some(told) = &mut self.told {
+            told.rings.are_told = events.sees_rings();
+        }
     }
 
     /// Counts the records that had no room.
@@ -187,15 +222,23 @@ impl Tracer {
     pub(super) fn hear(&mut self, event: Event<'_>) {
         let Some(told) = &mut self.told else { return };
         match event {
+            Event::Called(which, call @ Call { number: RING_READ..=RING_SYNC, .. }) => {
+                self.completed(which, call);
+            }
             Event::Called(which, call) => self.called(which, call),
             Event::Entered(which, call) => self.entered_told(which, call),
             Event::Left(which, call) => self.left_told(which, call),
             Event::Text(which, path) => drop(told.texts.insert(which.tid, path.to_vec())),
             Event::Directory(which, name) => drop(told.directories.insert(which.tid, name)),
             Event::File(key, is_new, file) => {
-                told.files.insert(key, file);
+                let former = told.files.insert(key, file);
+                let is_other = |former: File| former.inode != told.files[&key].inode;
+                if is_new || former.is_some_and(is_other) {
+                    // The kernel uses its memory again.
+                    told.rings.descriptors.remove(&key);
+                }
                 if is_new {
-                    told.described.remove(&key); // the kernel uses its memory again
+                    told.described.remove(&key);
                 }
             }
             Event::Born { maker, tid, pid, shares_files, shares_directory, shares_memory } => {
@@ -240,6 +283,17 @@ impl Tracer {
             return;
         }
         self.finish_told(which.tid, call);
+    }
+
+    /// A request of a ring, whose thread may be in a call meanwhile.
+    fn completed(&mut self, which: Which, mut call: Call) {
+        let Some(told) = self.told.as_mut() else { return };
+        call.arguments[0] = told.rings.descriptor(call.files[0]) as u64;
+        let waits = self.threads.get_mut(&which.tid).and_then(|thread| thread.pending.take());
+        self.called(which, call);
+        if let Some(thread) = self.threads.get_mut(&which.tid) {
+            thread.pending = waits;
+        }
     }
 
     fn entered_told(&mut self, which: Which, call: Call) {

@@ -51,6 +51,7 @@ impl Tracer {
         awaited: &Awaited,
         pid: Option<i32>,
     ) -> Traced {
+        self.note_told(&events);
         loop {
             // Asked before what was told is taken: then nothing comes after that.
             let is_over = pid.is_some() && !events.has_any();

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/io_uring.h>
 #include <linux/openat2.h>
 #include <linux/sched.h>
 #include <pthread.h>
@@ -253,6 +254,56 @@ static void rings(void) {
     syscall(SYS_io_uring_setup, 4, parameters); /* a sandbox may refuse it: the attempt counts */
 }
 
+/* Hands one request after the other to a ring, and waits for it. Exits 3 if there is no io_uring. */
+static struct io_uring_params ring;
+static int ring_fd;
+static char *ring_queue, *ring_done;
+static struct io_uring_sqe *ring_entries;
+
+static void ring_opened(unsigned flags) {
+    memset(&ring, 0, sizeof ring);
+    ring.flags = flags;
+    ring_fd = (int)syscall(SYS_io_uring_setup, 8, &ring);
+    if (ring_fd < 0) _exit(3);
+    int both = PROT_READ | PROT_WRITE, how = MAP_SHARED | MAP_POPULATE;
+    ring_queue = mmap(NULL, ring.sq_off.array + ring.sq_entries * 4, both, how, ring_fd, IORING_OFF_SQ_RING);
+    ring_done = mmap(NULL, ring.cq_off.cqes + ring.cq_entries * 16, both, how, ring_fd, IORING_OFF_CQ_RING);
+    ring_entries = mmap(NULL, ring.sq_entries * 64, both, how, ring_fd, IORING_OFF_SQES);
+    CHECK(ring_queue != MAP_FAILED && ring_done != MAP_FAILED && ring_entries != MAP_FAILED);
+}
+
+static int requested(unsigned char operation, int fd, long at, void *memory, unsigned length, unsigned char flags) {
+    unsigned *tail = (unsigned *)(ring_queue + ring.sq_off.tail), mask = *(unsigned *)(ring_queue + ring.sq_off.ring_mask);
+    struct io_uring_sqe *entry = ring_entries + (*tail & mask);
+    memset(entry, 0, sizeof *entry);
+    *entry = (struct io_uring_sqe){.opcode = operation, .flags = flags, .fd = fd, .off = (unsigned long)at, .addr = (unsigned long)memory, .len = length};
+    ((unsigned *)(ring_queue + ring.sq_off.array))[*tail & mask] = *tail & mask;
+    __atomic_store_n(tail, *tail + 1, __ATOMIC_RELEASE);
+    unsigned kick = ring.flags & IORING_SETUP_SQPOLL ? IORING_ENTER_SQ_WAKEUP : 0;
+    CHECK(syscall(SYS_io_uring_enter, ring_fd, 1, 1, IORING_ENTER_GETEVENTS | kick, NULL, 0) == 1);
+    unsigned *head = (unsigned *)(ring_done + ring.cq_off.head), done_mask = *(unsigned *)(ring_done + ring.cq_off.ring_mask);
+    while (__atomic_load_n((unsigned *)(ring_done + ring.cq_off.tail), __ATOMIC_ACQUIRE) == *head) usleep(100);
+    int result = ((struct io_uring_cqe *)(ring_done + ring.cq_off.cqes))[*head & done_mask].res;
+    __atomic_store_n(head, *head + 1, __ATOMIC_RELEASE);
+    return result;
+}
+
+static void ring_reads(unsigned flags) {
+    ring_opened(flags);
+    int fd = opened(O_RDWR), other = opened(O_RDONLY);
+    struct iovec parts[2] = {{buffer, 3}, {buffer + 100, 4}};
+    CHECK(requested(IORING_OP_READ, fd, 100, buffer, 50, 0) == 50);
+    CHECK(requested(IORING_OP_READV, fd, 200, parts, 2, 0) == 7);
+    CHECK(requested(IORING_OP_READ, fd, -1, buffer, 10, 0) == 10 && read(fd, buffer, 5) == 5);
+    CHECK(requested(IORING_OP_READ, fd, 9990, buffer, 50, 0) == 10);
+    CHECK(requested(IORING_OP_READ, 999, 0, buffer, 50, 0) == -EBADF);
+    CHECK(syscall(SYS_io_uring_register, ring_fd, IORING_REGISTER_FILES, &other, 1) == 0);
+    CHECK(close(other) == 0 && requested(IORING_OP_READ, 0, 300, buffer, 8, IOSQE_FIXED_FILE) == 8);
+    CHECK(requested(IORING_OP_READ, 0, 308, buffer, 8, IOSQE_FIXED_FILE | IOSQE_ASYNC) == 8);
+    CHECK(requested(IORING_OP_WRITE, fd, 400, "abc", 3, 0) == 3);
+    CHECK(requested(IORING_OP_FSYNC, fd, 0, NULL, 0, 0) == 0);
+}
+
 #ifdef __x86_64__
 /* A 32-bit call from 64-bit code. */
 static long old_call(long number, long first, long second, long third) {
@@ -418,6 +469,8 @@ int main(int count_of, char **words) {
     MODE("appends") appends();
     MODE("asks") asks();
     MODE("rings") rings();
+    MODE("ring-reads") ring_reads(0);
+    MODE("polled-ring-reads") ring_reads(IORING_SETUP_SQPOLL);
     MODE("old-calls") old_calls();
     MODE("x32-calls") x32_calls();
     MODE("interrupted") return interrupted();

@@ -10,6 +10,9 @@ const PUBLISHED: &str = "/sys/kernel/btf/vmlinux";
 const MAGIC: u16 = 0xeb9f;
 const STRUCT: u32 = 4;
 const UNION: u32 = 5;
+const POINTER: u32 = 2;
+const NAMED: u32 = 8;
+const FUNCTION: u32 = 13;
 /// What a type takes at least, in bytes.
 const TYPE_BYTES: usize = 12;
 /// A chain of unnamed structs within structs is not longer.
@@ -61,16 +64,26 @@ impl KernelTypes {
     /// This kernel has no such struct or field.
     pub(crate) fn offset(&self, of: &str, field: &str) -> io::Result<i32> {
         let mut known = self.found.borrow_mut();
-        let structs = known.entry(of.to_owned()).or_insert_with(|| self.structs(of));
+        let structs = known.entry(of.to_owned()).or_insert_with(|| self.all_of(STRUCT, of));
         structs.iter().find_map(|&at| self.field(at, field, DEPTH_MAX)).ok_or_else(|| {
             io::Error::new(io::ErrorKind::Unsupported, format!("this kernel has no {of}.{field}"))
         })
     }
 
-    fn structs(&self, name: &str) -> Vec<usize> {
+    /// How many arguments a function has to whose pointer this name is given.
+    pub(crate) fn arguments(&self, name: &str) -> Option<usize> {
+        let named = *self.all_of(NAMED, name).first()?;
+        let next = |at: usize| self.starts.get(number(&self.bytes, at + 8)? as usize).copied();
+        let (pointer, function) = (next(named)?, next(next(named)?)?);
+        let info = |at: usize| number(&self.bytes, at + 4);
+        let is_one = kind(info(pointer)?) == POINTER && kind(info(function)?) == FUNCTION;
+        is_one.then_some(members(info(function)?))
+    }
+
+    fn all_of(&self, wanted: u32, name: &str) -> Vec<usize> {
         let is_it = |at: &usize| {
             let info = number(&self.bytes, *at + 4).unwrap_or(0);
-            kind(info) == STRUCT && self.is_named(*at, name)
+            kind(info) == wanted && self.is_named(*at, name)
         };
         self.starts.iter().skip(1).copied().filter(is_it).collect()
     }
@@ -123,8 +136,8 @@ fn extra_bytes(kind: u32, members: usize) -> Option<usize> {
         1 | 14 | 17 => 4,                         // integer, variable, mark
         3 => 12,                                  // array
         STRUCT | UNION | 15 | 19 => 12 * members, // also a section, and a wide enumeration
-        6 | 13 => 8 * members,                    // enumeration, function's type
-        2 | 7..=12 | 16 | 18 => 0,
+        6 | FUNCTION => 8 * members,              // enumeration, function's type
+        POINTER | 7..=12 | 16 | 18 => 0,
         _ => return None,
     })
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::host_endian_bytes, reason = "the kernel writes records for this machine")]
 
 use super::layout::{self, CHILD, IDS, KIND, MOST, NUMBER, OPEN, TIME, call, file, kinds, shared};
+use super::uring::{RING_READ, RING_SYNC};
 
 const PIPES: u64 = 0x5049_5045;
 const SOCKETS: u64 = 0x534f_434b;
@@ -19,10 +20,10 @@ pub struct Which {
     pub time_ns: u64,
 }
 
-/// A system call.
+/// A system call, or a request of a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Its number.
+    /// Its number; of a request of a ring [`RING_READ`](super::RING_READ) or another of those.
     pub number: u32,
     /// Whether that is a number of the 32-bit calls.
     pub foreign: bool,
@@ -139,7 +140,10 @@ fn parse_call(record: &[u8], number: u32) -> Option<Call> {
         foreign: half(record, call::CONVENTION)? == 1,
         arguments,
         left_ns: word(record, call::LEFT)?,
-        result: word(record, call::RESULT)? as i64,
+        result: match number {
+            RING_READ..=RING_SYNC => i64::from(half(record, call::RESULT)? as i32),
+            _ => word(record, call::RESULT)? as i64,
+        },
         words: [words(call::WORDS, 0)?, words(call::WORDS, 1)?],
         files: [words(call::FILES, 0)?, words(call::FILES, 1)?],
         position: word(record, call::POSITION)?,

@@ -83,3 +83,35 @@ impl Fields {
         ))
     }
 }
+
+/// Where a request of io_uring has what is told of it.
+pub(super) struct RingFields {
+    pub(super) operation: i32,
+    pub(super) file: i32,
+    pub(super) offset: i32,
+    pub(super) length: i32,
+    /// In the entry of the completion queue.
+    pub(super) result: i32,
+}
+
+impl RingFields {
+    /// `None` if this kernel has no io_uring, or tells of it otherwise (before Linux 6.3).
+    pub(super) fn of(types: &KernelTypes) -> Option<Self> {
+        let at = |of: &str, field: &str| types.offset(of, field).ok();
+        // The context of the program comes first.
+        let hands_over = |place: &str, arguments: usize| {
+            types.arguments(&format!("btf_trace_{place}")) == Some(1 + arguments)
+        };
+        if !hands_over("io_uring_submit_req", 1) || !hands_over("io_uring_complete", 3) {
+            return None;
+        }
+        let own = at("io_kiocb", "cmd")?;
+        Some(Self {
+            operation: at("io_kiocb", "opcode")?,
+            file: at("io_kiocb", "file")?,
+            offset: own + at("io_rw", "kiocb")? + at("kiocb", "ki_pos")?,
+            length: own + at("io_rw", "len")?,
+            result: at("io_uring_cqe", "res")?,
+        })
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::Scope;
 use super::layout::{self, IDS, KIND, NUMBER, TIME, kinds, shared};
-use super::programs::{Code, Parts, read};
+use super::programs::{Code, Files, Parts, read};
 use crate::bpf::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
 use crate::bpf::Width::{Eight, Four};
 use crate::bpf::{Assembler, Helper, Jump, Program};
@@ -42,7 +42,7 @@ impl Code<'_> {
             code.set(R0, 0);
             code.exit();
         };
-        self.program(body, false)
+        self.program(body, Files::None)
     }
 
     fn follow_child(&self, code: &mut Assembler, parts: &Parts) {
@@ -105,7 +105,7 @@ impl Code<'_> {
             code.set(R0, 0);
             code.exit();
         };
-        self.program(body, false)
+        self.program(body, Files::None)
     }
 
     /// At the end of a thread.
@@ -135,7 +135,7 @@ impl Code<'_> {
             code.set(R0, 0);
             code.exit();
         };
-        self.program(body, false)
+        self.program(body, Files::None)
     }
 
     fn begin_record(&self, code: &mut Assembler, kind: i32) {

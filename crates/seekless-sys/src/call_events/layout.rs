@@ -79,7 +79,8 @@ pub(super) mod later {
     pub(crate) const TELL: i32 = 0;
     pub(crate) const ENTRY: i32 = 1;
     pub(crate) const EXIT: i32 = 2;
-    pub(crate) const COUNT: u32 = 3;
+    pub(crate) const RING: i32 = 3;
+    pub(crate) const COUNT: u32 = 4;
 }
 
 /// Of a file.

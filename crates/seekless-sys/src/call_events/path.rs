@@ -2,7 +2,7 @@
 //! tells its name and what else is known of it.
 
 use super::layout::{self, IDS, KIND, NUMBER, TIME, file, kinds, later, untold};
-use super::programs::{Code, Parts, lookup, read, read_into};
+use super::programs::{Code, Files, Parts, lookup, read, read_into};
 use crate::bpf::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
 use crate::bpf::Width::{Eight, Four};
 use crate::bpf::{Assembler, Helper, Jump, Label, Program};
@@ -23,29 +23,18 @@ const AT_KEY: i16 = -60;
 const AT_CONTEXT: i16 = -72;
 
 impl Code<'_> {
-    /// The part with the arguments: descriptor, thread, whether the file has just been opened, and
-    /// where to note it if it is to be told. Its result is the address of the open file, or 0.
-    pub(super) fn find_file(&self, code: &mut Assembler) {
+    /// The part with the arguments: descriptor and thread, or the address of the open file; whether
+    /// the file has just been opened, and where to note it if it is to be told. Its result is the
+    /// address of the open file, or 0.
+    pub(super) fn find_file(&self, code: &mut Assembler, files: Files) {
         let (none, tell, done) = (code.label(), code.label(), code.label());
         let fields = self.fields;
-        code.copy(R6, R1);
-        code.low_half(R6);
-        code.copy(R7, R2);
         code.store(Eight, Stack, AT_FRESH, R3);
         code.copy(R8, R4);
-        read(code, AT_FILE, 8, R7, fields.task_files);
-        code.load(Eight, R7, Stack, AT_FILE);
-        read(code, AT_FILE, 8, R7, fields.files_table);
-        code.load(Eight, R7, Stack, AT_FILE);
-        read(code, AT_TABLE, 16, R7, fields.table_most); // and the table's address behind it
-        code.load(Four, R1, Stack, AT_TABLE);
-        code.jump_if_register(R6, Jump::AtLeast, R1, none);
-        code.shift_left(R6, 3);
-        code.load(Eight, R7, Stack, AT_TABLE + 8);
-        code.add_register(R7, R6);
-        read(code, AT_FILE, 8, R7, 0);
-        code.load(Eight, R9, Stack, AT_FILE);
-        code.jump_if(R9, Jump::Equal, 0, none);
+        match files {
+            Files::ByAddress => code.copy(R9, R1),
+            _ => self.look_up(code, none),
+        }
         read(code, AT_INODE, 8, R9, fields.file_inode);
         code.load(Eight, R1, Stack, AT_FRESH);
         code.jump_if(R1, Jump::Unequal, 0, tell);
@@ -69,6 +58,27 @@ impl Code<'_> {
         code.place(none);
         code.set(R0, 0);
         code.exit();
+    }
+
+    /// The file of the descriptor in register 1, of the thread in register 2, into register 9.
+    fn look_up(&self, code: &mut Assembler, none: Label) {
+        let fields = self.fields;
+        code.copy(R6, R1);
+        code.low_half(R6);
+        code.copy(R7, R2);
+        read(code, AT_FILE, 8, R7, fields.task_files);
+        code.load(Eight, R7, Stack, AT_FILE);
+        read(code, AT_FILE, 8, R7, fields.files_table);
+        code.load(Eight, R7, Stack, AT_FILE);
+        read(code, AT_TABLE, 16, R7, fields.table_most); // and the table's address behind it
+        code.load(Four, R1, Stack, AT_TABLE);
+        code.jump_if_register(R6, Jump::AtLeast, R1, none);
+        code.shift_left(R6, 3);
+        code.load(Eight, R7, Stack, AT_TABLE + 8);
+        code.add_register(R7, R6);
+        read(code, AT_FILE, 8, R7, 0);
+        code.load(Eight, R9, Stack, AT_FILE);
+        code.jump_if(R9, Jump::Equal, 0, none);
     }
 
     /// Tells one of the files that are noted as untold, and goes on to itself; to the program that
@@ -113,7 +123,7 @@ impl Code<'_> {
             code.set(R0, 0);
             code.exit();
         };
-        self.program(body, false)
+        self.program(body, Files::None)
     }
 
     /// Goes on to the program of the number in register 3, with the context in register 1. Comes

@@ -36,6 +36,14 @@ pub(super) struct Code<'a> {
     pub(super) scope: Scope,
 }
 
+/// How a program finds the open files of its calls, if it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Files {
+    None,
+    ByDescriptor,
+    ByAddress,
+}
+
 /// What programs call: each has its own copy.
 pub(super) struct Parts {
     pub(super) lost: Label,
@@ -47,16 +55,16 @@ impl Code<'_> {
     pub(super) fn program(
         &self,
         body: impl FnOnce(&mut Assembler, &Parts),
-        needs_files: bool,
+        files: Files,
     ) -> Program {
         let mut code = Assembler::default();
         let parts = Parts { lost: code.label(), file: code.label() };
         body(&mut code, &parts);
         code.place(parts.lost);
         self.count_lost(&mut code);
-        if needs_files {
+        if files != Files::None {
             code.place(parts.file);
-            self.find_file(&mut code);
+            self.find_file(&mut code, files);
         }
         code.finish()
     }
@@ -102,7 +110,7 @@ impl Code<'_> {
             code.set(R0, 0);
             code.exit();
         };
-        self.program(body, true)
+        self.program(body, Files::ByDescriptor)
     }
 
     /// The rest of [`Code::at_entry`], after files were told.
@@ -118,7 +126,7 @@ impl Code<'_> {
             code.set(R0, 0);
             code.exit();
         };
-        self.program(body, false)
+        self.program(body, Files::None)
     }
 
     /// Leaves `out` if this process is not followed. The thread's numbers are at `AT_IDS` then.
@@ -165,7 +173,7 @@ impl Code<'_> {
     }
 
     /// This processor's scratch memory into register 8.
-    fn scratch(&self, code: &mut Assembler, out: Label) {
+    pub(super) fn scratch(&self, code: &mut Assembler, out: Label) {
         code.store_number(Four, Stack, AT_KEY, 0);
         lookup(code, &self.tables.scratch, AT_KEY);
         code.jump_if(R0, Jump::Equal, 0, out);
@@ -264,7 +272,7 @@ impl Code<'_> {
             code.set(R0, 0);
             code.exit();
         };
-        self.program(body, true)
+        self.program(body, Files::ByDescriptor)
     }
 
     /// The rest of [`Code::at_exit`], after a file was told.
@@ -282,7 +290,7 @@ impl Code<'_> {
             code.set(R0, 0);
             code.exit();
         };
-        self.program(body, false)
+        self.program(body, Files::None)
     }
 
     /// Sends the call in register 7, of the rule in register 9, and forgets it.
@@ -380,7 +388,7 @@ impl Code<'_> {
     }
 
     /// Position and size of the last file, if the rule wants them.
-    fn tell_end(&self, code: &mut Assembler) {
+    pub(super) fn tell_end(&self, code: &mut Assembler) {
         let (wanted, have, done) = (code.label(), code.label(), code.label());
         code.jump_if(R9, Jump::AnyBit, rule::END, wanted);
         code.jump(done);
