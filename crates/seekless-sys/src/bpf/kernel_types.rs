@@ -80,12 +80,22 @@ impl KernelTypes {
         is_one.then_some(members(info(function)?))
     }
 
+    /// The types of this kind and name. A name is in the table of names once, so that the many
+    /// types are compared by a number each.
     fn all_of(&self, wanted: u32, name: &str) -> Vec<usize> {
+        let Some(name) = self.place_of(name) else { return Vec::new() };
         let is_it = |at: &usize| {
             let info = number(&self.bytes, *at + 4).unwrap_or(0);
-            kind(info) == wanted && self.is_named(*at, name)
+            kind(info) == wanted && number(&self.bytes, *at) == Some(name)
         };
         self.starts.iter().skip(1).copied().filter(is_it).collect()
+    }
+
+    /// Where a name begins in the table of names.
+    fn place_of(&self, name: &str) -> Option<u32> {
+        let whole = [b"\0", name.as_bytes(), b"\0"].concat();
+        let at = memchr::memmem::find(self.bytes.get(self.names..)?, &whole)?;
+        u32::try_from(at + 1).ok()
     }
 
     /// Looks into unnamed structs and unions, too.

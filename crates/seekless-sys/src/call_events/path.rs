@@ -32,7 +32,10 @@ impl Code<'_> {
         code.store(Eight, Stack, AT_FRESH, R3);
         code.copy(R8, R4);
         match files {
-            Files::ByAddress => code.copy(R9, R1),
+            Files::ByAddress => {
+                code.copy(R9, R1);
+                code.jump_if(R9, Jump::Equal, 0, none);
+            }
             _ => self.look_up(code, none),
         }
         read(code, AT_INODE, 8, R9, fields.file_inode);

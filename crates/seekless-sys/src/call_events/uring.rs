@@ -89,8 +89,7 @@ impl Code<'_> {
             code.store(Eight, R7, call::LEFT, R0);
             code.load(Eight, R1, R6, 8);
             read(code, AT_ANY, 8, R1, fields.file);
-            code.load(Eight, R9, Stack, AT_ANY);
-            code.jump_if(R9, Jump::Equal, 0, end); // it failed before its file was looked up
+            code.load(Eight, R9, Stack, AT_ANY); // 0 if it failed before its file was looked up
             self.scratch(code, end);
             for slot in layout::UNTOLD {
                 code.store_number(Eight, R8, slot + untold::PATH, 0);
