@@ -137,7 +137,7 @@ impl Page {
         }
         let start = self.memory.page(self.number as usize);
         // SAFETY: as in `deref`; and this is the only `Page` of these bytes. It is borrowed
-        // exclusively, so that nobody can clone it meanwhile.
+        // exclusively, so that no thread can clone it meanwhile.
         Some(unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), PAGE_BYTES) })
     }
 

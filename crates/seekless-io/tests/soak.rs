@@ -265,7 +265,7 @@ fn holdings() -> Holdings {
     }
 }
 
-/// Reads that nobody waits for have ended, and what they brought has gone where it belongs.
+/// Reads without a waiting caller have ended, and what they brought has gone where it belongs.
 fn stand_still() -> Holdings {
     let mut before = holdings();
     loop {

@@ -70,7 +70,7 @@ impl Description {
         self.loaded
     }
 
-    /// Whether it may be taken for read whole, if nobody looked at how it was used.
+    /// Whether it may be taken for read whole, if its uses were not looked at.
     pub(crate) fn may_be_loaded(&self) -> bool {
         self.read_only && !self.used && self.unloaded().is_some()
     }

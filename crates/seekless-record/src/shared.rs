@@ -3,8 +3,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A value behind several pointers. Whoever looks at it has the whole tracer to itself, so that
-/// nobody ever waits.
+/// A value behind several pointers. A caller that looks at it has the whole tracer to itself, so
+/// that it never waits.
 #[derive(Debug, Default)]
 pub(crate) struct Shared<T>(Mutex<T>);
 

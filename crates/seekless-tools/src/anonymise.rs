@@ -3,7 +3,7 @@
 //!
 //! A folder or file becomes the first 80 bits of HMAC-SHA-256 of its path, as 20 hexadecimal
 //! digits. So the same path has the same name in every trace made with one key, a file stays in
-//! its folder, and equal names in two folders are not seen to be equal. Whoever lacks the key
+//! its folder, and equal names in two folders are not seen to be equal. Without the key one
 //! cannot try out names.
 
 use crate::error::{Error, Result};
@@ -34,7 +34,7 @@ impl std::fmt::Debug for Key {
 }
 
 impl Key {
-    /// A key that nobody knows, for a trace that is not compared with others.
+    /// A random key that is not kept, for a trace that is not compared with others.
     ///
     /// # Errors
     /// The system gives no random bytes.

@@ -85,10 +85,10 @@ use top::Top;
 /// the calls of all programs are looked at, which costs them about a microsecond each. With --post
 /// that view has all disks.
 ///
-/// Requests of io_uring are recorded by ebpf only (Linux 6.3). The recorder cannot see reads through
+/// Requests of io_uring are recorded by ebpf only (Linux 6.3). The recorder cannot see reads by
 /// io_submit, nor calls of x32, nor two calls of very old 32-bit programs (the first mmap and
-/// sendfile). Unless you are root, it cannot see programs that you may execute but not read. All of
-/// these are counted and shown.
+/// sendfile). Unless you are root, it cannot see programs that you may execute but not read. All
+/// of these are counted and shown.
 ///
 /// --top shows the files with the most bytes in the last five seconds: their reads (also first
 /// touches of mapped files), writes and bytes, in that time and in all. With --pid and --system it

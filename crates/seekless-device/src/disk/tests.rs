@@ -199,7 +199,7 @@ fn a_queue_begins_its_next_command_when_the_last_ends() {
     disk.submit(0, io(0, 0, 1000));
     disk.submit(0, io(1, 500_000, 1000));
     assert_eq!(disk.next_event(), Some(10_010 * US));
-    // Nobody looked at 10.01 ms, and yet the second command began then.
+    // The disk was not advanced to 10.01 ms, and yet the second command began then.
     disk.submit(30 * MS, io(2, 100_000, 1000));
     let mut ends = Vec::new();
     disk.advance(Nanos::MAX, &mut |end, io| ends.push((io.tag, end)));

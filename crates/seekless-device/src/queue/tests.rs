@@ -105,7 +105,7 @@ fn a_command_that_waits_is_sent_when_another_ends() {
     assert_eq!(queue.device().got.len(), 2);
     ends(&mut queue, 10);
     assert_eq!(queue.device().got.len(), 3);
-    // Nobody looked for a while: what ended meanwhile made room at its own time.
+    // The queue was not advanced for a while: what ended meanwhile made room at its own time.
     queue.submit(1000, io(9, 0, 10));
     assert_eq!(ends(&mut queue, 2000), [(1, 20), (2, 30), (3, 40), (4, 50), (9, 1010)]);
 }

@@ -135,7 +135,7 @@ impl Frame {
         self.valid == FRAME_BYTES
     }
 
-    /// All of it, to be written to: only if it is whole and nobody else holds it.
+    /// All of it, to be written to: only if it is whole and has no other holder.
     pub(super) fn get_mut(&mut self) -> Option<&mut [u8]> {
         if self.is_whole() { self.page.get_mut() } else { None }
     }

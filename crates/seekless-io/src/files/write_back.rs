@@ -1,5 +1,5 @@
-//! Write-back: what is due goes to the engine in runs of neighbouring pages, and whoever waits for
-//! a page learns how many of its writes have to end before the device has it.
+//! Write-back: what is due goes to the engine in runs of neighbouring pages, and a thread that
+//! waits for a page learns how many of its writes have to end before the device has it.
 
 use super::frame::{FRAME_BYTES, Frame};
 use super::source::Source;

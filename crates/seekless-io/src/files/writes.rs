@@ -132,7 +132,7 @@ impl State {
         }
     }
 
-    /// The page with the part in it: the old frame if nobody else holds it, or another.
+    /// The page with the part in it: the old frame if there is no other holder, or another.
     fn merge(&self, old: Place, end: u64, part: &mut Part<'_>) -> Frame {
         if let Some(whole) = part.whole.take() {
             return whole;

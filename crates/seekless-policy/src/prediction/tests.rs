@@ -66,7 +66,7 @@ fn what_was_guessed_is_counted_once_as_right_or_wrong() {
     let mut prediction = follow(&[(0..50).collect(), (0..50).collect()]);
     assert_eq!(guessed(&mut prediction, 1).len(), 50);
     (0..4).for_each(|id| prediction.reads(id));
-    prediction.reads(999); // nobody guessed that
+    prediction.reads(999); // not guessed by any model
     assert_eq!((prediction.score().files, prediction.score().bytes), (4, 4000));
     prediction.loaded(0);
     prediction.loaded(0);

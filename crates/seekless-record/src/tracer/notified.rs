@@ -35,7 +35,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const FRESH_NS: u64 = 10_000_000;
 /// A read or write moves at most this (MAX_RW_COUNT).
 const TRANSFER_BYTES_MAX: u64 = 0x7fff_f000;
-/// More opens that nobody used are not kept: the oldest is let go.
+/// More opens that were not used are not kept: the oldest is let go.
 const UNBOUND_MAX: usize = 1024;
 
 impl Tracer {

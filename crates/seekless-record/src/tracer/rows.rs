@@ -49,7 +49,7 @@ impl Tracer {
     }
 
     /// Removes a holder. If it is the last one of a loaded file, emits the `release` row. Where
-    /// closes are not seen, nobody knows when a file is released; then it is decided that a file
+    /// closes are not seen, no one can tell when a file is released; then it is decided that a file
     /// was loaded.
     pub(super) fn release(&mut self, id: DescriptionId, at: Moment) {
         let Some(description) = self.descriptions.release(id) else { return };

@@ -25,7 +25,7 @@ pub struct BriefGuard<'a, T>(&'a BriefLock<T>);
 unsafe impl<T: Sync> Sync for BriefGuard<'_, T> {}
 
 impl<T> BriefLock<T> {
-    /// A lock that nobody holds.
+    /// A lock that is free.
     pub fn new(value: T) -> Self {
         Self { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }

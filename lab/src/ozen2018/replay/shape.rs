@@ -46,8 +46,8 @@ impl Shape {
     }
 }
 
-/// Keeps about `most` lines, in stretches spread evenly over the trace: its first lines are those of
-/// an empty cache, and unlike the others.
+/// Keeps about `most` lines, in stretches spread evenly over the trace: its first lines are those
+/// of an empty cache, and unlike the others.
 pub(super) fn keep(lines: &mut Vec<Line>, most: usize) {
     if lines.len() <= most {
         return;

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 /// Make a trace fit to be given away.
 ///
 /// The name of each file and folder becomes a keyed hash (HMAC-SHA-256 of its path, 20 digits).
-/// Without --key, the key is random and is not kept, so nobody can try out names. With --key, the
+/// Without --key, the key is random and is not kept, so names cannot be tried out. With --key, the
 /// same path has the same name in every trace that is made with this key; keep the key secret.
 ///
 /// Kept are times from each run's start, sizes, offsets, operations, errors and latencies; of names
