@@ -41,6 +41,14 @@ setup_test() {
     debian pkg-config pkg-config || true
     debian gfortran gfortran || true
     debian fitsverify fitsverify || true
+    # For the command on aarch64: a compiler, a C library, Rust's own libraries, and an emulator.
+    if [ "$(uname -m)" != aarch64 ]; then
+        debian aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross || true
+        debian qemu-aarch64 qemu-user || true
+        if command -v rustup >/dev/null 2>&1; then
+            rustup -q target add aarch64-unknown-linux-gnu >/dev/null 2>&1 || true
+        fi
+    fi
     # containerd's own library for eStargz, which reads our lists.
     if [ ! -e target/estargz ] && command -v go >/dev/null 2>&1; then
         (cd tests/estargz && go build -o ../../target/estargz .) >/dev/null 2>&1 || true

@@ -30,6 +30,7 @@ const BUNDLED_PCRE2: &str = "PCRE2_SYS_STATIC";
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=CC");
+    println!("cargo:rerun-if-env-changed=RUSTC_LINKER");
     println!("cargo:rerun-if-env-changed={BUNDLED_PCRE2}");
     if links_system_pcre2() {
         return;
@@ -37,6 +38,11 @@ fn main() {
     let Some(folder) = archives() else { return };
     println!("cargo:rustc-link-arg-bin=seekless=-static-pie");
     println!("cargo:rustc-link-arg-bin=seekless=-L{}", folder.display());
+    // Again, as the compiler's driver has them: on aarch64 the C library needs the compiler's, whose
+    // archives stand before it.
+    for word in ["-Wl,--start-group", "-lgcc", "-lgcc_eh", "-lc", "-Wl,--end-group"] {
+        println!("cargo:rustc-link-arg-bin=seekless={word}");
+    }
 }
 
 /// Whether `pcre2-sys` links the system's library, as it does where pkg-config finds one.
@@ -47,28 +53,33 @@ fn links_system_pcre2() -> bool {
 }
 
 /// A folder with a link to each archive. `None` if an archive is missing, or if the program is
-/// built for another machine.
+/// built for another machine by a linker that we do not know.
 fn archives() -> Option<PathBuf> {
     let set = |name: &str| env::var(name).unwrap_or_default();
-    if set("CARGO_CFG_TARGET_OS") != "linux"
-        || set("CARGO_CFG_TARGET_ENV") != "gnu"
-        || set("HOST") != set("TARGET")
-    {
+    if set("CARGO_CFG_TARGET_OS") != "linux" || set("CARGO_CFG_TARGET_ENV") != "gnu" {
         return None;
     }
+    let compiler = compiler()?;
     let folder = PathBuf::from(env::var_os("OUT_DIR")?).join("archives");
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).ok()?;
     for (name, archive) in ARCHIVES {
-        symlink(found(archive)?, folder.join(name)).ok()?;
+        symlink(found(&compiler, archive)?, folder.join(name)).ok()?;
     }
-    found("rcrt1.o")?; // the start-up code of such a program
+    found(&compiler, "rcrt1.o")?; // the start-up code of such a program
     Some(folder)
 }
 
+/// The C compiler that links the program: cargo names it if it is set for the target, as it is for
+/// another machine.
+fn compiler() -> Option<String> {
+    let set = |name: &str| env::var(name).ok();
+    let here = || (set("HOST") == set("TARGET")).then(|| set("CC").unwrap_or("cc".to_owned()));
+    set("RUSTC_LINKER").or_else(here)
+}
+
 /// Where the C compiler finds a file. If it finds none, it prints the bare name.
-fn found(file: &str) -> Option<PathBuf> {
-    let compiler = env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+fn found(compiler: &str, file: &str) -> Option<PathBuf> {
     let output = Command::new(compiler).arg(format!("-print-file-name={file}")).output().ok()?;
     let path = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim());
     (path.is_absolute() && Path::exists(&path)).then_some(path)

@@ -37,11 +37,10 @@ pub(crate) enum Offset {
     Argument,
     /// In argument 3, or the position if that is −1 (preadv2, pwritev2).
     ArgumentOrPosition,
-    /// As [`Offset::Argument`] in a 32-bit call, where arguments 3 and 4 are the lower and the
-    /// upper half.
-    Halves,
-    /// As [`Offset::ArgumentOrPosition`] in a 32-bit call.
-    HalvesOrPosition,
+    /// In a 32-bit call: its lower half is in this argument, the upper half in the next.
+    Halves(usize),
+    /// As [`Offset::Halves`], or the position if that is −1.
+    HalvesOrPosition(usize),
 }
 
 /// A call that we follow.

@@ -1,9 +1,10 @@
 //! Finds the calls of this architecture by number, makes the filter that stops at them, and says
 //! what programs in the kernel are to tell of them.
 
-use crate::arch;
+use crate::arch::{self, Convention, Row};
 use crate::call::{Call, Flags, Offset};
 use crate::method::Grain;
+use libc::c_long;
 use seekless_sys::call_events::{Moment, RING_READ, RING_SYNC, RING_WRITE, Rule as Told};
 use seekless_sys::seccomp::{Action, Filter, Rule, Section, When};
 
@@ -15,16 +16,18 @@ pub(crate) struct Calls {
 }
 
 /// Requests of rings, which only programs in the kernel tell of.
-const RINGS: [(u32, When, Call); 3] = [
-    (RING_READ, When::Always, Call::Read(Offset::ArgumentOrPosition)),
-    (RING_WRITE, When::Always, Call::Write(Offset::ArgumentOrPosition)),
-    (RING_SYNC, When::Always, Call::Sync),
+const RINGS: [Row; 3] = [
+    (RING_READ as c_long, When::Always, Call::Read(Offset::ArgumentOrPosition)),
+    (RING_WRITE as c_long, When::Always, Call::Write(Offset::ArgumentOrPosition)),
+    (RING_SYNC as c_long, When::Always, Call::Sync),
 ];
 
 impl Calls {
     pub(crate) fn new() -> Self {
-        let native: Vec<_> = arch::TABLE.iter().chain(&RINGS).copied().collect();
-        Self { native: by_number(&native), foreign: by_number(arch::FOREIGN) }
+        Self {
+            native: by_number(arch::NATIVE.calls, &RINGS),
+            foreign: by_number(arch::FOREIGN.calls, &[]),
+        }
     }
 
     pub(crate) fn get(&self, architecture: u32, number: u64) -> Option<Call> {
@@ -44,11 +47,11 @@ impl Calls {
     fn rule(&self, architecture: u32, number: u64) -> Option<(When, Call)> {
         let number = u32::try_from(number).ok()?;
         let find = |calls: &[Option<(When, Call)>], number: u32| *calls.get(number as usize)?;
-        if architecture == arch::FOREIGN_AUDIT {
+        if architecture == arch::FOREIGN.audit {
             return find(&self.foreign, number);
         }
-        if arch::X32.contains(&number) {
-            return match find(&self.native, number - arch::X32.start) {
+        if arch::NATIVE.x32.contains(&number) {
+            return match find(&self.native, number - arch::NATIVE.x32.start) {
                 Some(clone @ (_, Call::CloneUntraced | Call::CloneBySize)) => Some(clone),
                 _ => Some((When::Always, Call::Unread("x32 call"))),
             };
@@ -57,10 +60,11 @@ impl Calls {
     }
 }
 
-fn by_number(table: &[(u32, When, Call)]) -> Vec<Option<(When, Call)>> {
-    let end = table.iter().map(|row| row.0 as usize + 1).max().unwrap_or(0);
+fn by_number(rows: &[Row], more: &[Row]) -> Vec<Option<(When, Call)>> {
+    let rows = || rows.iter().chain(more);
+    let end = rows().map(|row| row.0 as usize + 1).max().unwrap_or(0);
     let mut calls = vec![None; end];
-    for (number, when, call) in table {
+    for (number, when, call) in rows() {
         calls[*number as usize] = Some((*when, *call));
     }
     calls
@@ -69,26 +73,20 @@ fn by_number(table: &[(u32, When, Call)]) -> Vec<Option<(When, Call)>> {
 /// The filter that tells of these calls and no others: by stops, or as notifications of this grain
 /// are made.
 pub(crate) fn filter(grain: Option<Grain>) -> Filter {
-    let rules = |table: &[(u32, When, Call)], vectors: &[u32]| -> Vec<Rule> {
-        let rule = |(number, when, call): &(u32, When, Call)| {
-            let is_vector = vectors.contains(number);
+    let rules = |convention: &Convention| -> Vec<Rule> {
+        let rule = |(number, when, call): &Row| {
+            let is_vector = convention.vectors.contains(number);
             let action = grain.map_or(Some(Action::Stop), |grain| action(*call, is_vector, grain));
-            action.map(|action| Rule { number: *number, when: *when, action })
+            action.map(|action| Rule { number: *number as u32, when: *when, action })
         };
-        table.iter().filter_map(rule).collect()
+        convention.calls.iter().filter_map(rule).collect()
     };
-    Filter::tracing(&[
-        Section {
-            architecture: arch::AUDIT,
-            rules: &rules(arch::TABLE, arch::VECTORS),
-            all_of: arch::X32,
-        },
-        Section {
-            architecture: arch::FOREIGN_AUDIT,
-            rules: &rules(arch::FOREIGN, arch::FOREIGN_VECTORS),
-            all_of: 0..0,
-        },
-    ])
+    let both = [&arch::NATIVE, &arch::FOREIGN].map(|convention| (convention, rules(convention)));
+    Filter::tracing(&both.each_ref().map(|(convention, rules)| Section {
+        architecture: convention.audit,
+        rules,
+        all_of: convention.x32.clone(),
+    }))
 }
 
 /// How the recorder is told of a call where notifications are made: by one if the call is frequent
@@ -109,12 +107,12 @@ fn action(call: Call, is_vector: bool, grain: Grain) -> Option<Action> {
 
 /// What programs in the kernel are to tell: all of these calls, whatever their arguments.
 pub(crate) fn told() -> Vec<Told> {
-    let rules = |table: &'static [(u32, When, Call)], foreign: bool| {
-        let rules =
-            table.iter().filter_map(|(number, _, call)| told_of(*call).map(|it| (it, number)));
-        rules.map(move |(rule, number)| Told { number: *number, foreign, ..rule })
+    let rules = |convention: &'static Convention, foreign: bool| {
+        let told =
+            convention.calls.iter().filter_map(|row| told_of(row.2).map(|rule| (row.0, rule)));
+        told.map(move |(number, rule)| Told { number: number as u32, foreign, ..rule })
     };
-    rules(arch::TABLE, false).chain(rules(arch::FOREIGN, true)).collect()
+    rules(&arch::NATIVE, false).chain(rules(&arch::FOREIGN, true)).collect()
 }
 
 /// What is told of a call: what the recorder will ask. `None` for calls that matter to the stops
@@ -156,16 +154,16 @@ mod tests {
 
     #[test]
     fn a_table_names_each_number_once() {
-        for table in [arch::TABLE, arch::FOREIGN] {
-            let mut numbers: Vec<u32> = table.iter().map(|row| row.0).collect();
+        for convention in [&arch::NATIVE, &arch::FOREIGN] {
+            let mut numbers: Vec<_> = convention.calls.iter().map(|row| row.0).collect();
             let rows = numbers.len();
+            assert!(convention.vectors.iter().all(|vector| numbers.contains(vector)));
             numbers.sort_unstable();
             numbers.dedup();
             assert_eq!(numbers.len(), rows);
         }
     }
 
-    #[cfg(target_arch = "x86_64")]
     #[test]
     fn the_numbers_are_the_kernels() {
         let calls = Calls::new();
@@ -174,9 +172,7 @@ mod tests {
             (libc::SYS_preadv2, Call::Read(Offset::ArgumentOrPosition)),
             (libc::SYS_pwritev, Call::Write(Offset::Argument)),
             (libc::SYS_openat2, Call::Open(Path::AT, Flags::Pointed(2))),
-            (libc::SYS_creat, Call::Open(Path::HERE, Flags::Absent)),
             (libc::SYS_faccessat2, Call::Stat(Path::AT)),
-            (libc::SYS_readlink, Call::Stat(Path::HERE)),
             (libc::SYS_copy_file_range, Call::CopyRange),
             (libc::SYS_close_range, Call::CloseRange),
             (libc::SYS_sync_file_range, Call::Sync),
@@ -186,13 +182,40 @@ mod tests {
             (libc::SYS_io_uring_enter, Call::Blind("io_uring_enter")),
         ];
         for (number, call) in expected {
-            assert_eq!(calls.get(arch::AUDIT, number as u64), Some(call), "{number}");
+            assert_eq!(calls.get(arch::NATIVE.audit, number as u64), Some(call), "{number}");
         }
-        assert_eq!(calls.get(arch::AUDIT, u64::MAX), None);
-        let x32 = u64::from(arch::X32.start);
-        assert_eq!(calls.get(arch::AUDIT, x32), Some(Call::Unread("x32 call")));
-        assert_eq!(calls.get(arch::AUDIT, x32 + libc::SYS_clone3 as u64), Some(Call::CloneBySize));
-        assert_eq!(calls.get(arch::FOREIGN_AUDIT, 3), Some(Call::Read(Offset::Position)));
-        assert_eq!(calls.get(arch::FOREIGN_AUDIT, 20), None, "getpid");
+        assert_eq!(calls.get(arch::NATIVE.audit, u64::MAX), None);
+        assert_eq!(calls.get(arch::NATIVE.audit, libc::SYS_getpid as u64), None);
+        assert_eq!(calls.get(arch::FOREIGN.audit, 3), Some(Call::Read(Offset::Position)));
+        assert_eq!(calls.get(arch::FOREIGN.audit, 20), None, "getpid");
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn older_calls_and_those_of_x32_are_known() {
+        let get = |number| Calls::new().get(arch::NATIVE.audit, number);
+        let x32 = u64::from(arch::NATIVE.x32.start);
+        assert_eq!(get(libc::SYS_creat as u64), Some(Call::Open(Path::HERE, Flags::Absent)));
+        assert_eq!(get(libc::SYS_readlink as u64), Some(Call::Stat(Path::HERE)));
+        assert_eq!(get(x32), Some(Call::Unread("x32 call")));
+        assert_eq!(get(x32 + libc::SYS_clone3 as u64), Some(Call::CloneBySize));
+    }
+
+    /// The numbers of `arch/arm/tools/syscall.tbl` in the kernel's sources.
+    #[cfg(target_arch = "aarch64")]
+    #[test]
+    fn calls_of_32_bit_arm_are_known() {
+        let get = |number| Calls::new().get(arch::FOREIGN.audit, number);
+        assert_eq!(get(322), Some(Call::Open(Path::AT, Flags::Argument(2))), "openat");
+        assert_eq!(get(327), Some(Call::Stat(Path::AT)), "fstatat64");
+        assert_eq!(get(397), Some(Call::Stat(Path::AT)), "statx");
+        assert_eq!(get(180), Some(Call::Read(Offset::Halves(4))), "pread64");
+        assert_eq!(get(361), Some(Call::Read(Offset::Halves(3))), "preadv");
+        assert_eq!(get(192), Some(Call::Map(4096)), "mmap2");
+        assert_eq!(get(217), Some(Call::List), "getdents64");
+        assert_eq!(get(341), Some(Call::Sync), "sync_file_range2");
+        assert_eq!(get(340), Some(Call::Splice), "splice");
+        assert_eq!(get(391), Some(Call::CopyRange), "copy_file_range");
+        assert_eq!(get(90), None, "mmap of OABI");
     }
 }

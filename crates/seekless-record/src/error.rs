@@ -16,8 +16,6 @@ pub enum ErrorKind {
     CannotExecute,
     /// The kernel does not let this process trace another.
     Refused,
-    /// There is no table of calls for this architecture.
-    Unsupported,
     /// The request makes no sense, such as a malformed glob.
     Usage,
     /// The output exists, or an earlier recording to it left a spool.

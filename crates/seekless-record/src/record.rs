@@ -2,6 +2,7 @@
 //! the Parquet file.
 
 use crate::arrivals::Arrived;
+use crate::calls;
 use crate::error::{Error, ErrorKind, Result};
 use crate::faults::{Seen, Watch, Whose};
 use crate::live::Live;
@@ -12,7 +13,6 @@ use crate::recorded::{Mappings, Recorded, Status, Summary};
 use crate::selection::Selection;
 use crate::sink::{Limits, Sink, Written};
 use crate::tracer::{Settings, Traced, Tracer};
-use crate::{arch, calls};
 use nix::sys::ptrace::{self, Options as Trace};
 use nix::unistd::Pid;
 use seekless_sys::awaited::Awaited;
@@ -89,7 +89,6 @@ pub fn record(
     output: &Path,
     options: &Options,
 ) -> Result<Recorded> {
-    check_architecture()?;
     let words = words(program, args)?;
     Selection::new(&options.only, &options.exclude)?; // before the kernel is asked for anything
     let follow = method::choose(options)?;
@@ -97,17 +96,6 @@ pub fn record(
     recorded_by(run, output, options, |spool, settings| {
         trace(program, &words, spool, options.limits, settings, follow)
     })
-}
-
-pub(crate) fn check_architecture() -> Result<()> {
-    if arch::SUPPORTED {
-        return Ok(());
-    }
-    let message = format!(
-        "recording is not supported on this architecture ({}), only on x86_64",
-        std::env::consts::ARCH
-    );
-    Err(Error::new(ErrorKind::Unsupported, message))
 }
 
 /// Makes the spool, has `follow` follow the program, and writes the trace.

@@ -5,9 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::faults::{Watch, Whose};
 use crate::inspect;
 use crate::method;
-use crate::record::{
-    MAY_NOT_TRACE, Options, check_architecture, count_touches, recorded_by, stops, this_machine,
-};
+use crate::record::{MAY_NOT_TRACE, Options, count_touches, recorded_by, stops, this_machine};
 use crate::recorded::Recorded;
 use crate::sink::{Limits, Sink};
 use crate::tracer::{ENDINGS, Settings, Traced, Tracer};
@@ -42,7 +40,6 @@ const OF_MACHINE: &str = "seekless record --system: eBPF on the tracepoints of s
 /// # Errors
 /// As [`record`](crate::record); the program runs on.
 pub fn record_running(pid: i32, output: &Path, options: &Options) -> Result<Recorded> {
-    check_architecture()?;
     let events = method::of_running(options)?;
     let source = if events.is_some() { BY_EVENTS } else { BY_STOPS };
     let run = RunInfo {
@@ -72,7 +69,6 @@ pub fn record_running(pid: i32, output: &Path, options: &Options) -> Result<Reco
 /// # Errors
 /// See [`ErrorKind`].
 pub fn record_machine(output: &Path, options: &Options) -> Result<Recorded> {
-    check_architecture()?;
     let events = method::of_machine(options)?;
     let run = RunInfo { source: OF_MACHINE.into(), ..this_machine() };
     recorded_by(run, output, options, |spool, settings| {

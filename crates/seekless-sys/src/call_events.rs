@@ -9,6 +9,7 @@
 //!
 //! Requests of io_uring are told as calls, too ([`RING_READ`]).
 
+mod convention;
 mod event;
 mod fields;
 mod follow;
@@ -111,12 +112,9 @@ impl CallEvents {
     /// `ring_bytes` must be a power of two.
     ///
     /// # Errors
-    /// PermissionDenied without root or CAP_BPF and CAP_PERFMON; Unsupported if this kernel or
-    /// architecture lacks something; the message says what.
+    /// PermissionDenied without root or CAP_BPF and CAP_PERFMON; Unsupported if this kernel
+    /// lacks something; the message says what.
     pub fn load(rules: &[Rule], ring_bytes: u32, scope: Scope) -> io::Result<Self> {
-        if cfg!(not(target_arch = "x86_64")) {
-            return Err(unsupported("programs are written for x86-64 only"));
-        }
         if std::fs::read_link("/proc/self/ns/pid")?.as_os_str() != FIRST_NAMESPACE {
             return Err(unsupported("this process has a namespace of processes (a container)"));
         }
@@ -243,8 +241,8 @@ mod tests {
     #[test]
     fn calls_of_a_child_are_told_with_their_files() {
         let rules = [
-            Rule { number: 257, opens: true, text: Some(1), ..Rule::default() },
-            Rule { number: 0, files: [Some(0), None], ..Rule::default() },
+            Rule { number: libc::SYS_openat as u32, opens: true, text: Some(1), ..Rule::default() },
+            Rule { number: libc::SYS_read as u32, files: [Some(0), None], ..Rule::default() },
         ];
         let mut events = match CallEvents::load(&rules, 1 << 20, Scope::Followed) {
             Ok(events) => events,
@@ -269,7 +267,9 @@ mod tests {
                 assert_eq!(file.bytes, std::fs::metadata("/etc/passwd").unwrap().len());
                 opened = key;
             }
-            Event::Called(_, call) if call.number == 0 && call.files[0] == opened => {
+            Event::Called(_, call)
+                if call.number == libc::SYS_read as u32 && call.files[0] == opened =>
+            {
                 read += call.result;
             }
             Event::Text(_, path) => failed |= path == b"/no/such",

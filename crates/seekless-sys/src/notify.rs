@@ -199,14 +199,15 @@ mod tests {
     use crate::tracee::{self, Stop};
     use std::ffi::CString;
 
-    #[cfg(target_arch = "x86_64")]
+    /// AUDIT_ARCH of this architecture.
+    const HERE: u32 = 0xc000_0000 | if cfg!(target_arch = "aarch64") { 183 } else { 62 };
+
     #[test]
     fn calls_are_told_before_they_happen_and_go_on() {
-        const X86_64: u32 = 62 | 0x8000_0000 | 0x4000_0000;
         let number = libc::SYS_chdir as u32;
         let rules = [Rule { number, when: When::Always, action: Action::Notify }];
         let filter =
-            Filter::tracing(&[Section { architecture: X86_64, rules: &rules, all_of: 0..0 }]);
+            Filter::tracing(&[Section { architecture: HERE, rules: &rules, all_of: 0..0 }]);
         let words = ["sh", "-c", "cd /proc && test -e self/status && (cd /) && exit 7"];
         let words: Vec<CString> = words.iter().map(|word| CString::new(*word).unwrap()).collect();
         let waiting = tracee::spawn(&words, Some(&filter), |_| Ok(())).unwrap();

@@ -2,6 +2,12 @@
 //! needed: its signals are an enumeration without the real-time ones, so a program that uses them
 //! would be lost at `waitpid`.
 
+#[cfg(target_arch = "aarch64")]
+mod registers;
+
+#[cfg(target_arch = "aarch64")]
+pub use registers::{Registers, set_call};
+
 use crate::inherited;
 use crate::notify::{self, Listener};
 use crate::seccomp::Filter;

@@ -29,18 +29,19 @@ use top::Top;
 /// rarer calls stop the program as with ptrace. So these rows have no latency, and their bytes are
 /// foreseen: a read returns what lies between its offset and the file's end (of a pipe, 0), a write
 /// takes all. Whether an open succeeded is looked up afterwards by its name; of a stat no error is
-/// known. With --grain files only opens, maps and programs are seen, and a file that is opened for
-/// reading and not mapped counts as read whole. `ebpf` is for root, or CAP_BPF, CAP_PERFMON and
-/// CAP_SYS_PTRACE, on a kernel with type information (/sys/kernel/btf/vmlinux), on x86-64, outside
-/// containers: small programs in the kernel tell of the calls, and the program does not stop; to
-/// load them takes some hundredths of a second. Calls that come faster than they are read are lost,
-/// and counted. A path that another thread changes during the call, or of a readlink into its own
-/// path, is not seen as the kernel saw it; descriptors above 1023 get a second `open` row at an
-/// exec; of names deeper than 48 folders the beginning is missing. If SIGKILL ends `seekless
-/// record`, only the program itself is killed and what it started runs on. Of programs that may not
-/// be looked into nothing is lost, and setuid programs keep their privileges. `auto` is ebpf where
-/// it works, else ptrace, since these tell what calls returned and how long they took; with --block
-/// and --post it is always ptrace. `seekless trace info` shows which method made a trace.
+/// known. On aarch64 a signal with a handler may end such a call with EINTR before it begins. With
+/// --grain files only opens, maps and programs are seen, and a file that is opened for reading and
+/// not mapped counts as read whole. `ebpf` is for root, or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE,
+/// on a kernel with type information (/sys/kernel/btf/vmlinux), outside containers: small programs
+/// in the kernel tell of the calls, and the program does not stop; to load them takes some
+/// hundredths of a second. Calls that come faster than they are read are lost, and counted. A path
+/// that another thread changes during the call, or of a readlink into its own path, is not seen as
+/// the kernel saw it; descriptors above 1023 get a second `open` row at an exec; of names deeper
+/// than 48 folders the beginning is missing. If SIGKILL ends `seekless record`, only the program
+/// itself is killed and what it started runs on. Of programs that may not be looked into nothing is
+/// lost, and setuid programs keep their privileges. `auto` is ebpf where it works, else ptrace,
+/// since these tell what calls returned and how long they took; with --block and --post it is
+/// always ptrace. `seekless trace info` shows which method made a trace.
 ///
 /// The program keeps its terminal, streams, environment, signals and exit status. Ctrl-C reaches
 /// the program, which decides what to do. If a signal ends the program, the same signal ends

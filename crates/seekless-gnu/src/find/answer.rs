@@ -4,6 +4,7 @@
 use super::entry::Entry;
 use super::expression::{Glob, Test};
 use crate::clib::locale::{c_string, glob_matches};
+use rustix::fs::Stat;
 use rustix::io::Errno;
 
 /// Answers a test of the name, the type from the folder's list, or the attributes. Returns `None`
@@ -30,7 +31,7 @@ pub(super) fn plainly(test: &Test, entry: &Entry<'_>) -> Result<Option<bool>, Er
         }
         Test::Owner(bound) => bound.holds(entry.stat()?.st_uid.into()),
         Test::Group(bound) => bound.holds(entry.stat()?.st_gid.into()),
-        Test::Links(bound) => bound.holds(entry.stat()?.st_nlink),
+        Test::Links(bound) => bound.holds(link_count(entry.stat()?)),
         Test::Inode(bound) => bound.holds(entry.stat()?.st_ino),
         Test::SameFile { device, inode } => {
             let stat = entry.stat()?;
@@ -38,6 +39,12 @@ pub(super) fn plainly(test: &Test, entry: &Entry<'_>) -> Result<Option<bool>, Er
         }
         _ => return Ok(None),
     }))
+}
+
+/// How many names the file has: a number of 64 or 32 bits, by architecture.
+#[cfg_attr(target_arch = "x86_64", expect(clippy::useless_conversion, reason = "64 bits there"))]
+fn link_count(stat: &Stat) -> u64 {
+    stat.st_nlink.into()
 }
 
 /// Matches the last component against a pattern. A slash at the end of an argument is ignored,

@@ -5,19 +5,25 @@
 use super::when::{
     CONTROLS, FSTATAT_OF_A_PATH, MAPS_A_FILE, MOVES, STATX_OF_A_PATH, UNSHARES, UNTRACED,
 };
+use super::{Convention, Row};
 use crate::call::{Call, Flags, Offset, Path};
-use seekless_sys::seccomp::When::{self, Always};
+use seekless_sys::seccomp::When::Always;
 
-pub(crate) const SYS_FORK: u64 = 2;
-pub(crate) const SYS_CLONE: u64 = 120;
-pub(crate) const SYS_VFORK: u64 = 190;
-pub(crate) const SYS_CLONE3: u64 = 435;
+pub(crate) const CONVENTION: Convention = Convention {
+    audit: 3 | 0x4000_0000, // AUDIT_ARCH_I386: EM_386, 32 bits, little-endian
+    calls: CALLS,
+    vectors: &[145, 146, 333, 334, 378, 379],
+    clone: 120,
+    clone3: 435,
+    fork: Some(2),
+    vfork: Some(190),
+    x32: 0..0,
+};
 
 /// mmap2 counts its offset in units of this size, whatever the size of a page.
 const MAP_OFFSET_BYTES: u64 = 4096;
 
-/// Number, condition, meaning. The commonest come first, since the filter compares in this order.
-pub(crate) const TABLE: &[(u32, When, Call)] = &[
+const CALLS: &[Row] = &[
     (3, Always, Call::Read(Offset::Position)),
     (4, Always, Call::Write(Offset::Position)),
     (6, Always, Call::Close),
@@ -31,8 +37,8 @@ pub(crate) const TABLE: &[(u32, When, Call)] = &[
     (19, MOVES, Call::Seek),
     (192, MAPS_A_FILE, Call::Map(MAP_OFFSET_BYTES)),
     (91, Always, Call::Unmap),
-    (180, Always, Call::Read(Offset::Halves)),
-    (181, Always, Call::Write(Offset::Halves)),
+    (180, Always, Call::Read(Offset::Halves(3))),
+    (181, Always, Call::Write(Offset::Halves(3))),
     (8, Always, Call::Open(Path::HERE, Flags::Absent)),
     (12, Always, Call::ChangeDirectory),
     (18, Always, Call::Stat(Path::HERE)),
@@ -45,7 +51,7 @@ pub(crate) const TABLE: &[(u32, When, Call)] = &[
     (90, Always, Call::Unread("old 32-bit mmap")), // its arguments lie in memory that may have to be fetched first
     (106, Always, Call::Stat(Path::HERE)),
     (107, Always, Call::Stat(Path::HERE)),
-    (SYS_CLONE as u32, UNTRACED, Call::CloneUntraced),
+    (120, UNTRACED, Call::CloneUntraced),
     (118, Always, Call::Sync),
     (133, Always, Call::ChangeDirectory),
     (141, Always, Call::List),
@@ -64,15 +70,15 @@ pub(crate) const TABLE: &[(u32, When, Call)] = &[
     (313, Always, Call::Splice),
     (314, Always, Call::Sync),
     (330, Always, Call::DuplicateTo),
-    (333, Always, Call::Read(Offset::Halves)),
-    (334, Always, Call::Write(Offset::Halves)),
+    (333, Always, Call::Read(Offset::Halves(3))),
+    (334, Always, Call::Write(Offset::Halves(3))),
     (342, Always, Call::OpenHandle),
     (377, Always, Call::CopyRange),
-    (378, Always, Call::Read(Offset::HalvesOrPosition)),
-    (379, Always, Call::Write(Offset::HalvesOrPosition)),
+    (378, Always, Call::Read(Offset::HalvesOrPosition(3))),
+    (379, Always, Call::Write(Offset::HalvesOrPosition(3))),
     (425, Always, Call::Blind("io_uring_setup")),
     (426, Always, Call::Blind("io_uring_enter")),
-    (SYS_CLONE3 as u32, Always, Call::CloneBySize),
+    (435, Always, Call::CloneBySize),
     (436, Always, Call::CloseRange),
     (437, Always, Call::Open(Path::AT, Flags::Pointed(2))),
     (439, Always, Call::Stat(Path::AT)),

@@ -1,4 +1,4 @@
-//! The conditions under which calls stop the tracer, shared by the tables of this architecture.
+//! The conditions under which calls stop the tracer, shared by the tables of all architectures.
 
 use seekless_sys::seccomp::When::{
     self, ArgumentIn, ArgumentWith, ArgumentWithout, UnlessWithZero,

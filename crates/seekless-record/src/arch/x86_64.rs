@@ -1,28 +1,40 @@
-//! x86-64: the numbers of the calls that we follow, and the registers of a stopped thread.
+//! x86-64: the calls that we follow, and the registers of a stopped thread.
 
 use super::i386;
 use super::when::{
     CONTROLS, FSTATAT_OF_A_PATH, MAPS_A_FILE, MOVES, STATX_OF_A_PATH, UNSHARES, UNTRACED,
 };
+use super::{Convention, Row};
 use crate::call::{Call, Flags, Offset, Path};
 use nix::sys::ptrace;
 use nix::unistd::Pid;
-use seekless_sys::seccomp::When::{self, Always};
+use seekless_sys::seccomp::When::Always;
 use std::io;
 use std::ops::Range;
 
-pub(crate) const SUPPORTED: bool = true;
-/// AUDIT_ARCH_X86_64: EM_X86_64, 64 bits, little-endian.
-pub(crate) const AUDIT: u32 = 62 | 0x8000_0000 | 0x4000_0000;
-/// AUDIT_ARCH_I386: EM_386, 32 bits, little-endian.
-pub(crate) const FOREIGN_AUDIT: u32 = 3 | 0x4000_0000;
-/// The call numbers of x32, which is 64-bit code with 32-bit addresses.
-pub(crate) const X32: Range<u32> = 0x4000_0000..0x4000_0400;
+pub(crate) use i386::CONVENTION as FOREIGN;
 
-const SYS_CLONE: u64 = 56;
-const SYS_FORK: u64 = 57;
-const SYS_VFORK: u64 = 58;
-const SYS_CLONE3: u64 = 435;
+pub(crate) const NATIVE: Convention = Convention {
+    audit: 62 | 0x8000_0000 | 0x4000_0000, // AUDIT_ARCH_X86_64: EM_X86_64, 64 bits, little-endian
+    calls: CALLS,
+    vectors: &[
+        libc::SYS_readv,
+        libc::SYS_writev,
+        libc::SYS_preadv,
+        libc::SYS_pwritev,
+        libc::SYS_preadv2,
+        libc::SYS_pwritev2,
+    ],
+    clone: libc::SYS_clone,
+    clone3: libc::SYS_clone3,
+    fork: Some(libc::SYS_fork),
+    vfork: Some(libc::SYS_vfork),
+    x32: X32,
+};
+
+/// The call numbers of x32, which is 64-bit code with 32-bit addresses.
+const X32: Range<u32> = 0x4000_0000..0x4000_0400;
+
 /// What a call returns that a signal has interrupted: it ends with EINTR, or begins again if the
 /// handler was installed so. And what it returns if it is to begin again in any case.
 const ERESTARTSYS: i64 = 512;
@@ -30,63 +42,57 @@ const ERESTARTNOINTR: i64 = 513;
 /// The code segment of 64-bit programs; 32-bit ones have 0x23.
 const USER_CS: u64 = 0x33;
 
-/// The calls that read and write several parts of memory, which their second argument names.
-pub(crate) const VECTORS: &[u32] = &[19, 20, 295, 296, 327, 328];
-/// As [`VECTORS`], of 32-bit calls.
-pub(crate) const FOREIGN_VECTORS: &[u32] = &[145, 146, 333, 334, 378, 379];
-
-/// Number, condition, meaning. The commonest come first, since the filter compares in this order.
-pub(crate) const TABLE: &[(u32, When, Call)] = &[
-    (0, Always, Call::Read(Offset::Position)),
-    (17, Always, Call::Read(Offset::Argument)),
-    (1, Always, Call::Write(Offset::Position)),
-    (3, Always, Call::Close),
-    (257, Always, Call::Open(Path::AT, Flags::Argument(2))),
-    (262, FSTATAT_OF_A_PATH, Call::Stat(Path::AT)),
-    (8, MOVES, Call::Seek),
-    (9, MAPS_A_FILE, Call::Map(1)),
-    (11, Always, Call::Unmap),
-    (4, Always, Call::Stat(Path::HERE)),
-    (6, Always, Call::Stat(Path::HERE)),
-    (332, STATX_OF_A_PATH, Call::Stat(Path::AT)),
-    (2, Always, Call::Open(Path::HERE, Flags::Argument(1))),
-    (72, CONTROLS, Call::Control),
-    (217, Always, Call::List),
-    (18, Always, Call::Write(Offset::Argument)),
-    (19, Always, Call::Read(Offset::Position)),
-    (20, Always, Call::Write(Offset::Position)),
-    (21, Always, Call::Stat(Path::HERE)),
-    (26, Always, Call::SyncMapped),
-    (32, Always, Call::Duplicate),
-    (33, Always, Call::DuplicateTo),
-    (40, Always, Call::SendFile),
-    (SYS_CLONE as u32, UNTRACED, Call::CloneUntraced),
-    (74, Always, Call::Sync),
-    (75, Always, Call::Sync),
-    (78, Always, Call::List),
-    (80, Always, Call::ChangeDirectory),
-    (81, Always, Call::ChangeDirectory),
-    (85, Always, Call::Open(Path::HERE, Flags::Absent)),
-    (89, Always, Call::Stat(Path::HERE)),
-    (209, Always, Call::Blind("io_submit")),
-    (267, Always, Call::Stat(Path::AT)),
-    (269, Always, Call::Stat(Path::AT)),
-    (272, UNSHARES, Call::Unshare),
-    (275, Always, Call::Splice),
-    (277, Always, Call::Sync),
-    (292, Always, Call::DuplicateTo),
-    (295, Always, Call::Read(Offset::Argument)),
-    (296, Always, Call::Write(Offset::Argument)),
-    (304, Always, Call::OpenHandle),
-    (326, Always, Call::CopyRange),
-    (327, Always, Call::Read(Offset::ArgumentOrPosition)),
-    (328, Always, Call::Write(Offset::ArgumentOrPosition)),
-    (425, Always, Call::Blind("io_uring_setup")),
-    (426, Always, Call::Blind("io_uring_enter")),
-    (SYS_CLONE3 as u32, Always, Call::CloneBySize),
-    (436, Always, Call::CloseRange),
-    (437, Always, Call::Open(Path::AT, Flags::Pointed(2))),
-    (439, Always, Call::Stat(Path::AT)),
+const CALLS: &[Row] = &[
+    (libc::SYS_read, Always, Call::Read(Offset::Position)),
+    (libc::SYS_pread64, Always, Call::Read(Offset::Argument)),
+    (libc::SYS_write, Always, Call::Write(Offset::Position)),
+    (libc::SYS_close, Always, Call::Close),
+    (libc::SYS_openat, Always, Call::Open(Path::AT, Flags::Argument(2))),
+    (libc::SYS_newfstatat, FSTATAT_OF_A_PATH, Call::Stat(Path::AT)),
+    (libc::SYS_lseek, MOVES, Call::Seek),
+    (libc::SYS_mmap, MAPS_A_FILE, Call::Map(1)),
+    (libc::SYS_munmap, Always, Call::Unmap),
+    (libc::SYS_stat, Always, Call::Stat(Path::HERE)),
+    (libc::SYS_lstat, Always, Call::Stat(Path::HERE)),
+    (libc::SYS_statx, STATX_OF_A_PATH, Call::Stat(Path::AT)),
+    (libc::SYS_open, Always, Call::Open(Path::HERE, Flags::Argument(1))),
+    (libc::SYS_fcntl, CONTROLS, Call::Control),
+    (libc::SYS_getdents64, Always, Call::List),
+    (libc::SYS_pwrite64, Always, Call::Write(Offset::Argument)),
+    (libc::SYS_readv, Always, Call::Read(Offset::Position)),
+    (libc::SYS_writev, Always, Call::Write(Offset::Position)),
+    (libc::SYS_access, Always, Call::Stat(Path::HERE)),
+    (libc::SYS_msync, Always, Call::SyncMapped),
+    (libc::SYS_dup, Always, Call::Duplicate),
+    (libc::SYS_dup2, Always, Call::DuplicateTo),
+    (libc::SYS_sendfile, Always, Call::SendFile),
+    (libc::SYS_clone, UNTRACED, Call::CloneUntraced),
+    (libc::SYS_fsync, Always, Call::Sync),
+    (libc::SYS_fdatasync, Always, Call::Sync),
+    (libc::SYS_getdents, Always, Call::List),
+    (libc::SYS_chdir, Always, Call::ChangeDirectory),
+    (libc::SYS_fchdir, Always, Call::ChangeDirectory),
+    (libc::SYS_creat, Always, Call::Open(Path::HERE, Flags::Absent)),
+    (libc::SYS_readlink, Always, Call::Stat(Path::HERE)),
+    (libc::SYS_io_submit, Always, Call::Blind("io_submit")),
+    (libc::SYS_readlinkat, Always, Call::Stat(Path::AT)),
+    (libc::SYS_faccessat, Always, Call::Stat(Path::AT)),
+    (libc::SYS_unshare, UNSHARES, Call::Unshare),
+    (libc::SYS_splice, Always, Call::Splice),
+    (libc::SYS_sync_file_range, Always, Call::Sync),
+    (libc::SYS_dup3, Always, Call::DuplicateTo),
+    (libc::SYS_preadv, Always, Call::Read(Offset::Argument)),
+    (libc::SYS_pwritev, Always, Call::Write(Offset::Argument)),
+    (libc::SYS_open_by_handle_at, Always, Call::OpenHandle),
+    (libc::SYS_copy_file_range, Always, Call::CopyRange),
+    (libc::SYS_preadv2, Always, Call::Read(Offset::ArgumentOrPosition)),
+    (libc::SYS_pwritev2, Always, Call::Write(Offset::ArgumentOrPosition)),
+    (libc::SYS_io_uring_setup, Always, Call::Blind("io_uring_setup")),
+    (libc::SYS_io_uring_enter, Always, Call::Blind("io_uring_enter")),
+    (libc::SYS_clone3, Always, Call::CloneBySize),
+    (libc::SYS_close_range, Always, Call::CloseRange),
+    (libc::SYS_openat2, Always, Call::Open(Path::AT, Flags::Pointed(2))),
+    (libc::SYS_faccessat2, Always, Call::Stat(Path::AT)),
 ];
 
 /// A stopped thread's registers.
@@ -97,39 +103,21 @@ impl Registers {
         Ok(Self(ptrace::getregs(Pid::from_raw(tid))?))
     }
 
-    /// The CLONE flags of a call that makes a task. `read` fetches a word of the thread's memory.
-    pub(crate) fn clone_flags(&self, read: impl Fn(u64) -> Option<u64>) -> Option<u64> {
-        const OF_VFORK: u64 = (libc::CLONE_VM | libc::CLONE_VFORK) as u64;
-        if self.0.cs != USER_CS {
-            return match self.0.orig_rax {
-                i386::SYS_CLONE => Some(self.0.rbx),
-                i386::SYS_CLONE3 => read(self.0.rbx),
-                i386::SYS_VFORK => Some(OF_VFORK),
-                i386::SYS_FORK => Some(0),
-                _ => None,
-            };
-        }
-        match self.0.orig_rax & !u64::from(X32.start) {
-            SYS_CLONE => Some(self.0.rdi),
-            SYS_CLONE3 => read(self.0.rdi),
-            SYS_VFORK => Some(OF_VFORK),
-            SYS_FORK => Some(0),
-            _ => None,
+    /// The call that the thread is in: calling convention, number and arguments.
+    pub(super) fn call(&self) -> (&'static Convention, u64, [u64; 6]) {
+        let (of, number) = (&self.0, self.0.orig_rax);
+        if of.cs == USER_CS {
+            (&NATIVE, number, [of.rdi, of.rsi, of.rdx, of.r10, of.r8, of.r9])
+        } else {
+            (&FOREIGN, number, [of.rbx, of.rcx, of.rdx, of.rsi, of.rdi, of.rbp])
         }
     }
 
     /// The call that a signal has interrupted before it could begin, or that it would interrupt for
     /// the program (ERESTARTSYS): calling convention, number and arguments.
     pub(crate) fn interrupted(&self) -> Option<(u32, u64, [u64; 6])> {
-        if self.0.rax as i64 != -ERESTARTSYS {
-            return None;
-        }
-        let (of, number) = (&self.0, self.0.orig_rax);
-        Some(if of.cs == USER_CS {
-            (AUDIT, number, [of.rdi, of.rsi, of.rdx, of.r10, of.r8, of.r9])
-        } else {
-            (FOREIGN_AUDIT, number, [of.rbx, of.rcx, of.rdx, of.rsi, of.rdi, of.rbp])
-        })
+        let (convention, number, arguments) = self.call();
+        (self.0.rax as i64 == -ERESTARTSYS).then_some((convention.audit, number, arguments))
     }
 
     /// After [`Registers::interrupted`]: the call begins again after the signal's handler.
@@ -148,7 +136,8 @@ impl Registers {
     /// Before clone: removes CLONE_UNTRACED from its flags. An untraced child would still be under
     /// the filter, and its opens would fail.
     pub(crate) fn without_untraced(mut self, tid: i32, architecture: u32) -> io::Result<()> {
-        let flags = if architecture == FOREIGN_AUDIT { &mut self.0.rbx } else { &mut self.0.rdi };
+        let is_foreign = architecture == FOREIGN.audit;
+        let flags = if is_foreign { &mut self.0.rbx } else { &mut self.0.rdi };
         *flags &= !(libc::CLONE_UNTRACED as u64);
         Ok(ptrace::setregs(Pid::from_raw(tid), self.0)?)
     }

@@ -309,7 +309,7 @@ impl Tracer {
 
     /// `None` if the call does not matter.
     fn begin_told(&mut self, which: Which, call: Call) -> Option<()> {
-        let architecture = if call.foreign { arch::FOREIGN_AUDIT } else { arch::AUDIT };
+        let architecture = if call.foreign { arch::FOREIGN.audit } else { arch::NATIVE.audit };
         let number = u64::from(call.number);
         let kind = self.calls.get_with(architecture, number, &call.arguments);
         let matters = self.live && kind.is_some_and(|kind| calls::told_of(kind).is_some());

@@ -68,7 +68,7 @@ impl Tracer {
         self.writes += 1;
         let flagged = matches!(
             pending.call,
-            Call::Write(Offset::ArgumentOrPosition | Offset::HalvesOrPosition)
+            Call::Write(Offset::ArgumentOrPosition | Offset::HalvesOrPosition(_))
         ) && pending.arguments[WRITE_FLAGS] & RWF_APPEND != 0;
         let mut offset = explicit.unwrap_or(description.position);
         if description.stream {
@@ -111,13 +111,14 @@ impl Tracer {
 /// The offset in the call's arguments; `None` if the call uses the position.
 pub(super) fn explicit(pending: &Pending, offset: Offset) -> Option<u64> {
     let whole = pending.arguments[3];
-    let halves = whole & u64::from(u32::MAX) | pending.arguments[4] << 32;
+    let halves =
+        |at: usize| pending.arguments[at] & u64::from(u32::MAX) | pending.arguments[at + 1] << 32;
     let unless_position = |named: u64| Some(named).filter(|named| *named != u64::MAX);
     match offset {
         Offset::Position => None,
         Offset::Argument => Some(whole),
         Offset::ArgumentOrPosition => unless_position(whole),
-        Offset::Halves => Some(halves),
-        Offset::HalvesOrPosition => unless_position(halves),
+        Offset::Halves(at) => Some(halves(at)),
+        Offset::HalvesOrPosition(at) => unless_position(halves(at)),
     }
 }

@@ -1,5 +1,6 @@
 //! Where this kernel has the fields that the programs read.
 
+use super::convention::HERE;
 use crate::bpf::KernelTypes;
 use std::io;
 
@@ -41,7 +42,7 @@ impl Fields {
     pub(super) fn of(types: &KernelTypes) -> io::Result<Self> {
         let at = |of: &str, field: &str| types.offset(of, field);
         let fields = Self {
-            task_status: at("task_struct", "thread_info")? + at("thread_info", "status")?,
+            task_status: at("task_struct", "thread_info")? + at("thread_info", HERE.status)?,
             task_pid: at("task_struct", "pid")?,
             task_process: at("task_struct", "tgid")?,
             task_files: at("task_struct", "files")?,

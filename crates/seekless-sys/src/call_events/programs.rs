@@ -1,6 +1,7 @@
 //! The programs at a call's entry and exit. They share one form: what is not followed leaves at
 //! once, by the label `out`.
 
+use super::convention::HERE;
 use super::fields::Fields;
 use super::layout::{self, IDS, KIND, NUMBER, TIME, call, kinds, later, rule, untold};
 use super::{Scope, Tables};
@@ -8,15 +9,6 @@ use crate::bpf::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
 use crate::bpf::Width::{Eight, Four};
 use crate::bpf::{Assembler, Helper, Jump, Label, Map, Program, Register};
 
-/// Where x86-64 has the six arguments among a thread's saved registers: of 64-bit calls di, si, dx,
-/// r10, r8, r9, of 32-bit ones bx, cx, dx, si, di, bp.
-const NATIVE: [i16; 6] = [112, 104, 96, 56, 72, 64];
-const FOREIGN: [i16; 6] = [40, 88, 96, 104, 112, 32];
-const REGISTERS_BYTES: i32 = 120;
-/// The bit of a thread's status for a 32-bit call (TS_COMPAT).
-const STATUS_FOREIGN: i32 = 2;
-const X32_FIRST: i32 = 0x4000_0000;
-const X32_LAST: i32 = 0x4000_03ff;
 /// The reader looks by itself; to wake it at each record costs more than the record.
 const NO_WAKEUP: i32 = 1;
 
@@ -153,14 +145,19 @@ impl Code<'_> {
         code.store_number(Four, Stack, AT_CONVENTION, 0);
         let (small, known) = (code.label(), code.label());
         code.jump_if(R7, Jump::Below, layout::NUMBERS as i32, small);
-        code.jump_if(R7, Jump::Below, X32_FIRST, out);
-        code.jump_if(R7, Jump::Above, X32_LAST, out);
-        code.set(R7, layout::FIRST_X32 as i32);
-        code.store_number(Four, Stack, AT_CONVENTION, 2);
-        code.jump(known);
+        match HERE.x32 {
+            Some((first, last)) => {
+                code.jump_if(R7, Jump::Below, first, out);
+                code.jump_if(R7, Jump::Above, last, out);
+                code.set(R7, layout::FIRST_X32 as i32);
+                code.store_number(Four, Stack, AT_CONVENTION, 2);
+                code.jump(known);
+            }
+            None => code.jump(out),
+        }
         code.place(small);
         code.load(Four, R1, Stack, AT_STATUS);
-        code.and(R1, STATUS_FOREIGN);
+        code.and(R1, HERE.foreign_bit);
         code.jump_if(R1, Jump::Equal, 0, known);
         code.add(R7, layout::NUMBERS as i32);
         code.store_number(Four, Stack, AT_CONVENTION, 1);
@@ -204,18 +201,18 @@ impl Code<'_> {
         code.load(Eight, R3, R6, 0);
         code.copy(R1, Stack);
         code.add(R1, AT_REGISTERS.into());
-        code.set(R2, REGISTERS_BYTES);
+        code.set(R2, HERE.registers_bytes());
         code.call(Helper::ReadKernel);
         let (foreign, done) = (code.label(), code.label());
         code.load(Four, R1, Stack, AT_CONVENTION);
         code.jump_if(R1, Jump::Equal, 1, foreign);
-        for (at, place) in NATIVE.into_iter().zip((0..).step_by(8)) {
+        for (at, place) in HERE.native.into_iter().zip((0..).step_by(8)) {
             code.load(Eight, R1, Stack, AT_REGISTERS + at);
             code.store(Eight, R8, call::ARGUMENTS + place, R1);
         }
         code.jump(done);
         code.place(foreign);
-        for (at, place) in FOREIGN.into_iter().zip((0..).step_by(8)) {
+        for (at, place) in HERE.foreign.into_iter().zip((0..).step_by(8)) {
             code.load(Four, R1, Stack, AT_REGISTERS + at);
             code.store(Eight, R8, call::ARGUMENTS + place, R1);
         }

@@ -139,9 +139,7 @@ pub(super) fn whole(words: &[OsString], profile: &Path, key: &Key) -> Whole {
     let options = record::Options::default();
     let mut recorded = match record::record(&words[0], &words[1..], &recording, &options) {
         Ok(recorded) => recorded,
-        Err(error) if matches!(error.kind(), ErrorKind::Refused | ErrorKind::Unsupported) => {
-            return Whole::Refused;
-        }
+        Err(error) if error.kind() == ErrorKind::Refused => return Whole::Refused,
         Err(error) => {
             let code = error.exit_code();
             return Whole::Failed(code, Error::because(Kind::Record, "cannot run it", error));

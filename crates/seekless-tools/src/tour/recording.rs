@@ -27,9 +27,7 @@ pub(crate) fn record_run(
     arguments.extend([tree.as_os_str().to_owned(), list.as_os_str().to_owned()]);
     let recorded = match record(program, &arguments, trace, &seekless_record::Options::default()) {
         Ok(recorded) => recorded,
-        Err(error) if matches!(error.kind(), Refusal::Refused | Refusal::Unsupported) => {
-            return Ok(false);
-        }
+        Err(error) if error.kind() == Refusal::Refused => return Ok(false),
         Err(error) => {
             return Err(Error::because(
                 ErrorKind::Record,
