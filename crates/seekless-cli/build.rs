@@ -38,8 +38,8 @@ fn main() {
     let Some(folder) = archives() else { return };
     println!("cargo:rustc-link-arg-bin=seekless=-static-pie");
     println!("cargo:rustc-link-arg-bin=seekless=-L{}", folder.display());
-    // Again, as the compiler's driver has them: on aarch64 the C library needs the compiler's, whose
-    // archives stand before it.
+    // Again, as the compiler's driver has them: on aarch64 the C library needs the compiler's, but
+    // those archives stand before it.
     for word in ["-Wl,--start-group", "-lgcc", "-lgcc_eh", "-lc", "-Wl,--end-group"] {
         println!("cargo:rustc-link-arg-bin=seekless={word}");
     }

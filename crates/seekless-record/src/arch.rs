@@ -53,8 +53,8 @@ pub(crate) struct Convention {
 }
 
 impl Convention {
-    /// The CLONE flags of a call that makes a task; `None` of another call. `read` fetches a word of
-    /// the thread's memory.
+    /// The CLONE flags of a call that makes a task; `None` of another call. `read` fetches a word
+    /// of the thread's memory.
     fn clone_flags(
         &self,
         number: u64,

@@ -1,6 +1,6 @@
 //! The calls of 32-bit ARM programs (EABI), which many aarch64 processors run too. Most are read
-//! like the 64-bit call of that name. A 64-bit offset takes two arguments, of which the first has an
-//! even number in pread64 and pwrite64.
+//! like the 64-bit call of that name. A 64-bit offset takes two arguments, of which the first has
+//! an even number in pread64 and pwrite64.
 
 use super::when::{
     CONTROLS, FSTATAT_OF_A_PATH, MAPS_A_FILE, MOVES, STATX_OF_A_PATH, UNSHARES, UNTRACED,

@@ -23,8 +23,8 @@ impl Convention {
     }
 }
 
-/// Arguments of 64-bit calls are in di, si, dx, r10, r8, r9, those of 32-bit ones in bx, cx, dx, si,
-/// di, bp. The bit is TS_COMPAT.
+/// Arguments of 64-bit calls are in di, si, dx, r10, r8, r9, those of 32-bit ones in bx, cx, dx,
+/// si, di, bp. The bit is TS_COMPAT.
 #[cfg(target_arch = "x86_64")]
 pub(super) const HERE: Convention = Convention {
     status: "status",
