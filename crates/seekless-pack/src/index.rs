@@ -55,6 +55,7 @@ struct Names {
 
 impl Names {
     fn range(&self, number: usize) -> Range<usize> {
+    #[inline]
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
         start as usize..self.ends[number] as usize
     }
@@ -65,6 +66,7 @@ impl Names {
 
     /// Whether it is exactly `name`.
     fn is(&self, number: u32, name: &str) -> bool {
+    #[inline]
         &self.text.as_bytes()[self.range(number as usize)] == name.as_bytes()
     }
 
@@ -134,6 +136,7 @@ impl Index {
     /// If there is no such entry.
     #[must_use]
     pub fn bytes(&self, number: u32) -> u64 {
+    #[inline]
         self.rows.sizes(number as usize).0
     }
 
@@ -148,6 +151,17 @@ impl Index {
 
     /// The number of the entry called `name`: its position in [`entries`](Self::entries).
     #[must_use]
+    /// Whether entry `number` is called exactly `name`: without looking whether the text of all
+    /// names is cut between two characters, as [`name`](Self::name) does.
+    ///
+    /// # Panics
+    /// If there is no such entry.
+    #[inline]
+    #[must_use]
+    pub fn is(&self, number: u32, name: &str) -> bool {
+        self.names.is(number, name)
+    }
+
     pub fn find(&self, name: &str) -> Option<u32> {
         let hash = self.hasher.hash_one(name.as_bytes());
         self.table.find(hash, |&number| self.names.is(number, name)).copied()

@@ -117,6 +117,7 @@ impl Rows {
     /// Sizes of content and data in bytes.
     pub(super) fn sizes(&self, number: usize) -> (u64, u64) {
         let row = &self.rows[number];
+    #[inline]
         match row.marks & WIDE {
             0 => (u64::from(row.bytes), u64::from(row.coded_bytes)),
             _ => self.wide[row.coded_bytes as usize],
