@@ -198,3 +198,23 @@ fn reciprocal(weight: u64) -> u128 {
     // One more if 2^64 is a multiple of the weight: then 2^64 - 1 leaves the largest remainder.
     u128::from(below) + u128::from(u64::MAX - below * weight == weight - 1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_tell_a_full_credit_as_division_does() {
+        let near = |of: u64| [of.wrapping_sub(1), of, of.wrapping_add(1)];
+        let weights = (1..64).flat_map(|bit| near(1 << bit)).chain([3, 1000, 12_345, u64::MAX]);
+        for weight in weights.filter(|&weight| weight > 1) {
+            let full = full_density(1, weight);
+            assert_eq!(full, (1 << DENSITY_BITS) / u128::from(weight));
+            for density in [0, full - 1, full, full + 1, 2 * full + 1, u128::from(u64::MAX)] {
+                assert_eq!(is_full(density, 1, weight), density == full, "{density} {weight}");
+                assert!(!is_full(density, 2, weight));
+            }
+        }
+        assert!(!is_full(full_density(1, 1), 1, 1), "it is a product of over 64 bits");
+    }
+}
