@@ -68,7 +68,7 @@ pub(crate) fn check_read(name: &str) -> std::result::Result<(), &'static str> {
 /// 8 bytes, and of few others. Looks at 8 bytes at a time, of which the last is looked at again, so
 /// that no pair is cut.
 fn may_be_refused(name: &[u8]) -> bool {
-    const DOTS: u64 = u64::from_ne_bytes([b'.'; 8]);
+    const DOTS: u64 = u64::from_le_bytes([b'.'; 8]);
     let Some(last) = name.len().checked_sub(8) else { return true };
     let odd = |at: usize| {
         let word = name[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
@@ -80,7 +80,7 @@ fn may_be_refused(name: &[u8]) -> bool {
 
 /// The high bit of each byte that is zero, and of a few bytes above such a byte.
 fn may_be_zero(word: u64) -> u64 {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
     word.wrapping_sub(ONES) & !word & ONES << 7
 }
 
