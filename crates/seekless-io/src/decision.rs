@@ -108,6 +108,10 @@ impl Eviction for Watched {
         self.watch(pool, |policy, pool| policy.request(request, pool))
     }
 
+    fn hit_all<P: Pool + ?Sized>(&mut self, requests: &[Request], pool: &mut P) {
+        self.watch(pool, |policy, pool| policy.hit_all(requests, pool));
+    }
+
     fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
         self.watch(pool, |policy, pool| policy.evict_one(pool))
     }

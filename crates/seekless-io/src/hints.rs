@@ -39,8 +39,17 @@ impl Hints {
         self.codes[id as usize].store(code, Ordering::Relaxed);
     }
 
+    #[inline]
     pub(crate) fn get(&self, id: Id) -> Hint {
         match self.codes[id as usize].load(Ordering::Relaxed) {
+            0 => Hint::Usual,
+            code => self.told(id, code),
+        }
+    }
+
+    #[cold]
+    fn told(&self, id: Id, code: u8) -> Hint {
+        match code {
             ONCE => Hint::Once,
             LONG_LIVED => Hint::LongLived,
             URGENT => Hint::Urgent,

@@ -53,14 +53,23 @@ impl Recorder {
     }
 
     /// The time at which a load begins, if a recording runs.
+    #[inline]
     pub(crate) fn begin(&self) -> Option<u64> {
         self.on.load(Ordering::Relaxed).then(|| self.opened.elapsed().as_nanos() as u64)
     }
 
     /// A load that began at `began` hands out `buffer`. If it is recorded, the end of the last
     /// clone of the result is recorded too.
+    #[inline]
     pub(crate) fn loaded(&self, began: Option<u64>, id: Id, buffer: Buffer) -> Buffer {
-        let Some(time_ns) = began else { return buffer };
+        match began {
+            None => buffer,
+            Some(time_ns) => self.noted(time_ns, id, buffer),
+        }
+    }
+
+    #[cold]
+    fn noted(&self, time_ns: u64, id: Id, buffer: Buffer) -> Buffer {
         let stripe = &self.stripes[own_number() % STRIPES];
         match stripe.loaded(time_ns, id) {
             Some(held) => buffer.with_end(Arc::new(held)),

@@ -106,23 +106,22 @@ impl Shared {
     /// The cached entry called `name` and its buffer, without the cache's lock, if the calling
     /// thread's stripe knows it.
     #[inline]
-    pub(crate) fn hit_by_name(&self, name: &str) -> Option<(Id, Buffer)> {
-        let hit = self.hits.hit(name, &self.sources)?;
-        Some((hit.id, self.handed_out(hit)))
+    pub(crate) fn hit_by_name(&self, name: &str) -> Option<Hit<Buffer>> {
+        self.hits.hit(name, &self.sources)
     }
 
     /// The buffer of a cached entry, without the cache's lock.
     pub(crate) fn hit(&self, id: Id) -> Option<Buffer> {
         let hit = self.hits.hit_or(id, &self.sources, || self.slots.lender(id))?;
-        Some(self.handed_out(hit))
+        Some(self.hit_noted(hit, None))
     }
 
-    #[inline]
-    fn handed_out(&self, hit: Hit<Buffer>) -> Buffer {
+    /// The buffer of a hit after which the log is to be drained, or which may be recorded.
+    pub(crate) fn hit_noted(&self, hit: Hit<Buffer>, began: Option<u64>) -> Buffer {
         if hit.is_full {
             drop(self.drained());
         }
-        hit.buffer
+        self.recorder.loaded(began, hit.id, hit.buffer)
     }
 
     /// The state, after all hits logged so far.
@@ -144,6 +143,7 @@ impl Shared {
         self.drained().will_load(ids);
     }
 
+    #[inline(always)]
     fn file_request(&self, id: Id) -> Request {
         let request = Request::file(id, self.sources.bytes(id));
         Request { cost: self.hints.get(id).cost(request.cost), ..request }
@@ -157,7 +157,7 @@ impl Shared {
         // Most were drained while other threads went on logging; from here to the end of the
         // eviction no thread logs.
         let mut stopped = self.hits.stop(&self.sources);
-        stopped.drain(|id| state.hit(&self.file_request(id)));
+        stopped.drain(|ids| state.hit(ids, |id| self.file_request(id)));
         state.share_memory(&self.slots, &mut stopped, &mut released);
         if self.memory.is_wasteful() {
             state.evict_one(&self.slots, &mut stopped, &mut released);

@@ -224,6 +224,7 @@ impl Sources {
     }
 
     /// The number of the source that has an entry.
+    #[inline]
     fn source_of(&self, id: Id) -> usize {
         match &self.parts[..] {
             [_] => 0,
@@ -258,6 +259,7 @@ impl Sources {
         found
     }
 
+    #[inline]
     fn part(&self, id: Id) -> (&Part, Id) {
         let part = &self.parts[self.source_of(id)];
         (part, id - part.first)
@@ -277,6 +279,7 @@ impl Sources {
     }
 
     /// Size of an entry's content in bytes. Each hit asks this.
+    #[inline]
     pub(crate) fn bytes(&self, id: Id) -> u64 {
         let (part, number) = self.part(id);
         match &part.source {
@@ -361,6 +364,15 @@ impl Names for Sources {
     fn name(&self, id: Id) -> &str {
         let (part, number) = self.part(id);
         part.source.name(number)
+    }
+
+    #[inline]
+    fn is(&self, id: Id, name: &str) -> bool {
+        let (part, number) = self.part(id);
+        match &part.source {
+            Source::Archive(archive) => archive.index.is(number, name),
+            Source::Folder(folder) => *folder.files[number as usize].name == *name,
+        }
     }
 }
 

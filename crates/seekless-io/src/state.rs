@@ -22,6 +22,9 @@ use std::sync::Arc;
 /// Where a load's result goes: its position in the caller's list, and the bytes.
 pub(crate) type Answer = (usize, Result<Buffer, Error>);
 
+/// So many hits the policy is told of together: few enough to stay in the processor's first cache.
+const TOLD_AT_ONCE: usize = 64;
+
 /// A load that waits for an entry.
 pub(crate) struct Waiter {
     /// Which `load_many`, for when it is dropped early.
@@ -71,7 +74,9 @@ pub(crate) struct State {
     /// What the program has said it will load.
     future: Future,
     commands: Vec<Command>,
+    /// Empty, between drains: logged hits, and those that the policy is told of together.
     hits: Vec<Id>,
+    told: Vec<Request>,
     flights: HashMap<Id, Flight>,
     pub(crate) planner: Planner,
     pub(crate) knowledge: Knowledge,
@@ -97,6 +102,7 @@ impl State {
             future: Future::default(),
             commands: Vec::new(),
             hits: Vec::new(),
+            told: Vec::new(),
             flights: HashMap::new(),
             planner,
             knowledge,
@@ -128,7 +134,7 @@ impl State {
     /// Tells the policy of the hits that threads have logged meanwhile.
     pub(crate) fn drain(&mut self, log: &HitLog<BufferLender>, request: impl Fn(Id) -> Request) {
         let mut scratch = std::mem::take(&mut self.hits);
-        log.drain(&mut scratch, |id| self.hit(&request(id)));
+        log.drain(&mut scratch, |ids| self.hit(ids, &request));
         self.hits = scratch;
     }
 
@@ -144,16 +150,22 @@ impl State {
         Request { next_use: self.future.loaded(request.id), ..*request }
     }
 
-    /// Tells the policy of a hit.
-    pub(crate) fn hit(&mut self, request: &Request) {
-        let request = &self.foreseen(request);
-        self.statistics.hits += 1;
-        self.statistics.delivered_bytes += request.weight;
-        self.planner.loaded(request.id);
-        let told = self.cache.touch(request);
-        debug_assert!(told, "a hit of what was evicted: {request:?}");
-        if told && let Some(recorder) = &mut self.recorder {
-            recorder.requested(*request);
+    /// Tells the policy of hits, several at a time.
+    pub(crate) fn hit(&mut self, ids: &[Id], request: impl Fn(Id) -> Request) {
+        for ids in ids.chunks(TOLD_AT_ONCE) {
+            let mut requests = std::mem::take(&mut self.told);
+            requests.extend(ids.iter().map(|&id| self.foreseen(&request(id))));
+            self.statistics.hits += requests.len() as u64;
+            let bytes: u64 = requests.iter().map(|request| request.weight).sum();
+            self.statistics.delivered_bytes += bytes;
+            ids.iter().for_each(|&id| self.planner.loaded(id));
+            let told = self.cache.touch(&requests);
+            debug_assert!(told, "a hit of what was evicted: {ids:?}");
+            if let Some(recorder) = &mut self.recorder {
+                requests.iter().for_each(|request| recorder.requested(*request));
+            }
+            requests.clear();
+            self.told = requests;
         }
     }
 

@@ -41,12 +41,14 @@ impl Store {
     pub fn load(&self, name: &str) -> Result<Buffer> {
         let began = self.shared.recorder.begin();
         match self.shared.hit_by_name(name) {
-            Some((id, buffer)) => Ok(self.shared.recorder.loaded(began, id, buffer)),
+            Some(hit) if !hit.is_full && began.is_none() => Ok(hit.buffer),
+            Some(hit) => Ok(self.shared.hit_noted(hit, began)),
             None => self.load_by_id(name, began),
         }
     }
 
     /// A load of what the calling thread has not hit yet.
+    #[cold]
     fn load_by_id(&self, name: &str, began: Option<u64>) -> Result<Buffer> {
         let id = self.find(name)?;
         let buffer = match self.shared.hit(id) {

@@ -19,6 +19,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Place;
 use row::Rows;
+use seekless_sys::memory::prefer_huge_pages;
 use std::hash::BuildHasher;
 use std::ops::Range;
 
@@ -54,6 +55,7 @@ struct Names {
 }
 
 impl Names {
+    #[inline]
     fn range(&self, number: usize) -> Range<usize> {
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
         start as usize..self.ends[number] as usize
@@ -64,6 +66,7 @@ impl Names {
     }
 
     /// Whether it is exactly `name`.
+    #[inline]
     fn is(&self, number: u32, name: &str) -> bool {
         &self.text.as_bytes()[self.range(number as usize)] == name.as_bytes()
     }
@@ -114,7 +117,8 @@ impl Index {
     pub fn entry(&self, number: u32) -> Entry {
         let mut entry = self.rows.entry(number as usize);
         let room = self.next_header(number as usize).saturating_sub(entry.header_offset);
-        let most = self.least_extent(number as usize, &entry).saturating_add(SLACK_BYTES);
+        let least = self.least_extent(number as usize, entry.coded_bytes);
+        let most = least.saturating_add(SLACK_BYTES);
         // It reaches to the next header, but no further than its own records could: gaps are not
         // read.
         entry.extent_bytes = room.min(most);
@@ -132,6 +136,7 @@ impl Index {
     ///
     /// # Panics
     /// If there is no such entry.
+    #[inline]
     #[must_use]
     pub fn bytes(&self, number: u32) -> u64 {
         self.rows.sizes(number as usize).0
@@ -144,6 +149,17 @@ impl Index {
     #[must_use]
     pub fn name(&self, number: u32) -> &str {
         self.names.get(number)
+    }
+
+    /// Whether entry `number` is called exactly `name`: without looking whether the text of all
+    /// names is cut between two characters, as [`name`](Self::name) does.
+    ///
+    /// # Panics
+    /// If there is no such entry.
+    #[inline]
+    #[must_use]
+    pub fn is(&self, number: u32, name: &str) -> bool {
+        self.names.is(number, name)
     }
 
     /// The number of the entry called `name`: its position in [`entries`](Self::entries).
@@ -197,8 +213,12 @@ impl Index {
         let count = usize::try_from(end.entries).map_err(no_memory)?;
         let (mut rows, mut names) = (Rows::with_room(count).map_err(no_memory)?, Names::default());
         let text_bytes = end.directory_bytes.saturating_sub(count as u64 * CENTRAL_BYTES as u64);
-        names.text.try_reserve_exact(text_bytes as usize).map_err(no_memory)?;
+        let mut text = Vec::new();
+        text.try_reserve_exact(text_bytes as usize).map_err(no_memory)?;
+        prefer_huge_pages(&mut text);
+        names.text = String::from_utf8(text).unwrap_or_default(); // empty, with its room
         names.ends.try_reserve_exact(count).map_err(no_memory)?;
+        prefer_huge_pages(&mut names.ends);
         for number in 0..end.entries {
             let rest = feed.rest(header::BYTES_MAX)?;
             let header_bytes = header::parse(rest, number, end, &mut rows, &mut names)?;
@@ -230,16 +250,16 @@ impl Index {
     /// Local header and data, without the local extra field, which only the header itself tells.
     /// The stored name may have been shorter than the text (code page 437 grows to UTF-8 threefold
     /// at most), hence the least that is certain.
-    fn least_extent(&self, number: usize, entry: &Entry) -> u64 {
+    fn least_extent(&self, number: usize, coded_bytes: u64) -> u64 {
         let name_bytes = self.names.range(number).len() as u64;
-        entry.coded_bytes.saturating_add(LOCAL_BYTES as u64 + name_bytes.div_ceil(3))
+        coded_bytes.saturating_add(LOCAL_BYTES as u64 + name_bytes.div_ceil(3))
     }
 
     fn check_extents(&self) -> Result<()> {
         for number in (0..self.len()).rev() {
-            let (entry, next) = (self.rows.entry(number), self.next_header(number));
-            let least = self.least_extent(number, &entry);
-            if least > next.saturating_sub(entry.header_offset) {
+            let (offset, next) = (self.rows.offset(number), self.next_header(number));
+            let least = self.least_extent(number, self.rows.sizes(number).1);
+            if least > next.saturating_sub(offset) {
                 return Err(self.overlap(number, least, next));
             }
         }

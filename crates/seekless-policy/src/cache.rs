@@ -181,15 +181,21 @@ impl<E: Eviction> Cache<E> {
         self.policy.foresee(id, next_use);
     }
 
-    /// Applies a hit that a thread logged earlier without taking the lock. False if the id is no
-    /// longer resident; then the hit is ignored.
-    pub fn touch(&mut self, request: &Request) -> bool {
-        if !self.resident(request.id) {
-            return false;
+    /// Applies hits that a thread logged earlier without taking the lock, in their order: reads of
+    /// files that are resident. False if one is not; then that hit is ignored.
+    pub fn touch(&mut self, requests: &[Request]) -> bool {
+        let are_resident = requests.iter().all(|request| self.resident(request.id));
+        if are_resident && self.leaving.is_none() {
+            self.policy.hit_all(requests, &mut self.frames.pool(&mut Ignore));
+            return true;
         }
-        let outcome = self.decide(request, &mut Ignore);
-        debug_assert_eq!(outcome, Outcome::Hit);
-        true
+        for request in requests {
+            if self.resident(request.id) {
+                let outcome = self.decide(request, &mut Ignore);
+                debug_assert_eq!(outcome, Outcome::Hit);
+            }
+        }
+        are_resident
     }
 
     /// The fetch of `id` ended. Pushes a `Drop` if it failed or if `id` was evicted meanwhile. In

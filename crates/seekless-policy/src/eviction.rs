@@ -227,6 +227,15 @@ pub trait Eviction {
     /// # Panics
     /// On an id that [`Eviction::grow`] made no room for.
     fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome;
+    /// Hits of resident ids, in their order, as [`Eviction::request`] takes them one by one. A
+    /// policy behind a name is called once for all.
+    #[inline]
+    fn hit_all<P: Pool + ?Sized>(&mut self, requests: &[Request], pool: &mut P) {
+        for request in requests {
+            let outcome = self.request(request, pool);
+            debug_assert_eq!(outcome, Outcome::Hit, "{request:?}");
+        }
+    }
     /// Evicts one victim, for fragmentation or memory pressure; false if nothing is resident.
     fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool;
     /// Changes the capacity, in units of weight, and evicts until the rest fits.

@@ -95,6 +95,13 @@ impl<T: Copy + Default> Ranking<T> {
         self.ranks[id as usize] = Rank::new(number, self.turn, beside);
     }
 
+    /// Ranks a member anew, at its old number.
+    #[inline]
+    pub(crate) fn renew(&mut self, id: Id) {
+        self.turn += 1;
+        self.ranks[id as usize].turn = self.turn;
+    }
+
     /// Ranks a member anew, below its old number. The queue gets a second entry, and drops the
     /// first when it meets it.
     #[cold]

@@ -5,7 +5,7 @@
 //! counts what it lends in itself, without one, since it lends to one thread at a time. Holds that
 //! end lower a count that all share. The two counts meet when the lender goes.
 
-use super::sync::{AtomicU64, Ordering, fence};
+use super::sync::{AtomicU64, Ordering, fence, fetch_value};
 use std::ptr::NonNull;
 
 /// In the shared count while there is a lender: so much more than there can be holds that the count
@@ -93,10 +93,13 @@ impl<T> Lender<T> {
         Self { inner: allocate(value, LENDER), lent: 0 }
     }
 
-    /// One more hold.
+    /// One more hold. Its end looks at the count, which may be far away in memory: it is fetched
+    /// meanwhile.
     #[inline]
     pub(super) fn lend(&mut self) -> Lent<T> {
         self.lent += 1;
+        // SAFETY: the lender is in the count, so the value lives.
+        fetch_value(unsafe { self.inner.as_ref() });
         Lent(self.inner)
     }
 }

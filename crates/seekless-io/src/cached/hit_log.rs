@@ -91,9 +91,9 @@ impl<L: Lend, const STRIPES: usize> HitLog<L, STRIPES> {
         self.stripes[own_number() % STRIPES].0.lock()
     }
 
-    /// Hands all logged hits to `apply`, while threads log further ones. `scratch` is lent to keep
-    /// the stripes' locks short.
-    pub(crate) fn drain(&self, scratch: &mut Vec<Id>, mut apply: impl FnMut(Id)) {
+    /// Hands all logged hits to `apply`, while threads log further ones. `scratch`, which is empty,
+    /// is lent to keep the stripes' locks short.
+    pub(crate) fn drain(&self, scratch: &mut Vec<Id>, mut apply: impl FnMut(&[Id])) {
         for stripe in &self.stripes {
             {
                 let mut hits = stripe.0.lock();
@@ -102,7 +102,8 @@ impl<L: Lend, const STRIPES: usize> HitLog<L, STRIPES> {
                 }
                 std::mem::swap(&mut hits.ids, scratch);
             }
-            scratch.drain(..).for_each(&mut apply);
+            apply(scratch);
+            scratch.clear();
         }
     }
 
@@ -137,8 +138,11 @@ pub(crate) struct Stopped<'a, L, N, const STRIPES: usize = 16> {
 
 impl<L, N: Names, const STRIPES: usize> Stopped<'_, L, N, STRIPES> {
     /// Hands all logged hits to `apply`.
-    pub(crate) fn drain(&mut self, mut apply: impl FnMut(Id)) {
-        self.stripes.iter_mut().flat_map(|hits| hits.ids.drain(..)).for_each(&mut apply);
+    pub(crate) fn drain(&mut self, mut apply: impl FnMut(&[Id])) {
+        for hits in &mut self.stripes {
+            apply(&hits.ids);
+            hits.ids.clear();
+        }
     }
 
     /// The cache lets `id` go: no stripe lends it any more.

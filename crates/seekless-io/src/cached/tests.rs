@@ -37,10 +37,10 @@ fn one_threads_hits_are_drained_in_order_and_once() {
     assert!(log.hit("9", &Digits).is_none());
     assert_eq!(log.hit("1", &Digits).map(|hit| (hit.id, hit.buffer)), Some((1, 1)));
     let (mut scratch, mut seen) = (Vec::new(), Vec::new());
-    log.drain(&mut scratch, |id| seen.push(id));
-    log.drain(&mut scratch, |id| seen.push(id));
+    log.drain(&mut scratch, |ids| seen.extend_from_slice(ids));
+    log.drain(&mut scratch, |ids| seen.extend_from_slice(ids));
     log_hit(&log, 4);
-    log.stop(&Digits).drain(|id| seen.push(id));
+    log.stop(&Digits).drain(|ids| seen.extend_from_slice(ids));
     assert_eq!(seen, [3, 1, 3, 2, 1, 4]);
 }
 
@@ -60,7 +60,7 @@ fn no_hit_is_lost_between_threads() {
         }
     });
     let mut drained = 0;
-    log.drain(&mut Vec::new(), |_| drained += 1);
+    log.drain(&mut Vec::new(), |ids| drained += ids.len());
     assert_eq!(drained, 2000);
 }
 

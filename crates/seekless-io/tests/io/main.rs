@@ -12,6 +12,7 @@ mod evicted;
 mod faults;
 mod faulty;
 mod flaky;
+mod foreseen;
 mod hinted;
 mod logged;
 mod loose;

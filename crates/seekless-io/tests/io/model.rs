@@ -36,6 +36,9 @@ mod sync {
     }
 
     pub(super) use loom::sync::atomic::{AtomicU64, Ordering, fence};
+
+    /// A hint to the processor, of no meaning.
+    pub(super) fn fetch_value<T>(_value: &T) {}
 }
 #[path = "../../src/cached/hit_log.rs"]
 mod hit_log;
@@ -167,9 +170,9 @@ impl Store {
         decide: impl FnOnce(&mut Policy, &mut Stopped<'_, BufferLender, OneName, 2>),
     ) {
         let mut policy = self.policy.lock().unwrap();
-        self.log.drain(&mut Vec::new(), |_| policy.hit());
+        self.log.drain(&mut Vec::new(), |ids| ids.iter().for_each(|_| policy.hit()));
         let mut stopped = self.log.stop(&OneName);
-        stopped.drain(|_| policy.hit());
+        stopped.drain(|ids| ids.iter().for_each(|_| policy.hit()));
         decide(&mut policy, &mut stopped);
     }
 

@@ -155,6 +155,23 @@ impl Gate {
         self.pass(vec![read]);
     }
 
+    /// Lets one read go of those that wait, if there is one: the one at `at`, counted around.
+    pub(crate) fn release_any(&self, at: usize) {
+        let read = {
+            let held = &mut self.state.lock().unwrap().held;
+            (!held.is_empty()).then(|| held.remove(at % held.len()))
+        };
+        self.pass(read.into_iter().collect());
+    }
+
+    /// Whether a read that covers this offset waits.
+    pub(crate) fn holds(&self, offset: u64) -> bool {
+        let covers = |read: &Read| {
+            (read.offset..read.offset + read.buffer.capacity() as u64).contains(&offset)
+        };
+        self.state.lock().unwrap().held.iter().any(covers)
+    }
+
     /// Reads `(offset, bytes)` since the gate was closed.
     pub(crate) fn submitted(&self) -> Vec<(u64, u64)> {
         self.state.lock().unwrap().submitted.clone()

@@ -7,6 +7,7 @@ use crate::format::{
     SEE_ZIP64_16, SEE_ZIP64_32, u16_at, u32_at, u64_at,
 };
 use crate::read_at::ReadAt;
+use seekless_sys::memory::prefer_huge_pages;
 
 /// The longest comment with the three end records before it, rounded up to pages.
 const TAIL_BYTES: u64 = 68 * 1024;
@@ -263,6 +264,7 @@ fn append<R: ReadAt + ?Sized>(
     let no_memory =
         |_| Error::new(ErrorKind::Limit, format!("there is no memory for {what} ({length} bytes)"));
     bytes.try_reserve_exact(length).map_err(no_memory)?;
+    prefer_huge_pages(bytes);
     let start = bytes.len();
     bytes.resize(start + length, 0);
     let said =

@@ -2,6 +2,7 @@
 
 use crate::civil;
 use crate::entry::{Entry, Method};
+use seekless_sys::memory::prefer_huge_pages;
 use std::collections::TryReserveError;
 use std::ops::Range;
 
@@ -68,6 +69,7 @@ impl Rows {
     pub(super) fn with_room(count: usize) -> Result<Self, TryReserveError> {
         let mut rows = Self::default();
         rows.rows.try_reserve_exact(count)?;
+        prefer_huge_pages(&mut rows.rows);
         Ok(rows)
     }
 
@@ -115,6 +117,7 @@ impl Rows {
     }
 
     /// Sizes of content and data in bytes.
+    #[inline]
     pub(super) fn sizes(&self, number: usize) -> (u64, u64) {
         let row = &self.rows[number];
         match row.marks & WIDE {

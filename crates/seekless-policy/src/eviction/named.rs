@@ -20,6 +20,8 @@ pub trait DynEviction: Send {
     fn grow_dyn(&mut self, ids: u32);
     /// As [`Eviction::request`].
     fn request_dyn(&mut self, request: &Request, pool: &mut dyn Pool) -> Outcome;
+    /// As [`Eviction::hit_all`].
+    fn hit_all_dyn(&mut self, requests: &[Request], pool: &mut dyn Pool);
     /// As [`Eviction::evict_one`].
     fn evict_one_dyn(&mut self, pool: &mut dyn Pool) -> bool;
     /// As [`Eviction::set_capacity`].
@@ -45,6 +47,10 @@ impl<E: Eviction + Send> DynEviction for E {
 
     fn request_dyn(&mut self, request: &Request, pool: &mut dyn Pool) -> Outcome {
         self.request(request, pool)
+    }
+
+    fn hit_all_dyn(&mut self, requests: &[Request], pool: &mut dyn Pool) {
+        self.hit_all(requests, pool);
     }
 
     fn evict_one_dyn(&mut self, pool: &mut dyn Pool) -> bool {
@@ -122,6 +128,10 @@ impl Eviction for Named {
 
     fn request<P: Pool + ?Sized>(&mut self, request: &Request, mut pool: &mut P) -> Outcome {
         self.policy.request_dyn(request, &mut pool)
+    }
+
+    fn hit_all<P: Pool + ?Sized>(&mut self, requests: &[Request], mut pool: &mut P) {
+        self.policy.hit_all_dyn(requests, &mut pool);
     }
 
     fn evict_one<P: Pool + ?Sized>(&mut self, mut pool: &mut P) -> bool {

@@ -131,6 +131,15 @@ impl<R: Rule> Resident<R> {
         (&mut self.rule, Exit { used: &mut self.used, weights: &self.weights, pool })
     }
 
+    /// A request for a resident id.
+    #[inline(always)]
+    fn hit(&mut self, request: &Request) {
+        self.rule.tick();
+        if R::FIRST_USE_COUNTS || request.kind != Use::FirstUse {
+            self.rule.hit(request);
+        }
+    }
+
     /// Evicts until `weight` more fits.
     #[inline]
     fn make_room<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) {
@@ -161,13 +170,11 @@ impl<R: Rule> Eviction for Resident<R> {
 
     #[inline]
     fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
-        self.rule.tick();
         if self.rule.contains(request.id) {
-            if R::FIRST_USE_COUNTS || request.kind != Use::FirstUse {
-                self.rule.hit(request);
-            }
+            self.hit(request);
             return Outcome::Hit;
         }
+        self.rule.tick();
         if request.weight > self.capacity {
             return Outcome::Bypassed;
         }
@@ -178,6 +185,11 @@ impl<R: Rule> Eviction for Resident<R> {
             self.weights.set(request.id, request.weight);
         }
         Outcome::Admitted
+    }
+
+    #[inline]
+    fn hit_all<P: Pool + ?Sized>(&mut self, requests: &[Request], _pool: &mut P) {
+        requests.iter().for_each(|request| self.hit(request));
     }
 
     #[inline]

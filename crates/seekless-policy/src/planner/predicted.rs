@@ -61,6 +61,7 @@ impl Planner {
     }
 
     /// The program loads `id`, from wherever it comes; to be called before [`Planner::demand`].
+    #[inline]
     pub fn loaded(&mut self, id: Id) {
         if let Some(prediction) = &mut self.prediction {
             prediction.loaded(id);
