@@ -104,7 +104,7 @@ mod works;
 
 pub use error::{Error, ErrorKind, Result};
 pub use live::{Busy, Live, Use, View};
-pub use method::{Grain, Method, ebpf_works};
+pub use method::{Grain, Method, ebpf_works, fetches_work};
 pub use places::{FileKey, Places, Snapshot};
 pub use post_cache::PostCache;
 pub use record::{Options, record};
