@@ -11,6 +11,7 @@ mod life;
 mod look;
 mod notified;
 mod rows;
+mod rundown;
 mod tables;
 mod told;
 mod transfer;
@@ -22,6 +23,7 @@ mod tests;
 pub(crate) use attached::ENDINGS;
 use fetches::Fetched;
 pub(crate) use fetches::KnownFile;
+pub(crate) use rundown::RunDown;
 use told::Told;
 
 use crate::arch::Registers;
