@@ -26,6 +26,7 @@ fn main() -> ExitCode {
                 let bytes = words.next().and_then(|word| word.to_str()?.parse().ok());
                 options.ring_bytes = bytes;
             }
+            Some("--fetches") => options.fetches = true,
             Some("--force") => options.force = true,
             Some("--only") => {
                 options.only.extend(words.next().and_then(|glob| glob.into_string().ok()))

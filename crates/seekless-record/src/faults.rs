@@ -15,7 +15,7 @@ pub(crate) use cached::Askable;
 
 use crate::inspect;
 use crate::sink::Rows;
-use crate::tracer::Settings;
+use crate::tracer::{KnownFile, Settings};
 use order::InOrder;
 use processes::Processes;
 use rustix::time::{ClockId, clock_gettime};
@@ -34,7 +34,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 const LATE_NS: u64 = 5_000_000;
 
 /// What was seen of page faults.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     /// Rows written.
     pub(crate) rows: u64,
@@ -42,6 +42,8 @@ pub(crate) struct Seen {
     pub(crate) bytes: u64,
     /// Records for which the kernel had no room.
     pub(crate) lost: u64,
+    /// The files that were mapped.
+    pub(crate) files: Vec<KnownFile>,
 }
 
 /// Whose page faults are followed.
@@ -92,7 +94,7 @@ impl Watch {
             std::thread::Builder::new().name("seekless-faults".into()).spawn(move || {
                 watcher.note_mapped(&running);
                 watcher.watch(faults, &theirs);
-                watcher.seen
+                Seen { files: watcher.files.known().collect(), ..watcher.seen }
             })?;
         Ok(Self { ending, thread: Some(thread) })
     }

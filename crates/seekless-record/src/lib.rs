@@ -104,11 +104,11 @@ mod works;
 
 pub use error::{Error, ErrorKind, Result};
 pub use live::{Busy, Live, Use, View};
-pub use method::{Grain, Method, ebpf_works};
+pub use method::{Grain, Method, ebpf_works, fetches_work};
 pub use places::{FileKey, Places, Snapshot};
 pub use post_cache::PostCache;
 pub use record::{Options, record};
-pub use recorded::{Mappings, Recorded, Status, Summary};
+pub use recorded::{Fetches, Mappings, Recorded, Status, Summary};
 pub use running::{record_machine, record_running};
 pub use selection::Selection;
 pub use sink::Limits;

@@ -103,7 +103,7 @@ fn load(options: &Options) -> io::Result<Follow> {
 
 fn load_for(scope: Scope, options: &Options) -> io::Result<CallEvents> {
     let bytes = options.ring_bytes.unwrap_or(RING_BYTES);
-    CallEvents::load(&calls::told(), bytes, scope)
+    CallEvents::load(&calls::told(), bytes, scope, options.fetches)
 }
 
 /// Loads what the options ask for, to follow a program that runs already.
@@ -144,7 +144,18 @@ fn refused(error: io::Error) -> Error {
 /// # Errors
 /// The reason, for people.
 pub fn ebpf_works() -> Result<(), String> {
-    CallEvents::load(&[], 1 << 16, Scope::Followed).map(drop).map_err(|error| why_not(&error))
+    CallEvents::load(&[], 1 << 16, Scope::Followed, false)
+        .map(drop)
+        .map_err(|error| why_not(&error))
+}
+
+/// Whether [`Method::Ebpf`] is told here what comes into the page cache; if not, why.
+///
+/// # Errors
+/// The reason, for people.
+pub fn fetches_work() -> Result<(), String> {
+    let events = CallEvents::load(&[], 1 << 16, Scope::Followed, true);
+    events.map_err(|error| why_not(&error))?.sees_fetches()
 }
 
 fn why_not(error: &io::Error) -> String {

@@ -9,7 +9,7 @@ use crate::live::Live;
 use crate::method::{self, Follow, Method};
 use crate::places::Places;
 use crate::post_cache::{self, Follower, PostCache};
-use crate::recorded::{Mappings, Recorded, Status, Summary};
+use crate::recorded::{Fetches, Mappings, Recorded, Status, Summary};
 use crate::selection::Selection;
 use crate::sink::{Limits, Sink, Written};
 use crate::tracer::{Settings, Traced, Tracer};
@@ -54,6 +54,10 @@ pub struct Options {
     /// trace of the whole machine's requests. This needs root or CAP_PERFMON; else the result says
     /// why that trace is missing ([`Recorded::post_cache`]).
     pub post_cache: Option<PathBuf>,
+    /// Record what comes into the page cache for the program, as `fetch` rows: by its reads, its
+    /// touches of mapped files, requests of its rings, and readahead for these. Only
+    /// [`Method::Ebpf`] is told of it; else the summary says why there are no such rows.
+    pub fetches: bool,
     /// How the program is watched.
     pub method: Method,
     /// The size of the ring between the kernel and the recorder, if not the usual one: a power of
@@ -122,7 +126,14 @@ pub(crate) fn recorded_by(
     let own = own_names(output, &spool_path);
     let places = options.places || options.post_cache.is_some();
     let live = options.live.clone();
-    let settings = Settings { special: options.special, selection, own, places, live };
+    let settings = Settings {
+        special: options.special,
+        selection,
+        own,
+        places,
+        live,
+        fetches: options.fetches,
+    };
     // Not beside the output, since the program may list that folder.
     let folder = spool_path.parent().unwrap_or(Path::new("."));
     let post_cache = options.post_cache.as_ref().map(|_| Follower::start(folder));
@@ -131,6 +142,10 @@ pub(crate) fn recorded_by(
         let _ = std::fs::remove_file(&spool_path); // nothing was followed, so the spool is empty
     }
     let mut traced = traced?;
+    if options.fetches && traced.summary.fetches == Fetches::NotAsked {
+        let why = "only the method ebpf is told of it, and another one is used";
+        traced.summary.fetches = Fetches::Refused(why.to_owned());
+    }
     let places = traced.looker.take().map(|looker| looker.finish(options.sync));
     let followed = post_cache.zip(options.post_cache.as_deref());
     let post_cache = followed.map(|(follower, out)| {
@@ -311,16 +326,19 @@ fn trace(
 /// Waits for the last page faults, and adds what was seen to the summary.
 pub(crate) fn count_touches(watch: io::Result<Watch>, traced: &mut Traced) {
     let mappings = match watch.map(Watch::finish) {
-        Ok(Some(Seen { rows, bytes, lost })) => {
+        Ok(Some(Seen { rows, bytes, lost, files })) => {
+            traced.name_fetches(files);
             traced.summary.accesses += rows;
             traced.summary.lost += lost;
             Mappings::Touches { rows, bytes, lost }
         }
         Ok(None) => {
+            traced.name_fetches(Vec::new());
             traced.summary.lost += 1; // the thread panicked
             Mappings::default()
         }
         Err(error) => {
+            traced.name_fetches(Vec::new());
             let why = why_no_touches(&error);
             match traced.arrived.take() {
                 Some(arrived) => add_arrivals(arrived, why, traced),

@@ -78,6 +78,35 @@ impl Default for Mappings {
     }
 }
 
+/// What came into the page cache for the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Fetches {
+    /// It was not asked for.
+    #[default]
+    NotAsked,
+    /// It has `fetch` rows.
+    Told {
+        /// Rows.
+        rows: u64,
+        /// Bytes that these rows cover.
+        bytes: u64,
+        /// Bytes without a row, since their file has no known name: mostly what file systems keep
+        /// about their files.
+        unnamed_bytes: u64,
+    },
+    /// It was asked for and not told, for this reason.
+    Refused(String),
+}
+
+impl Fetches {
+    /// Counts a row of so many bytes.
+    pub(crate) fn count(&mut self, row_bytes: u64) {
+        if let Fetches::Told { rows, bytes, .. } = self {
+            (*rows, *bytes) = (*rows + 1, *bytes + row_bytes);
+        }
+    }
+}
+
 /// A recording in figures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
@@ -93,6 +122,8 @@ pub struct Summary {
     pub bytes_written: u64,
     /// How finely reads through memory mappings were seen.
     pub mappings: Mappings,
+    /// What came into the page cache, if that was asked for.
+    pub fetches: Fetches,
     /// Files that were read whole, counted each time.
     pub loads: u64,
     /// Different files that were opened.

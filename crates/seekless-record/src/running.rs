@@ -8,7 +8,7 @@ use crate::method;
 use crate::record::{MAY_NOT_TRACE, Options, count_touches, recorded_by, stops, this_machine};
 use crate::recorded::Recorded;
 use crate::sink::{Limits, Sink};
-use crate::tracer::{ENDINGS, Settings, Traced, Tracer};
+use crate::tracer::{ENDINGS, RunDown, Settings, Traced, Tracer};
 use seekless_sys::awaited::Awaited;
 use seekless_sys::call_events::CallEvents;
 use seekless_sys::tracee;
@@ -60,7 +60,8 @@ pub fn record_running(pid: i32, output: &Path, options: &Options) -> Result<Reco
 /// Records all processes of the machine but this one, until the limits of `options` are reached or
 /// SIGINT, SIGTERM or SIGHUP comes to this process. This is for root, by the method eBPF.
 ///
-/// Descriptors opened before have an `open` row without a latency when they are first used. Calls
+/// Descriptors opened before have an `open` row without a latency: at the start, for the first
+/// 65,536 and for a second at most; of others when they are first used. Calls
 /// of files that `only` leaves out are looked at, too, and dropped. With
 /// [`Options::post_cache`] that view has all disks.
 ///
@@ -69,6 +70,7 @@ pub fn record_running(pid: i32, output: &Path, options: &Options) -> Result<Reco
 /// # Errors
 /// See [`ErrorKind`].
 pub fn record_machine(output: &Path, options: &Options) -> Result<Recorded> {
+    let open = RunDown::list();
     let events = method::of_machine(options)?;
     let run = RunInfo { source: OF_MACHINE.into(), ..this_machine() };
     recorded_by(run, output, options, |spool, settings| {
@@ -77,7 +79,7 @@ pub fn record_machine(output: &Path, options: &Options) -> Result<Recorded> {
             Start::new(spool, options.limits, settings, &ENDINGS)?;
         let touches = Watch::start(Whose::Machine, sink.rows(), Arc::clone(&settings));
         let tracer = Tracer::of_machine(sink, settings);
-        let mut traced = tracer.run_watching(events, &awaited, None);
+        let mut traced = tracer.run_watching(events, &awaited, None, Some(open));
         count_touches(touches, &mut traced);
         Ok(traced)
     })
@@ -163,7 +165,7 @@ fn watch(pid: i32, events: CallEvents, start: Start) -> Result<Traced> {
     events.follow(pid).map_err(|error| {
         Error::new(ErrorKind::Io, "the process cannot be followed").because(error)
     })?;
-    let mut traced = tracer.run_watching(events, &awaited, Some(pid));
+    let mut traced = tracer.run_watching(events, &awaited, Some(pid), None);
     count_touches(touches, &mut traced);
     Ok(traced)
 }

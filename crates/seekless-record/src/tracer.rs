@@ -5,11 +5,13 @@
 mod ask;
 mod attached;
 mod enter;
+mod fetches;
 mod leave;
 mod life;
 mod look;
 mod notified;
 mod rows;
+mod rundown;
 mod tables;
 mod told;
 mod transfer;
@@ -19,6 +21,9 @@ mod watching;
 mod tests;
 
 pub(crate) use attached::ENDINGS;
+use fetches::Fetched;
+pub(crate) use fetches::KnownFile;
+pub(crate) use rundown::RunDown;
 use told::Told;
 
 use crate::arch::Registers;
@@ -57,6 +62,8 @@ pub(crate) struct Settings {
     pub(crate) own: Vec<Vec<u8>>,
     /// Find out where files lie.
     pub(crate) places: bool,
+    /// Record what comes into the page cache.
+    pub(crate) fetches: bool,
     /// Where rows are counted for somebody who looks.
     pub(crate) live: Option<Live>,
 }
@@ -89,6 +96,8 @@ pub(crate) struct Tracer {
     attached: bool,
     /// What the kernel's programs tell, if they do and calls do not stop.
     told: Option<Box<Told>>,
+    /// What comes into the page cache, if that is told.
+    fetched: Option<Box<Fetched>>,
     /// How finely notifications are made, if they are.
     grain: Option<Grain>,
     /// The current call has yet to happen.
@@ -129,6 +138,8 @@ pub(crate) struct Traced {
     pub(crate) looker: Option<Looker>,
     /// What came into the cache of mapped files, if that was looked at.
     pub(crate) arrived: Option<Arrived>,
+    /// What came into the page cache and has no name yet.
+    unnamed: Option<Box<Fetched>>,
     /// `None` if the program was never executed.
     pub(crate) status: Option<Status>,
     pub(crate) duration_ns: u64,
@@ -153,6 +164,7 @@ impl Tracer {
             main,
             attached: false,
             told: None,
+            fetched: None,
             grain: None,
             foresees: false,
             writes: 0,
@@ -207,12 +219,14 @@ impl Tracer {
     }
 
     fn traced(mut self) -> Traced {
+        self.end_fetches();
         self.summary.beyond = self.sink.beyond();
         Traced {
             duration_ns: self.elapsed_ns(),
             sink: self.sink,
             summary: self.summary,
             looker: self.looker,
+            unnamed: self.fetched,
             arrived: self.arrivals.map(Arrivals::finish),
             status: self.status.filter(|_| self.live),
         }

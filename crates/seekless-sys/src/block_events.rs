@@ -2,21 +2,12 @@
 //! end. The kernel's tracepoints block_rq_issue and block_rq_complete tell of both, through perf
 //! events of every process. Root may follow them, or a process with CAP_PERFMON that can read
 //! tracefs.
-//!
-//! tracefs need not be mounted: where it is not, this process mounts one for itself alone.
-
-mod layout;
 
 use crate::perf::{self, Attributes, LOST, Ring, SAMPLE, records, samples, u32_at, u64_at};
-use layout::Field;
-use rustix::fs::{CWD, Mode, OFlags, openat};
-use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
-use std::fs::File;
-use std::io::{self, Read};
-use std::os::fd::{AsFd, OwnedFd};
+use crate::tracepoint::{self, Field};
+use std::io;
+use std::os::fd::OwnedFd;
 use std::time::Duration;
-
-const MOUNTED: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
 /// A record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +84,7 @@ impl BlockEvents {
     /// # Errors
     /// The kernel has no such tracepoints, or refuses them to this process.
     pub fn follow() -> io::Result<Self> {
-        let tracefs = tracefs()?;
+        let tracefs = tracepoint::tracefs()?;
         let issue = Layout::read(&tracefs, "block_rq_issue", false)?;
         let complete = Layout::read(&tracefs, "block_rq_complete", true)?;
         let mut rings = open(issue.id)?;
@@ -129,21 +120,6 @@ impl BlockEvents {
     }
 }
 
-/// The file system of the kernel's tracepoints.
-fn tracefs() -> io::Result<OwnedFd> {
-    let folder = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
-    for path in MOUNTED {
-        let Ok(found) = openat(CWD, path, folder, Mode::empty()) else { continue };
-        if openat(&found, "events/block", folder, Mode::empty()).is_ok() {
-            return Ok(found);
-        }
-    }
-    let context = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    fsconfig_create(context.as_fd())?;
-    let flags = MountAttrFlags::MOUNT_ATTR_RDONLY;
-    Ok(fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, flags)?)
-}
-
 fn open(id: u64) -> io::Result<Vec<Ring>> {
     let samples = samples::TID | samples::TIME | samples::RAW;
     let attributes = Attributes::new(Attributes::TRACEPOINT, id, samples, 0);
@@ -164,18 +140,14 @@ struct Layout {
 
 impl Layout {
     fn read(tracefs: &OwnedFd, event: &str, completes: bool) -> io::Result<Self> {
-        let path = format!("events/block/{event}/format");
-        let file = openat(tracefs, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-        let mut format = String::new();
-        File::from(file).read_to_string(&mut format)?;
+        let format = tracepoint::format(tracefs, &format!("block/{event}"))?;
         Self::parse(&format, completes)
     }
 
     fn parse(format: &str, completes: bool) -> io::Result<Self> {
-        let id = format.lines().find_map(|line| line.strip_prefix("ID: ")?.trim().parse().ok());
         let field = |name| Field::find(format, name);
         Ok(Self {
-            id: id.ok_or_else(|| io::Error::other("the kernel's block events have no number"))?,
+            id: tracepoint::number(format)?,
             kind: field("common_type")?,
             disk: field("dev")?,
             sector: field("sector")?,

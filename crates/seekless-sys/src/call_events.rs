@@ -11,6 +11,7 @@
 
 mod convention;
 mod event;
+mod fetches;
 mod fields;
 mod follow;
 mod layout;
@@ -18,9 +19,10 @@ mod path;
 mod programs;
 mod uring;
 
-pub use event::{Call, Event, File, Which};
+pub use event::{Call, Event, Fetch, File, Which};
 
 use crate::bpf::{Attached, KernelTypes, Kind, Map, Ring, load};
+use crate::reason;
 use fields::{Fields, RingFields};
 use layout::{FIRST_X32, NUMBERS};
 use programs::Code;
@@ -87,6 +89,7 @@ pub struct CallEvents {
     processes: Map,
     lost: Map,
     sees_rings: bool,
+    fetches: Result<(), String>,
     // Their end is the end of the programs.
     _attached: Vec<Attached>,
     _later: Map,
@@ -109,12 +112,13 @@ struct Tables {
 
 impl CallEvents {
     /// Loads the programs. Of the scope [`Scope::Followed`] no process is followed yet.
-    /// `ring_bytes` must be a power of two.
+    /// `ring_bytes` must be a power of two. With `fetches` it is also told what comes into the
+    /// page cache for a followed process, where that works ([`CallEvents::sees_fetches`]).
     ///
     /// # Errors
     /// PermissionDenied without root or CAP_BPF and CAP_PERFMON; Unsupported if this kernel
     /// lacks something; the message says what.
-    pub fn load(rules: &[Rule], ring_bytes: u32, scope: Scope) -> io::Result<Self> {
+    pub fn load(rules: &[Rule], ring_bytes: u32, scope: Scope, fetches: bool) -> io::Result<Self> {
         if std::fs::read_link("/proc/self/ns/pid")?.as_os_str() != FIRST_NAMESPACE {
             return Err(unsupported("this process has a namespace of processes (a container)"));
         }
@@ -143,8 +147,16 @@ impl CallEvents {
             Attached::load(&code.at_entry(), c"sys_enter")?,
         ];
         attached.extend(rings.into_iter().flatten());
+        let fetches = match fetches.then(|| code.follow_fetches()) {
+            None => Err("it was not asked for".to_owned()),
+            Some(Ok(fetches)) => {
+                attached.push(fetches);
+                Ok(())
+            }
+            Some(Err(error)) => Err(reason(&error)),
+        };
         let Tables { processes, lost, later, .. } = tables;
-        Ok(Self { ring, processes, lost, sees_rings, _attached: attached, _later: later })
+        Ok(Self { ring, processes, lost, sees_rings, fetches, _attached: attached, _later: later })
     }
 
     /// Follows the process and all that it starts from now on; in the scope [`Scope::Machine`]
@@ -175,6 +187,14 @@ impl CallEvents {
     #[must_use]
     pub fn sees_rings(&self) -> bool {
         self.sees_rings
+    }
+
+    /// Whether it is told what comes into the page cache; if not, why.
+    ///
+    /// # Errors
+    /// The reason, for people.
+    pub fn sees_fetches(&self) -> Result<(), String> {
+        self.fetches.clone()
     }
 
     /// Whether any followed process lives; in the scope [`Scope::Machine`] always, as this one
@@ -236,7 +256,69 @@ fn unsupported(why: &str) -> io::Error {
 mod tests {
     use super::*;
     use std::io::{Read, Write};
+    use std::os::fd::AsFd;
     use std::process::{Command, Stdio};
+
+    /// `None` where the kernel does not allow it, and says so.
+    fn loaded(rules: &[Rule], fetches: bool) -> Option<CallEvents> {
+        match CallEvents::load(rules, 1 << 20, Scope::Followed, fetches) {
+            Ok(events) => return Some(events),
+            Err(error) if error.raw_os_error() == Some(libc::EPERM) => {
+                eprintln!("skipped: programs in the kernel are for root ({error})");
+            }
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+                eprintln!("skipped: {error}");
+            }
+            Err(error) => panic!("{error}"),
+        }
+        None
+    }
+
+    #[test]
+    fn what_comes_into_the_cache_for_a_child_is_told_and_nothing_else() {
+        use std::os::unix::fs::MetadataExt;
+        const PAGES: u64 = 50;
+        let Some(mut events) = loaded(&[Rule { number: 0, ..Rule::default() }], true) else {
+            return;
+        };
+        if let Err(why) = events.sees_fetches() {
+            return eprintln!("skipped: what comes into the page cache is not told: {why}");
+        }
+        let made = || {
+            let mut file = tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+            file.write_all(&[7; PAGES as usize * 4096]).unwrap();
+            file.as_file().sync_all().unwrap();
+            crate::residency::drop_cached(file.as_fd()).unwrap();
+            file
+        };
+        let (ours, theirs) = (made(), made());
+        if crate::residency::resident_bytes(theirs.as_fd()).unwrap() != Some(0) {
+            return eprintln!("skipped: the file cannot be dropped from the cache");
+        }
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", "read line; exec cat \"$0\""]).arg(theirs.path());
+        let mut child = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        events.follow(child.id() as i32).unwrap();
+        std::fs::read(ours.path()).unwrap(); // by us, who are not followed
+        child.stdin.take().unwrap().write_all(b"go\n").unwrap();
+        child.stdout.take().unwrap().read_to_end(&mut Vec::new()).unwrap();
+        child.wait().unwrap();
+        let inode = |file: &tempfile::NamedTempFile| file.as_file().metadata().unwrap().ino();
+        let mut pages: Vec<u64> = Vec::new();
+        let pid = child.id() as i32;
+        events.take(|event| match event {
+            Event::Fetched(which, fetch) if fetch.inode == inode(&theirs) => {
+                assert_eq!((which.pid, fetch.call), (pid, Some((0, false))));
+                pages.extend(fetch.page..fetch.page + fetch.pages);
+            }
+            Event::Fetched(_, fetch) => assert_ne!(fetch.inode, inode(&ours)),
+            _ => {}
+        });
+        pages.sort_unstable();
+        pages.truncate(PAGES as usize); // a large folio may go past the file's end
+        assert_eq!(pages, Vec::from_iter(0..PAGES));
+        assert_eq!(events.lost(), 0);
+    }
 
     #[test]
     fn calls_of_a_child_are_told_with_their_files() {
@@ -244,16 +326,7 @@ mod tests {
             Rule { number: libc::SYS_openat as u32, opens: true, text: Some(1), ..Rule::default() },
             Rule { number: libc::SYS_read as u32, files: [Some(0), None], ..Rule::default() },
         ];
-        let mut events = match CallEvents::load(&rules, 1 << 20, Scope::Followed) {
-            Ok(events) => events,
-            Err(error) if error.raw_os_error() == Some(libc::EPERM) => {
-                return eprintln!("skipped: programs in the kernel are for root ({error})");
-            }
-            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-                return eprintln!("skipped: {error}");
-            }
-            Err(error) => panic!("{error}"),
-        };
+        let Some(mut events) = loaded(&rules, false) else { return };
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", "read line; cat /etc/passwd /no/such > /dev/null 2>&1; true"]);
         let mut child = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

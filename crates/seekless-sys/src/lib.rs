@@ -117,6 +117,7 @@ pub mod seccomp;
 mod seekable;
 pub mod signals;
 pub mod tracee;
+mod tracepoint;
 pub mod undo;
 pub mod usage;
 

@@ -4,7 +4,7 @@
 
 mod ring;
 
-pub(crate) use ring::{Attributes, Ring, flags, samples};
+pub(crate) use ring::{Attributes, Ring, flags, run_at_tracepoint, samples};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs;

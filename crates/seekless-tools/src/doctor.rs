@@ -45,6 +45,8 @@ pub enum Facility {
     PageFaults,
     /// Small programs in the kernel.
     Ebpf,
+    /// What comes into the page cache for a program.
+    Fetches,
     /// What reaches the disks.
     BlockEvents,
     /// What limits this process.
@@ -128,6 +130,7 @@ fn findings(tried: &files::Tried) -> Vec<Finding> {
         (Facility::Notification, kernel::notifications()),
         (Facility::PageFaults, kernel::page_faults()),
         (Facility::Ebpf, seekless_record::ebpf_works().map(|()| None)),
+        (Facility::Fetches, seekless_record::fetches_work().map(|()| None)),
         (Facility::BlockEvents, seekless_record::block_events_work().map(|()| None)),
         (Facility::Groups, kernel::groups()),
         (Facility::Fuse, kernel::fuse()),

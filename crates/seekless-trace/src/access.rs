@@ -33,11 +33,13 @@ pub enum Op {
     Release,
     /// A descriptor was closed.
     Close,
+    /// A range came into the page cache for this thread, by a read, a touch or readahead.
+    Fetch,
 }
 
 impl Op {
     /// Every kind of access, in the order of their numbers.
-    pub const ALL: [Op; 11] = [
+    pub const ALL: [Op; 12] = [
         Op::Open,
         Op::Read,
         Op::Write,
@@ -49,6 +51,7 @@ impl Op {
         Op::Load,
         Op::Release,
         Op::Close,
+        Op::Fetch,
     ];
 
     /// The word for it in the `op` column.
@@ -66,13 +69,14 @@ impl Op {
             Op::Load => "load",
             Op::Release => "release",
             Op::Close => "close",
+            Op::Fetch => "fetch",
         }
     }
 
-    /// Whether the program made a call for it: everything but `load`, `release` and `fault`.
+    /// Whether the program made a call for it: everything but `load`, `release`, `fault` and `fetch`.
     #[must_use]
     pub fn is_call(self) -> bool {
-        !matches!(self, Op::Load | Op::Release | Op::Fault)
+        !matches!(self, Op::Load | Op::Release | Op::Fault | Op::Fetch)
     }
 }
 

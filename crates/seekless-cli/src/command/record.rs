@@ -6,7 +6,9 @@ use crate::command::trace::blocks::said;
 use crate::{exit, output};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use seekless::device::units::{counted, format_bytes, format_duration, parse_duration};
-use seekless::record::{self, Grain, Limits, Live, Mappings, Method, Options, PostCache, Recorded};
+use seekless::record::{
+    self, Fetches, Grain, Limits, Live, Mappings, Method, Options, PostCache, Recorded,
+};
 use seekless::sys::output::{Content, Destination};
 use seekless::tools::blocks;
 use std::ffi::OsString;
@@ -96,6 +98,10 @@ use top::Top;
 /// is drawn on the terminal once a second; with a command too, if both outputs of the command go
 /// elsewhere. Else a table is printed to standard error every five seconds.
 ///
+/// --fetches adds `fetch` rows: what comes into the page cache for the program, by reads, touches of
+/// mapped files, io_uring and readahead. What was cached before has none, nor have reads past the
+/// page cache (O_DIRECT). It takes the method ebpf.
+///
 /// --block writes the block view beside the trace: what the device would be asked if there were no
 /// page cache, as `seekless trace blocks` makes it. Here places are looked up while the program
 /// runs, at each close and before each process ends, so that files that it deletes have places too.
@@ -137,6 +143,9 @@ pub struct Args {
     /// Also write what reaches the devices behind the page cache (root)
     #[arg(long, value_name = "FILE", value_parser = trace_file())]
     post: Option<PathBuf>,
+    /// Also record what comes into the page cache for the program, read ahead too (ebpf)
+    #[arg(long)]
+    fetches: bool,
     /// At the end write files back that are not on the device yet, so that they have places
     #[arg(long)]
     sync: bool,
@@ -242,6 +251,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         places: args.block.is_some(),
         sync: args.sync,
         post_cache: args.post.clone(),
+        fetches: args.fetches,
         method,
         ring_bytes: None,
         limits: Limits { time_ns: args.time_ns, rows: args.rows },
@@ -345,6 +355,25 @@ fn behind(post: &PostCache, path: &Path) -> String {
     }
 }
 
+/// The words for what came into the page cache.
+fn fetched(fetches: &Fetches) -> String {
+    match fetches {
+        Fetches::NotAsked => String::new(),
+        Fetches::Told { rows, bytes, unnamed_bytes } => {
+            let (rows, bytes) = (counted(*rows, "part"), format_bytes(*bytes));
+            let mut text = format!("  came into the page cache: {bytes} in {rows}");
+            if *unnamed_bytes > 0 {
+                let unnamed = format_bytes(*unnamed_bytes);
+                let _ = write!(text, "; of file systems' own and unnamed files: {unnamed}");
+            }
+            text + "\n"
+        }
+        Fetches::Refused(why) => {
+            format!("  not seen: what comes into the page cache ({why})\n")
+        }
+    }
+}
+
 fn summary(recorded: &Recorded, output: &Path) -> String {
     let seen = &recorded.summary;
     let mut text = format!(
@@ -398,6 +427,7 @@ fn summary(recorded: &Recorded, output: &Path) -> String {
             let _ = writeln!(text, "  not seen: which parts of mapped files are touched ({why})");
         }
     }
+    text += &fetched(&seen.fetches);
     if seen.no_room > 0 {
         lost_calls = lost_calls.saturating_sub(seen.no_room);
         let calls = counted(seen.no_room, "call");

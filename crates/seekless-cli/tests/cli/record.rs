@@ -310,6 +310,32 @@ fn the_whole_machine_is_recorded_but_for_the_recorder() {
 }
 
 #[test]
+fn what_programs_of_the_machine_have_open_is_named_at_the_start() {
+    let directory = workplace();
+    std::fs::write(directory.path().join("held"), vec![b'.'; 3000]).unwrap();
+    let folder = directory.path().canonicalize().unwrap();
+    let mut holder = std::process::Command::new("sleep")
+        .arg("60")
+        .stdin(std::fs::File::open(folder.join("held")).unwrap())
+        .spawn()
+        .unwrap();
+    let words = ["record", "--system", "--for", "2s", "--post", "post.parquet", "--path"];
+    let mut recorder = seekless(directory.path());
+    let output = recorder.args(words).arg(folder.join("held")).output().unwrap();
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+    let said = text(&output.stderr);
+    if said.contains("eBPF does not work here") {
+        return eprintln!("skipped: {said}");
+    }
+    assert!(output.status.success() && said.contains("behind the page cache"), "{said}");
+    let output = run(directory.path(), &["trace", "export", "--format", "csv", "run.parquet"]);
+    let rows = text(&output.stdout);
+    let is_open = |row: &str| row.contains(&format!(",{},", holder.id())) && row.contains(",open,");
+    assert_eq!(rows.lines().filter(|row| is_open(row)).count(), 1, "{rows}");
+}
+
+#[test]
 fn the_machine_is_for_the_method_that_does_not_stop_programs() {
     let directory = workplace();
     for method in ["ptrace", "notify"] {

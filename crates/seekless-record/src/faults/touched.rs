@@ -4,7 +4,7 @@ use super::cached::Askable;
 use super::processes::Place;
 use crate::paths;
 use crate::sink::Rows;
-use crate::tracer::Settings;
+use crate::tracer::{KnownFile, Settings};
 use hashbrown::HashMap;
 use rustix::fs::{AtFlags, CWD, FileType, StatxFlags};
 use seekless_sys::page_faults::Mapped;
@@ -55,6 +55,15 @@ impl Files {
             askable: Vec::new(),
             touched: PageSet::default(),
         }
+    }
+
+    /// All files so far, also those that are not recorded.
+    pub(super) fn known(&self) -> impl Iterator<Item = KnownFile> {
+        self.numbers.iter().map(|(&(device, inode), number)| {
+            let file = number.map(|number| self.get(number));
+            let bytes = file.and_then(|file| file.bytes);
+            KnownFile { device, inode, bytes, file: file.map(|file| file.number) }
+        })
     }
 
     pub(super) fn get(&self, file: FileNo) -> File {

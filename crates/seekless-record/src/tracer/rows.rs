@@ -37,6 +37,7 @@ impl Tracer {
             Op::Read => self.summary.bytes_read += bytes,
             Op::Write => self.summary.bytes_written += bytes,
             Op::Load => self.summary.loads += 1,
+            Op::Fetch => self.summary.fetches.count(bytes),
             _ => {}
         }
     }

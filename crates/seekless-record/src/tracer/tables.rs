@@ -75,6 +75,12 @@ impl Tracer {
 
     /// Makes a description of an opened file, with one holder, if the file is recorded.
     pub(super) fn describe(&mut self, found: &Found, opened: Moment) -> Entry {
+        let entry = self.described(found, opened);
+        self.note_fetchable(found, entry);
+        entry
+    }
+
+    fn described(&mut self, found: &Found, opened: Moment) -> Entry {
         if !self.is_recorded(found) {
             return Entry::Other;
         }

@@ -90,6 +90,11 @@ impl Told {
         self.call.is_some_and(|call| ![bad_address, bad_descriptor].contains(&call.result))
     }
 
+    /// Whether a key is of the open file with this inode.
+    pub(super) fn is_inode(&self, key: u64, inode: u64) -> bool {
+        self.files.get(&key).is_some_and(|file| file.inode == inode)
+    }
+
     fn key(&self, fd: i32) -> Option<u64> {
         self.keys.iter().find(|(one, key)| *one == fd && *key != 0).map(|found| found.1)
     }
@@ -115,7 +120,7 @@ impl Told {
         self.call.map(|call| if positioned { call.bytes } else { call.position })
     }
 
-    fn elapsed_ns(&self, time_ns: u64) -> u64 {
+    pub(super) fn elapsed_ns(&self, time_ns: u64) -> u64 {
         time_ns.saturating_sub(self.started_ns)
     }
 
@@ -174,6 +179,7 @@ impl Tracer {
         if let Some(told) = &mut self.told {
             told.rings.are_told = events.sees_rings();
         }
+        self.begin_fetches(events);
     }
 
     /// Counts the records that had no room.
@@ -263,6 +269,7 @@ impl Tracer {
                 self.at(which);
                 self.forget(which.tid);
             }
+            Event::Fetched(which, fetch) => self.fetched(which, fetch),
         }
     }
 

@@ -2,7 +2,7 @@
 //! their calls. Nothing is attached, so there is nothing to let go.
 
 use super::told::{PATIENCE, Told};
-use super::{ENDINGS, Traced, Tracer};
+use super::{ENDINGS, RunDown, Traced, Tracer};
 use crate::inspect;
 use crate::recorded::Status;
 use crate::sink::Sink;
@@ -50,12 +50,16 @@ impl Tracer {
         mut events: CallEvents,
         awaited: &Awaited,
         pid: Option<i32>,
+        mut open: Option<RunDown>,
     ) -> Traced {
         self.note_told(&events);
         loop {
             // Asked before what was told is taken: then nothing comes after that.
             let is_over = pid.is_some() && !events.has_any();
             events.take(|event| self.hear(event));
+            if let Some(open) = &mut open {
+                self.run_down(open);
+            }
             let signal = awaited.wait(PATIENCE);
             let is_ending = signal.is_some_and(|signal| ENDINGS.contains(&signal));
             if is_over || is_ending || self.sink.is_over(self.elapsed_ns()) {

@@ -5,6 +5,7 @@ mod alike;
 mod arrivals;
 mod births;
 mod calls;
+mod fetches;
 mod kills;
 mod notified;
 mod odd_programs;

@@ -79,6 +79,7 @@ pub(crate) struct Assembler {
 }
 
 const LOAD: u8 = 0x61;
+const LOAD_BYTE: u8 = 0x71;
 const STORE: u8 = 0x63;
 const STORE_NUMBER: u8 = 0x62;
 const WIDE: u8 = 0x18;
@@ -165,6 +166,11 @@ impl Assembler {
     /// `into = *(base + offset)`
     pub(crate) fn load(&mut self, width: Width, into: Register, base: Register, offset: i16) {
         self.push(LOAD | width.bits(), into, base as u8, offset, 0);
+    }
+
+    /// `into = *(base + offset)`, a byte
+    pub(crate) fn load_byte(&mut self, into: Register, base: Register, offset: i16) {
+        self.push(LOAD_BYTE, into, base as u8, offset, 0);
     }
 
     /// `*(base + offset) = from`

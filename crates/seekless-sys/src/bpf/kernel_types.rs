@@ -22,7 +22,10 @@ const DEPTH_MAX: u32 = 8;
 pub(crate) struct KernelTypes {
     bytes: Published,
     /// By number; type 0 is void.
-    starts: Vec<usize>,
+    starts: Vec<u32>,
+    /// Where those begin that are asked for by name: a ninth of all.
+    structs: Vec<u32>,
+    named: Vec<u32>,
     names: usize,
     /// Where the structs of a name begin, of names that were asked for.
     found: RefCell<HashMap<String, Vec<usize>>>,
@@ -49,13 +52,20 @@ impl KernelTypes {
             return None;
         }
         let mut starts = Vec::with_capacity((end - at) / TYPE_BYTES);
+        let (mut structs, mut named) = (Vec::new(), Vec::new());
         starts.push(0);
         while at < end {
-            starts.push(at);
+            let start = u32::try_from(at).ok()?;
+            starts.push(start);
             let info = number(&bytes, at + 4)?;
+            match kind(info) {
+                STRUCT => structs.push(start),
+                NAMED => named.push(start),
+                _ => {}
+            }
             at += 12 + extra_bytes(kind(info), members(info))?;
         }
-        Some(Self { bytes, starts, names, found: RefCell::default() })
+        Some(Self { bytes, starts, structs, named, names, found: RefCell::default() })
     }
 
     /// The offset in bytes of a field of the struct with this name.
@@ -64,7 +74,7 @@ impl KernelTypes {
     /// This kernel has no such struct or field.
     pub(crate) fn offset(&self, of: &str, field: &str) -> io::Result<i32> {
         let mut known = self.found.borrow_mut();
-        let structs = known.entry(of.to_owned()).or_insert_with(|| self.all_of(STRUCT, of));
+        let structs = known.entry(of.to_owned()).or_insert_with(|| self.all_of(&self.structs, of));
         structs.iter().find_map(|&at| self.field(at, field, DEPTH_MAX)).ok_or_else(|| {
             io::Error::new(io::ErrorKind::Unsupported, format!("this kernel has no {of}.{field}"))
         })
@@ -72,23 +82,25 @@ impl KernelTypes {
 
     /// How many arguments a function has to whose pointer this name is given.
     pub(crate) fn arguments(&self, name: &str) -> Option<usize> {
-        let named = *self.all_of(NAMED, name).first()?;
-        let next = |at: usize| self.starts.get(number(&self.bytes, at + 8)? as usize).copied();
+        let named = *self.all_of(&self.named, name).first()?;
+        let next = |at: usize| self.start(number(&self.bytes, at + 8)?);
         let (pointer, function) = (next(named)?, next(next(named)?)?);
         let info = |at: usize| number(&self.bytes, at + 4);
         let is_one = kind(info(pointer)?) == POINTER && kind(info(function)?) == FUNCTION;
         is_one.then_some(members(info(function)?))
     }
 
-    /// The types of this kind and name. A name is in the table of names once, so that the many
-    /// types are compared by a number each.
-    fn all_of(&self, wanted: u32, name: &str) -> Vec<usize> {
+    /// Where the type of this number begins.
+    fn start(&self, number: u32) -> Option<usize> {
+        self.starts.get(number as usize).map(|&start| start as usize)
+    }
+
+    /// Those of the types that have this name. A name is in the table of names once, so that the
+    /// many types are compared by a number each.
+    fn all_of(&self, types: &[u32], name: &str) -> Vec<usize> {
         let Some(name) = self.place_of(name) else { return Vec::new() };
-        let is_it = |at: &usize| {
-            let info = number(&self.bytes, *at + 4).unwrap_or(0);
-            kind(info) == wanted && number(&self.bytes, *at) == Some(name)
-        };
-        self.starts.iter().skip(1).copied().filter(is_it).collect()
+        let is_it = |at: &usize| number(&self.bytes, *at) == Some(name);
+        types.iter().map(|&start| start as usize).filter(is_it).collect()
     }
 
     /// Where a name begins in the table of names.
@@ -112,7 +124,7 @@ impl KernelTypes {
             if self.is_named(at, field) {
                 return Some(bytes);
             }
-            let inner = *self.starts.get(number(&self.bytes, at + 4)? as usize)?;
+            let inner = self.start(number(&self.bytes, at + 4)?)?;
             let is_unnamed = number(&self.bytes, at)? == 0;
             is_unnamed.then(|| self.field(inner, field, depth - 1)).flatten().map(|at| bytes + at)
         })

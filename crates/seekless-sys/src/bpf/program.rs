@@ -1,10 +1,12 @@
 //! Loads a program and hangs it on a place in the kernel that calls it.
 
 use super::{Attributes, PROG_LOAD, Program, RAW_TRACEPOINT_OPEN, call, halves};
+use crate::perf;
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
+const OF_TRACEPOINT: u32 = 5;
 const OF_RAW_TRACEPOINT: u32 = 17;
 /// The kernel's functions that read its memory are only for programs with such a licence. This
 /// project's own licence is compatible with it.
@@ -35,6 +37,16 @@ impl Attached {
         // SAFETY: a descriptor that the kernel has just made for us; it holds the program, too.
         Ok(Self { _link: unsafe { OwnedFd::from_raw_fd(link) } })
     }
+
+    /// Hangs the program on the tracepoint of this number. Its context is the tracepoint's record,
+    /// as its format lays it out.
+    ///
+    /// # Errors
+    /// As [`Attached::load`].
+    pub(crate) fn load_at(program: &Program, tracepoint: u64) -> io::Result<Self> {
+        let loaded = load_as(OF_TRACEPOINT, program)?;
+        Ok(Self { _link: perf::run_at_tracepoint(tracepoint, &loaded)? })
+    }
 }
 
 /// Loads a program, to be hung on a raw tracepoint or to be gone on to.
@@ -42,8 +54,12 @@ impl Attached {
 /// # Errors
 /// As [`Attached::load`].
 pub(crate) fn load(program: &Program) -> io::Result<OwnedFd> {
+    load_as(OF_RAW_TRACEPOINT, program)
+}
+
+fn load_as(kind: u32, program: &Program) -> io::Result<OwnedFd> {
     let mut attributes = Attributes::default();
-    attributes[0] = halves(OF_RAW_TRACEPOINT, program.instructions.len() as u32);
+    attributes[0] = halves(kind, program.instructions.len() as u32);
     attributes[1] = program.instructions.as_ptr() as u64;
     attributes[2] = LICENCE.as_ptr() as u64;
     let made = load_patiently(&attributes).map_err(|error| explained(error, attributes))?;

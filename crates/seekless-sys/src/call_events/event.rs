@@ -2,7 +2,9 @@
 
 #![expect(clippy::host_endian_bytes, reason = "the kernel writes records for this machine")]
 
-use super::layout::{self, CHILD, IDS, KIND, MOST, NUMBER, OPEN, TIME, call, file, kinds, shared};
+use super::layout::{
+    self, CHILD, IDS, KIND, MOST, NUMBER, OPEN, TIME, call, fetched, file, kinds, shared,
+};
 use super::uring::{RING_READ, RING_SYNC};
 
 const PIPES: u64 = 0x5049_5045;
@@ -96,6 +98,25 @@ pub enum Event<'a> {
     Executed(Which, i32, Vec<i32>),
     /// The thread ends.
     Ended(Which),
+    /// Pages came into the page cache for the thread.
+    Fetched(Which, Fetch),
+}
+
+/// Pages of a file that came into the page cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fetch {
+    /// The device of the file system, major and minor.
+    pub device: (u32, u32),
+    /// The inode.
+    pub inode: u64,
+    /// The first page.
+    pub page: u64,
+    /// How many.
+    pub pages: u64,
+    /// In which call, of those that are told; whether its number is one of the 32-bit calls.
+    pub call: Option<(u32, bool)>,
+    /// The key of that call's first file; 0 if it has none.
+    pub file: u64,
 }
 
 impl<'a> Event<'a> {
@@ -124,6 +145,7 @@ impl<'a> Event<'a> {
             },
             kinds::EXECUTED => Event::Executed(which, number as i32, open(record)?),
             kinds::ENDED => Event::Ended(which),
+            kinds::FETCHED => Event::Fetched(which, parse_fetch(record, number)?),
             _ => return None,
         })
     }
@@ -151,15 +173,31 @@ fn parse_call(record: &[u8], number: u32) -> Option<Call> {
     })
 }
 
+fn parse_fetch(record: &[u8], number: u32) -> Option<Fetch> {
+    let convention = half(record, fetched::CONVENTION)?;
+    Some(Fetch {
+        device: device(half(record, fetched::DEVICE)?),
+        inode: word(record, fetched::INODE)?,
+        page: word(record, fetched::PAGE)?,
+        pages: 1_u64.checked_shl(half(record, fetched::ORDER)?)?,
+        call: (convention != fetched::NO_CALL as u32).then_some((number, convention == 1)),
+        file: word(record, fetched::FILE)?,
+    })
+}
+
+/// As the kernel packs them.
+fn device(packed: u32) -> (u32, u32) {
+    (packed >> 20, packed & 0xf_ffff)
+}
+
 fn parse_file(record: &[u8]) -> Option<File> {
     let inode = word(record, file::INODE)?;
-    let device = half(record, file::DEVICE)?;
     let parts = record.get(file::NAME as usize..)?;
     Some(File {
         name: name(word(record, file::SYSTEM)?, inode, parts),
         mode: half(record, file::MODE)?,
         bytes: word(record, file::BYTES)?,
-        device: (device >> 20, device & 0xf_ffff), // as the kernel packs them
+        device: device(half(record, file::DEVICE)?),
         inode,
         position: word(record, file::POSITION)?,
         flags: half(record, file::FLAGS)? as i32,

@@ -1,7 +1,7 @@
 //! The programs that follow the life of processes: birth, exec and end.
 
 use super::Scope;
-use super::layout::{self, IDS, KIND, NUMBER, TIME, kinds, shared};
+use super::layout::{self, AT_RECORD, IDS, KIND, NUMBER, TIME, kinds, shared};
 use super::programs::{Code, Files, Parts, read};
 use crate::bpf::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
 use crate::bpf::Width::{Eight, Four};
@@ -12,7 +12,6 @@ const AT_IDS: i16 = -8;
 const AT_KEY: i16 = -12;
 const AT_ONE: i16 = -24;
 const AT_OTHER: i16 = -32;
-const AT_RECORD: i16 = -192;
 
 impl Code<'_> {
     /// Before a new thread runs for the first time.

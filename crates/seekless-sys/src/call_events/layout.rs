@@ -28,6 +28,7 @@ pub(super) mod kinds {
     pub(crate) const BORN: i32 = 6;
     pub(crate) const EXECUTED: i32 = 7;
     pub(crate) const ENDED: i32 = 8;
+    pub(crate) const FETCHED: i32 = 9;
 }
 
 /// Of every record: its kind, a number of the kind's own, thread and process, and time.
@@ -35,6 +36,9 @@ pub(super) const KIND: i16 = 0;
 pub(super) const NUMBER: i16 = 4;
 pub(super) const IDS: i16 = 8;
 pub(super) const TIME: i16 = 16;
+
+/// Where records that need no scratch memory are made, on the stack.
+pub(super) const AT_RECORD: i16 = -192;
 
 /// Of a call.
 pub(super) mod call {
@@ -121,6 +125,22 @@ pub(super) const OPEN_BYTES: i32 = 128;
 pub(super) const EXECUTED_BYTES: i32 = OPEN as i32 + OPEN_BYTES;
 
 pub(super) const ENDED_BYTES: i32 = 24;
+
+/// Of pages that came into the page cache; its number is that of the call in which they came.
+pub(super) mod fetched {
+    pub(crate) const INODE: i16 = 24;
+    /// The first of them.
+    pub(crate) const PAGE: i16 = 32;
+    pub(crate) const DEVICE: i16 = 40;
+    /// There are two to the power of this.
+    pub(crate) const ORDER: i16 = 44;
+    /// As [`super::call::CONVENTION`]; [`NO_CALL`] outside of calls.
+    pub(crate) const CONVENTION: i16 = 48;
+    /// The first file of the call.
+    pub(crate) const FILE: i16 = 56;
+    pub(crate) const BYTES: i32 = 64;
+    pub(crate) const NO_CALL: i32 = 3;
+}
 
 /// The bits of a rule, and the places of numbers in it: argument + 1, in three bits each.
 pub(super) mod rule {

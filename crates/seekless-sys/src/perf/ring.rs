@@ -71,6 +71,8 @@ pub(crate) mod flags {
 const FLAG_FD_CLOEXEC: u64 = 1 << 3;
 /// PERF_EVENT_IOC_SET_OUTPUT.
 const SET_OUTPUT: libc::Ioctl = 0x2405;
+/// PERF_EVENT_IOC_SET_BPF.
+const SET_BPF: libc::Ioctl = 0x4004_2408;
 
 /// Where the first page of the mapping says how far the kernel has written and we have read.
 const HEAD_AT: usize = 1024;
@@ -153,6 +155,24 @@ impl Ring {
         // within it, and kernel and we use them only as atomics.
         unsafe { &*self.address.cast::<u8>().add(at).cast::<AtomicU64>() }
     }
+}
+
+/// Has the kernel run a loaded program at a tracepoint, on all processors and in all processes,
+/// until the event is closed.
+///
+/// # Errors
+/// This process may not, or the program asks for more than the tracepoint tells.
+pub(crate) fn run_at_tracepoint(number: u64, program: &OwnedFd) -> io::Result<OwnedFd> {
+    const ANY_PROCESS: i32 = -1;
+    const ONE_PROCESSOR: i32 = 0; // the kernel hangs the program on the place itself
+    let attributes = Attributes::new(Attributes::TRACEPOINT, number, 0, 0);
+    let event = open(&attributes, ANY_PROCESS, ONE_PROCESSOR, 0)?;
+    // SAFETY: the descriptors are of a perf event and a program; the request takes one by value.
+    let result = unsafe { libc::ioctl(event.as_raw_fd(), SET_BPF, program.as_raw_fd()) };
+    if result != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(event)
 }
 
 fn open(attributes: &Attributes, pid: i32, processor: i32, bytes: usize) -> io::Result<OwnedFd> {

@@ -249,7 +249,7 @@ impl FileCount {
         }
         let worked = batch.error().get(row).is_none();
         seen.count(op, worked);
-        if op != Op::Load && op != Op::Release {
+        if !matches!(op, Op::Load | Op::Release | Op::Fetch) {
             add(&mut seen.latency_ns, batch.latency_ns().get(row).unwrap_or(0));
         }
         if !worked {
@@ -289,7 +289,7 @@ impl FileCount {
 
 impl FileUse {
     fn count(&mut self, op: Op, worked: bool) {
-        self.accesses += u64::from(op != Op::Load && op != Op::Release);
+        self.accesses += u64::from(!matches!(op, Op::Load | Op::Release | Op::Fetch));
         let count = match (op, worked) {
             (Op::Open, true) => &mut self.opens,
             (Op::Open, false) => &mut self.failed_opens,

@@ -191,6 +191,15 @@ pub(super) fn about(facility: Facility) -> About {
             cost: "5,000 small files take 6.1 times the plain CPU time to record, instead of 2.5",
             get: "root, or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE: `sudo seekless record`",
         },
+        Facility::Fetches => About {
+            group: Group::Watching,
+            name: "cache events",
+            what: "what comes into the page cache",
+            verbs: &["record"],
+            instead: "nothing: `record --fetches` says that it is missing",
+            cost: "the trace has reads and touches, not what was read ahead for them",
+            get: "root, where tracefs is readable: `sudo seekless record --fetches`",
+        },
         Facility::BlockEvents => About {
             group: Group::Watching,
             name: "block events",

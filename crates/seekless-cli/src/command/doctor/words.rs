@@ -175,6 +175,7 @@ mod tests {
             Facility::Notification,
             Facility::PageFaults,
             Facility::Ebpf,
+            Facility::Fetches,
             Facility::BlockEvents,
             Facility::Groups,
             Facility::Fuse,
