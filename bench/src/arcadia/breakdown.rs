@@ -2,8 +2,8 @@
 //!
 //! A program that computes nothing keeps the volume busy from its first load to its last. So its
 //! time is that of its requests or that of its bytes, whichever is longer, and what is left to gain
-//! shows in what these are for. A file is named by none, by some or by all of the other runs; a read
-//! belongs to the file that was loaded, whatever else it brought.
+//! shows in what these are for. A file is named by none, by some or by all of the other runs. A
+//! read belongs to the file that was loaded, whatever else it brought.
 
 use super::simulated::{Start, settings};
 use super::{Args, RUNS};
