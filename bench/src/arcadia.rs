@@ -3,6 +3,7 @@
 //! What no way of loading can beat is the *ceiling*: of all ways to join the run's own files into
 //! reads, the least time that requests at the device's rate and bytes at its bandwidth allow.
 
+mod breakdown;
 mod ceiling;
 mod live;
 mod prepared;
@@ -26,6 +27,9 @@ pub(crate) struct Args {
     /// Simulates all five starts, each from what the other four tell, and loads nothing.
     #[arg(long)]
     simulated: bool,
+    /// Also says where the time of these goes.
+    #[arg(long, requires = "simulated")]
+    breakdown: bool,
     /// How the order is made.
     #[arg(long, default_value = "best", value_name = "METHOD")]
     method: String,

@@ -5,7 +5,7 @@
 //! prediction could come to with the planner as it is. Requests, bytes and waste stand in the order
 //! of the shares: on demand, predicted, named known, list known.
 
-use super::{Args, Data, RUNS, ceiling};
+use super::{Args, Data, RUNS, breakdown, ceiling};
 use anyhow::Context;
 use seekless::device::units::{format_bytes, format_count};
 use seekless::device::{CostsSource, DeviceSpec};
@@ -27,11 +27,14 @@ const HEADER_BYTES: u64 = 90;
 
 pub(super) fn run(args: &Args, data: &Data) -> anyhow::Result<()> {
     let list = FileList::read(&data.files)?;
-    let mut rows = Vec::new();
+    let (mut rows, mut details) = (Vec::new(), Vec::new());
     for spec in &args.throttle {
         for (number, name) in RUNS.iter().enumerate() {
             let start = Start::new(args, data, &list, number, spec)?;
             rows.push(start.row(args, name, spec)?);
+            if args.breakdown {
+                details.extend(breakdown::rows(&start, args, name, spec)?);
+            }
         }
     }
     let header = [
@@ -50,16 +53,21 @@ pub(super) fn run(args: &Args, data: &Data) -> anyhow::Result<()> {
         "right",
     ];
     println!("{}", table(&header, rows));
+    if args.breakdown {
+        println!("{}", table(&breakdown::HEADER, details));
+    }
     Ok(())
 }
 
-struct Start {
-    archive: Archive,
-    loads: Vec<Id>,
-    model: Model,
+pub(super) struct Start {
+    pub(super) archive: Archive,
+    pub(super) loads: Vec<Id>,
+    /// How many of the other runs name each file.
+    pub(super) naming: Vec<u32>,
+    pub(super) model: Model,
     /// As if it were known which of the files that the other runs name this run loads, and when.
     /// What no other run names stays unknown, as it does to any prediction made of these runs.
-    told: Model,
+    pub(super) told: Model,
 }
 
 impl Start {
@@ -108,31 +116,18 @@ impl Start {
         let mut seen = vec![false; order.len()];
         loads.retain(|&id| !std::mem::replace(&mut seen[id as usize], true));
         let model = Model::train(order.len() as u32, &known);
-        let mut named = vec![false; order.len()];
-        known.iter().flatten().for_each(|&id| named[id as usize] = true);
-        let known: Vec<Id> = loads.iter().copied().filter(|&id| named[id as usize]).collect();
+        let naming = naming(order.len(), &known);
+        let known: Vec<Id> = loads.iter().copied().filter(|&id| naming[id as usize] > 0).collect();
         let told = Model::train(order.len() as u32, &[known]);
         let archive = Archive { extents, bytes, file_bytes, alignment: 4096, opening: Vec::new() };
-        Ok(Self { archive, loads, model, told })
+        Ok(Self { archive, loads, naming, model, told })
     }
 
     fn row(&self, args: &Args, name: &str, spec: &DeviceSpec) -> anyhow::Result<Vec<String>> {
         let &DeviceSpec::Volume { iops, bytes_per_second } = spec else {
             anyhow::bail!("{spec} is no limit: give iops=N,bandwidth=RATE");
         };
-        let settings = |prediction: Option<Model>| Settings {
-            policy: "landlord".to_owned(),
-            together_bytes: None,
-            memory: Memory {
-                cache_bytes: args.cache << 20,
-                read_ahead_bytes: None,
-                window_bytes: None,
-            },
-            costs: spec.costs(),
-            source: CostsSource::Told,
-            work: Work::default(),
-            prediction,
-        };
+        let settings = |prediction| settings(args, spec, prediction);
         let mut own: Vec<Extent> =
             self.loads.iter().map(|&id| self.archive.extents[id as usize]).collect();
         own.sort_unstable_by_key(|extent| extent.offset);
@@ -186,6 +181,35 @@ impl Start {
             format_bytes(with.predicted_used_bytes),
         ])
     }
+}
+
+/// The store with this prediction.
+pub(super) fn settings(args: &Args, spec: &DeviceSpec, prediction: Option<Model>) -> Settings {
+    Settings {
+        policy: "landlord".to_owned(),
+        together_bytes: None,
+        memory: Memory {
+            cache_bytes: args.cache << 20,
+            read_ahead_bytes: None,
+            window_bytes: None,
+        },
+        costs: spec.costs(),
+        source: CostsSource::Told,
+        work: Work::default(),
+        prediction,
+    }
+}
+
+/// How many of `runs` name each of so many files.
+fn naming(files: usize, runs: &[Vec<Id>]) -> Vec<u32> {
+    let mut naming = vec![0; files];
+    for run in runs {
+        let mut run = run.clone();
+        run.sort_unstable();
+        run.dedup();
+        run.iter().for_each(|&id| naming[id as usize] += 1);
+    }
+    naming
 }
 
 /// Bytes read that the run did not need, in percent of those read.

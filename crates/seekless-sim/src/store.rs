@@ -13,11 +13,13 @@
 
 mod large;
 mod listed;
+mod waited;
 
 #[cfg(test)]
 mod tests;
 
 pub use listed::listed;
+pub use waited::{DemandRead, demand_reads};
 
 use crate::error::Result;
 use large::{Block, Large};
@@ -168,6 +170,8 @@ struct Reader<'a> {
     model: &'a mut dyn DeviceModel,
     now: Nanos,
     figures: StoreFigures,
+    /// What loads waited for, if that is asked.
+    reads: Option<Vec<DemandRead>>,
 }
 
 impl<'a> Reader<'a> {
@@ -195,6 +199,7 @@ impl<'a> Reader<'a> {
             model,
             now: 0,
             figures: StoreFigures::default(),
+            reads: None,
         };
         reader.read_directory();
         if let Some(model) = &settings.prediction {
@@ -250,6 +255,8 @@ impl<'a> Reader<'a> {
                 false
             }
             Answer::Read(start) => {
+                let read = DemandRead { id, extent: start.extent };
+                self.reads.iter_mut().for_each(|reads| reads.push(read));
                 starts.push(start);
                 true
             }

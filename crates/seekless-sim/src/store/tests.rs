@@ -48,6 +48,17 @@ fn each_way_of_a_load_is_counted_and_charged() {
     assert_eq!(figures.time_ns, 8_000_000_000, "500 a second, 50 of them at once");
 }
 
+#[test]
+fn a_read_is_told_with_the_load_that_waited_for_it() {
+    let archive = archive([10_000; 40]);
+    let mut volume = Volume::new(500, 150_000_000);
+    let (figures, reads) =
+        demand_reads(&archive, &[10, 11, 10, 39], &settings(), &mut volume).unwrap();
+    let read = |id, offset, bytes| DemandRead { id, extent: Extent { offset, bytes } };
+    assert_eq!(reads, [read(10, 0, 310_000), read(39, 310_000, 90_000)]);
+    assert_eq!(figures, simulate(&archive, &[10, 11, 10, 39], &settings()));
+}
+
 /// A folder's block lies before the archive's first byte on the device, so its offset wraps around.
 #[test]
 fn what_leads_to_the_archive_lies_outside_of_it_and_is_read_whole() {
