@@ -73,7 +73,8 @@ impl Op {
         }
     }
 
-    /// Whether the program made a call for it: everything but `load`, `release`, `fault` and `fetch`.
+    /// Whether the program made a call for it: everything but `load`, `release`, `fault` and
+    /// `fetch`.
     #[must_use]
     pub fn is_call(self) -> bool {
         !matches!(self, Op::Load | Op::Release | Op::Fault | Op::Fetch)

@@ -98,9 +98,9 @@ use top::Top;
 /// is drawn on the terminal once a second; with a command too, if both outputs of the command go
 /// elsewhere. Else a table is printed to standard error every five seconds.
 ///
-/// --fetches adds `fetch` rows: what comes into the page cache for the program, by reads, touches of
-/// mapped files, io_uring and readahead. What was cached before has none, nor have reads past the
-/// page cache (O_DIRECT). It takes the method ebpf.
+/// --fetches adds `fetch` rows: what comes into the page cache for the program, by reads, touches
+/// of mapped files, io_uring and readahead. What was cached before has none, nor have reads past
+/// the page cache (O_DIRECT). It takes the method ebpf.
 ///
 /// --block writes the block view beside the trace: what the device would be asked if there were no
 /// page cache, as `seekless trace blocks` makes it. Here places are looked up while the program

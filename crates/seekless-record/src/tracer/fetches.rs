@@ -161,7 +161,8 @@ impl Tracer {
     /// the parts of a page that it leaves as they are.
     fn is_written(&self, fetch: &Fetch) -> bool {
         let Some((number, foreign)) = fetch.call else { return false };
-        let architecture = if foreign { arch::FOREIGN_AUDIT } else { arch::AUDIT };
+        let convention = if foreign { &arch::FOREIGN } else { &arch::NATIVE };
+        let architecture = convention.audit;
         let writes = matches!(self.calls.get(architecture, number.into()), Some(Call::Write(_)));
         let told = self.told.as_ref();
         writes && told.is_some_and(|told| told.is_inode(fetch.file, fetch.inode))

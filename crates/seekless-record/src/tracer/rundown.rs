@@ -1,6 +1,6 @@
 //! Names for what all programs of the machine have open when a recording begins: an `open` row
-//! without a latency each, as with one process. It is done in slices between what is told meanwhile,
-//! for a second at most; what is left gets its name at its first use.
+//! without a latency each, as with one process. It is done in slices between what is told
+//! meanwhile, for a second at most; what is left gets its name at its first use.
 
 use super::Tracer;
 use crate::inspect;

@@ -95,19 +95,10 @@ impl KernelTypes {
         self.starts.get(number as usize).map(|&start| start as usize)
     }
 
-    /// Those of the types that have this name. A name is in the table of names once, so that the
-    /// many types are compared by a number each.
+    /// Those of the types that have this name.
     fn all_of(&self, types: &[u32], name: &str) -> Vec<usize> {
-        let Some(name) = self.place_of(name) else { return Vec::new() };
-        let is_it = |at: &usize| number(&self.bytes, *at) == Some(name);
-        types.iter().map(|&start| start as usize).filter(is_it).collect()
-    }
-
-    /// Where a name begins in the table of names.
-    fn place_of(&self, name: &str) -> Option<u32> {
-        let whole = [b"\0", name.as_bytes(), b"\0"].concat();
-        let at = memchr::memmem::find(self.bytes.get(self.names..)?, &whole)?;
-        u32::try_from(at + 1).ok()
+        let types = types.iter().map(|&start| start as usize);
+        types.filter(|&at| self.is_named(at, name)).collect()
     }
 
     /// Looks into unnamed structs and unions, too.
