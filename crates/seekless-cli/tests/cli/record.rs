@@ -319,9 +319,10 @@ fn what_programs_of_the_machine_have_open_is_named_at_the_start() {
         .stdin(std::fs::File::open(folder.join("held")).unwrap())
         .spawn()
         .unwrap();
-    let words = ["record", "--system", "--for", "2s", "--post", "post.parquet", "--path"];
+    let words =
+        ["record", "--system", "--for", "2s", "--post", "post.parquet", "-o", "run.parquet"];
     let mut recorder = seekless(directory.path());
-    let output = recorder.args(words).arg(folder.join("held")).output().unwrap();
+    let output = recorder.args(words).arg("--path").arg(folder.join("held")).output().unwrap();
     holder.kill().unwrap();
     holder.wait().unwrap();
     let said = text(&output.stderr);

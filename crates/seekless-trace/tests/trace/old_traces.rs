@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 const ROWS: u64 = 60;
+/// The kinds of accesses that there were then.
+const OPS: usize = 11;
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
@@ -25,7 +27,7 @@ fn row(number: u64) -> (Access, String) {
         file_bytes: number.is_multiple_of(3).then_some(1 << 40),
         device: Some(2049),
         inode: number.is_multiple_of(4).then_some(number),
-        ..Access::new(Op::ALL[number as usize % Op::ALL.len()], 0)
+        ..Access::new(Op::ALL[number as usize % OPS], 0)
     };
     (access, format!("art/{} wall\u{e9}.dds", number % 7))
 }
