@@ -312,8 +312,10 @@ fn the_whole_machine_is_recorded_but_for_the_recorder() {
 #[test]
 fn what_programs_of_the_machine_have_open_is_named_at_the_start() {
     let directory = workplace();
-    std::fs::write(directory.path().join("held"), vec![b'.'; 3000]).unwrap();
-    let folder = directory.path().canonicalize().unwrap();
+    let work = directory.path().join("work");
+    std::fs::create_dir(&work).unwrap();
+    std::fs::write(work.join("held"), vec![b'.'; 3000]).unwrap();
+    let folder = work.canonicalize().unwrap();
     let mut holder = std::process::Command::new("sleep")
         .arg("60")
         .stdin(std::fs::File::open(folder.join("held")).unwrap())
@@ -321,7 +323,8 @@ fn what_programs_of_the_machine_have_open_is_named_at_the_start() {
         .unwrap();
     let words =
         ["record", "--system", "--for", "2s", "--post", "post.parquet", "-o", "run.parquet"];
-    let mut recorder = seekless(directory.path());
+    let mut recorder = seekless(&work);
+    recorder.env("XDG_STATE_HOME", directory.path().join("state"));
     let output = recorder.args(words).arg("--path").arg(folder.join("held")).output().unwrap();
     holder.kill().unwrap();
     holder.wait().unwrap();
