@@ -8,18 +8,40 @@ use seekless_pack::{About, Codec, PREDICTION, PackWriter, prepare};
 use seekless_policy::prediction::Model;
 use seekless_sim::store::{StoreFigures, Work};
 use seekless_trace::Load;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tempfile::TempDir;
+
+/// Who throttles a device also changes how far ahead its file system reads inodes, which is part of
+/// what is charged for opening a file. So a case that throttles is the only one of its time.
+static MACHINE: RwLock<()> = RwLock::new(());
+
+/// A hold on [`MACHINE`].
+enum Hold {
+    Shared { _lock: RwLockReadGuard<'static, ()> },
+    Alone { _lock: RwLockWriteGuard<'static, ()> },
+}
 
 /// A folder, its pack, and what to compare.
 struct Case {
     directory: TempDir,
     pack: PathBuf,
+    _machine: Hold,
 }
 
 impl Case {
     /// Writes `files`, and packs those that `packed` says.
     fn new(files: &[(&str, Vec<u8>)], packed: impl Fn(&str) -> bool) -> Self {
+        let lock = MACHINE.read().unwrap_or_else(PoisonError::into_inner);
+        Case::held(files, packed, Hold::Shared { _lock: lock })
+    }
+
+    /// As [`Case::new`], all packed, while no other case is there: to throttle the device.
+    fn alone(files: &[(&str, Vec<u8>)]) -> Self {
+        let lock = MACHINE.write().unwrap_or_else(PoisonError::into_inner);
+        Case::held(files, |_| true, Hold::Alone { _lock: lock })
+    }
+
+    fn held(files: &[(&str, Vec<u8>)], packed: impl Fn(&str) -> bool, machine: Hold) -> Self {
         let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let pack = directory.path().join("data.zip");
         std::fs::create_dir(directory.path().join("data")).unwrap();
@@ -37,7 +59,7 @@ impl Case {
         std::fs::write(&pack, writer.finish().unwrap().0).unwrap();
         // A file has its place on the disk once it is written back.
         File::open(&pack).unwrap().sync_all().unwrap();
-        Case { directory, pack }
+        Case { directory, pack, _machine: machine }
     }
 
     fn loose(&self) -> PathBuf {
@@ -166,7 +188,7 @@ fn a_real_device_can_be_throttled_and_is_put_back() {
         (0..200).map(|file| (format!("{file}"), vec![7; 5000])).collect();
     let files: Vec<(&str, Vec<u8>)> =
         files.iter().map(|(name, content)| (name.as_str(), content.clone())).collect();
-    let case = Case::new(&files, |_| true);
+    let case = Case::alone(&files);
     let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
     let loads = loads(&names, &(0..200).collect::<Vec<_>>());
     let device = Device::Throttled("iops=100000,bandwidth=10GB/s".parse().unwrap());
@@ -201,7 +223,7 @@ fn the_kernel_counts_as_many_requests_of_a_pack_as_the_model() {
     let files: Vec<(String, Vec<u8>)> = (0..40).map(|file| (file.to_string(), content())).collect();
     let files: Vec<(&str, Vec<u8>)> =
         files.iter().map(|(name, content)| (name.as_str(), content.clone())).collect();
-    let case = Case::new(&files, |_| true);
+    let case = Case::alone(&files);
     let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
     let loads = loads(&names, &(0..40).collect::<Vec<_>>());
     // Requests are dear, so reads are as large as may be.
@@ -384,22 +406,9 @@ fn a_pack_on_a_disk_is_predicted_as_it_is_compared() {
     assert_eq!((ignored.loads, with.loads), (without.loads, without.loads));
 }
 
-/// What is predicted for a pack, which is what is compared. Beside many other tests the two were
-/// seen to differ by one request, for a reason that is not found yet: such a pair is asked for
-/// again, twice at most.
+/// What is predicted for a pack, which is what is compared.
 fn as_compared(case: &Case, loads: &Loads, disk: &DeviceSpec, no_prediction: bool) -> StoreFigures {
-    for _ in 0..2 {
-        let (compared, predicted) = both(case, loads, disk, no_prediction);
-        if compared.pack().requests == Some(predicted.requests) {
-            return agreed(&compared, predicted);
-        }
-        eprintln!("{:?} requests in place of {predicted:?}", compared.pack().requests);
-    }
     let (compared, predicted) = both(case, loads, disk, no_prediction);
-    agreed(&compared, predicted)
-}
-
-fn agreed(compared: &Comparison, predicted: StoreFigures) -> StoreFigures {
     let pack = compared.pack();
     assert_eq!((pack.requests, pack.bytes), (Some(predicted.requests), Some(predicted.bytes)));
     assert!(predicted.requests > 3, "the directory and what leads to it: {predicted:?}");
