@@ -5,16 +5,20 @@
 //! it holds something to print, it is read again in its turn, usually from the page cache. So
 //! memory holds at most [`WAITING_BYTES_MAX`] of output, and 48 bytes per piece.
 
-use super::count::{Summary, count, summary};
+mod conclude;
+mod counted;
+mod in_order;
+
+use super::Options;
+use super::count::Summary;
 use super::matcher::Matcher;
-use super::ordered::{BUFFER_BYTES, Ordered, Tools, Turn as Handing};
+use super::ordered::{BUFFER_BYTES, Ordered};
 use super::output::Output;
-use super::print::{Printer, SELECTED};
+use super::print::Printer;
 use super::source::Source;
 use super::text::heeds_nuls;
 use super::waiting::Waiting;
 use super::walk::{Item, problem};
-use super::{BinaryFiles, Listing, Options};
 use crate::words::words;
 use rustix::fs::SeekFrom;
 use seekless_read::{Chunk, ErrorKind, Event};
@@ -333,247 +337,6 @@ impl<'a, 'o> Session<'a, 'o> {
         let line = [self.options.terminator()];
         let text = self.matcher.text_as_it_is(&line);
         self.matcher.next_line(&text, 0).is_some() != self.options.invert_match
-    }
-
-    /// How many selected lines decide, if order does not matter.
-    fn most(&self) -> u64 {
-        match self.options.first_match_decides() {
-            true => self.options.max_count.unwrap_or(1).min(1),
-            false => self.options.max_count.unwrap_or(u64::MAX),
-        }
-    }
-
-    /// Counts empty lines, if order does not matter.
-    fn counted_zeros(&mut self, searched: &mut Searched, offset: u64, bytes: u64) {
-        let left = self.most() - searched.state(self.options, None).selected.min(self.most());
-        let found = if self.selects_empty_lines() { bytes.min(left) } else { 0 };
-        self.counted(searched, found, offset + found);
-    }
-
-    /// Counts lines, or finds the line that decides, if order does not matter.
-    fn counted_chunk(&mut self, searched: &mut Searched, offset: u64, bytes: &[u8]) {
-        if self.are_empty_lines(bytes) {
-            return self.counted_zeros(searched, offset, bytes.len() as u64);
-        }
-        let left = self.most() - searched.state(self.options, None).selected.min(self.most());
-        let (found, last) = count(&mut self.matcher, self.options, bytes, left);
-        if found > 0 && self.options.first_match_decides() {
-            self.orders.push(Order::Pin(searched.file, offset, bytes.len() as u64));
-        }
-        self.counted(searched, found, offset + last as u64);
-    }
-
-    /// Adds `found` selected lines, the last of which ends at `last`.
-    fn counted(&mut self, searched: &mut Searched, found: u64, last: u64) {
-        let (file, most) = (searched.file, self.most());
-        let state = searched.state(self.options, None);
-        state.selected += found;
-        if state.selected >= most {
-            state.ordered.selected_to = last;
-            searched.ended = true;
-            self.orders.push(Order::Finish(file));
-        }
-        if found > 0 && self.options.quiet {
-            self.matched = true;
-            self.orders.push(Order::Stop);
-        }
-    }
-
-    fn ordered_chunk(&mut self, searched: &mut Searched, chunk: Chunk<'_>) {
-        let is_current = self.is_current(searched);
-        let may_print = is_current || self.waiting_bytes < WAITING_BYTES_MAX;
-        let state = searched.state(self.options, chunk.open);
-        if state.ordered.done {
-            searched.ended = true;
-            return self.orders.push(Order::Finish(searched.file));
-        }
-        let Some(chunk) = state.ordered.behind(chunk) else { return };
-        let in_order = state.ordered.position == chunk.offset;
-        if !in_order || !may_print || self.options.before > 0 {
-            self.remember(searched, chunk.open);
-        }
-        if !in_order || !may_print {
-            let summary = summary(&mut self.matcher, self.options, chunk.bytes);
-            searched.state(self.options, None).waiting.add(chunk.offset, summary);
-            return;
-        }
-        self.piece(searched, chunk.bytes, || chunk.is_lost());
-        self.drain(searched, is_current);
-    }
-
-    /// Makes sure that parts of the file can be read again.
-    fn remember(&mut self, searched: &mut Searched, open: Option<&File>) {
-        if searched.source.remember(open, self.kept_open < OPEN_MAX) {
-            searched.kept_open = true;
-            self.kept_open += 1;
-        }
-    }
-
-    /// Searches the piece at the file's current position.
-    fn piece(&mut self, searched: &mut Searched, bytes: &[u8], is_lost: impl Fn() -> bool) {
-        let options = self.options;
-        if self.pass_over(searched, bytes) {
-            return;
-        }
-        let is_current = self.is_current(searched);
-        let text = self.matcher.text(options, bytes);
-        // The zeros are not in the file: they stand for a part that was cut off. The file is
-        // started again.
-        if (text.nul.is_some() || !heeds_nuls(options)) && is_lost() {
-            return;
-        }
-        let position = searched.state(options, None).ordered.position;
-        if searched.state(options, None).ordered.wants_before(options) {
-            let before = searched.source.lines_before(position, options);
-            searched.state(options, None).ordered.set_before(before);
-        }
-        let Searched { name, state, source, .. } = searched;
-        let Some(state) = state else { return };
-        let before = state.ordered.out.len();
-        let width = if options.initial_tab { source.width() } else { 0 };
-        let turn =
-            is_current.then_some(Handing { output: &mut self.output, grouped: self.grouped });
-        let mut tools =
-            Tools { matcher: &mut self.matcher, printer: self.printer, name, width, turn };
-        state.ordered.piece(&text, &mut tools);
-        if !is_current {
-            self.waiting_bytes =
-                (self.waiting_bytes + state.ordered.out.len()).saturating_sub(before);
-        }
-        if state.ordered.done && !searched.ended {
-            searched.ended = true;
-            self.orders.push(Order::Finish(searched.file));
-        }
-        if options.quiet && searched.state(options, None).ordered.selected > 0 && searched.ended {
-            self.orders.push(Order::Stop);
-        }
-    }
-
-    /// Skips empty lines that change nothing. If NULs make a file binary, it skips them only after
-    /// the file is known to be binary.
-    fn pass_over(&mut self, searched: &mut Searched, bytes: &[u8]) -> bool {
-        if !self.are_empty_lines(bytes) || self.options.before > 0 || self.selects_empty_lines() {
-            return false;
-        }
-        let ordered = &mut searched.state(self.options, None).ordered;
-        let known = ordered.is_known_binary() || !heeds_nuls(self.options);
-        if known && ordered.may_skip() {
-            ordered.skip(bytes.len() as u64, bytes.len() as u64);
-        }
-        known && ordered.may_skip()
-    }
-
-    /// Continues with pieces that arrived before their turn.
-    fn drain(&mut self, searched: &mut Searched, is_current: bool) {
-        while let Some(state) = &mut searched.state {
-            if state.ordered.done {
-                break;
-            }
-            let Some((offset, summary)) = state.waiting.first() else { break };
-            if offset != state.ordered.position {
-                if !(searched.ended && is_current) {
-                    break;
-                }
-                state.ordered.jump(offset);
-            }
-            if summary.plain && state.ordered.may_skip() {
-                state.ordered.skip(summary.bytes, summary.lines);
-                state.waiting.take(summary.bytes);
-            } else if !is_current || !self.again(searched, offset, summary) {
-                break;
-            }
-        }
-    }
-
-    /// Reads the beginning of a run of pieces again. Returns `false` if there is nothing to search.
-    fn again(&mut self, searched: &mut Searched, offset: u64, summary: Summary) -> bool {
-        let most = self.options.line_bytes_max();
-        match searched.source.read_lines(offset, summary.bytes, most, self.options) {
-            // The file was cut short. As in a read from front to end, this is its end.
-            Ok(bytes) if bytes.is_empty() => {
-                searched.ended = true;
-                searched.state(self.options, None).ordered.done = true;
-                self.orders.push(Order::Finish(searched.file));
-                false
-            }
-            Ok(bytes) => {
-                self.piece(searched, &bytes, || false);
-                self.hand_over(searched, false);
-                searched.state(self.options, None).waiting.take(bytes.len() as u64);
-                true
-            }
-            Err(error) => {
-                self.fail(searched, &words(&error));
-                self.orders.push(Order::Finish(searched.file));
-                false
-            }
-        }
-    }
-
-    /// Prints the current file's final output; all of it if the file has ended.
-    fn hand_over(&mut self, searched: &mut Searched, ended: bool) {
-        if let Some(state) = &mut searched.state {
-            let mut turn = Handing { output: &mut self.output, grouped: self.grouped };
-            state.ordered.hand_over(ended, self.printer, &mut turn);
-        }
-    }
-
-    /// Prints what comes at the end of a file, such as its count.
-    fn conclude(&mut self, searched: &mut Searched) {
-        let needs_order = self.options.needs_order();
-        let state = searched.state.take();
-        let selected = match (&state, needs_order) {
-            (None, _) => 0,
-            (Some(state), true) => state.ordered.selected,
-            (Some(state), false) => state.selected,
-        };
-        if let Some(problem) = searched.problem.take() {
-            self.say(&problem.message);
-            if !problem.opened {
-                return;
-            }
-        }
-        self.matched |= selected > 0;
-        self.grouped |= selected > 0;
-        self.report(&searched.name, selected);
-        if let Some(state) = &state {
-            let binary = state.ordered.binary_match
-                || (state.ordered.encoding_error
-                    && self.options.binary_files == BinaryFiles::Binary);
-            if binary && self.options.prints_lines() {
-                self.output.say(&problem(&searched.name, "binary file matches"));
-            }
-            searched.source.leave(selected, state.ordered.selected_to, self.options);
-        }
-        if searched.skipped > 0 {
-            let what = if searched.unknown { "not known to be cached" } else { "not cached" };
-            let message = format!("{} bytes are {what} and were skipped", searched.skipped);
-            self.say(&problem(&searched.name, &message));
-        }
-    }
-
-    fn report(&mut self, name: &[u8], selected: u64) {
-        let options = self.options;
-        let listed = match options.listing {
-            Listing::None => false,
-            Listing::Matching => selected > 0,
-            Listing::NonMatching => selected == 0,
-        };
-        if options.quiet || options.discard {
-            return;
-        }
-        let mut line = Vec::new();
-        if listed {
-            self.printer.name(&mut line, name);
-            line.push(if options.null_names { 0 } else { b'\n' });
-        } else if options.count && options.listing == Listing::None {
-            if self.printer.with_filename {
-                self.printer.name(&mut line, name);
-                self.printer.after_name(&mut line, SELECTED);
-            }
-            line.extend_from_slice(format!("{selected}\n").as_bytes());
-        }
-        self.output.print(&line);
     }
 }
 

@@ -12,6 +12,7 @@ use seekless_sys::reads::Caching;
 use seekless_sys::residency::{PageRun, Pages};
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Seek, Write};
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::ThreadId;

@@ -1,6 +1,12 @@
+//! Surveys of files that are cached, absent, sparse, remote or changed, and what the rules say of
+//! them.
+
 use super::*;
+use crate::provider::Mock;
+use crate::{Confidence, Kind};
 use crate::{RemoteRule, Server, ServerOptions};
 use rustix::fs::inotify;
+use seekless_device::Row;
 use seekless_sys::residency::{drop_cached, resident_bytes};
 use std::fs;
 use std::io::Write;

@@ -2,6 +2,7 @@
 
 use super::super::threads::{Delivered, Job, Threads};
 use super::*;
+use crate::bypass::Way;
 use seekless_engine::AlignedBuf;
 use seekless_sys::residency;
 use std::os::fd::AsFd;
