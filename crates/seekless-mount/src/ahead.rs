@@ -6,6 +6,7 @@
 //! the list. So a program that does something else costs no more than that, and one that starts
 //! late finds the beginning.
 
+use crate::open::{WHOLE_BYTES, lock};
 use crate::serve::inode;
 use crate::tree::{Kind, Tree};
 use fuser::Notifier;
@@ -15,12 +16,10 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex};
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
-
-use crate::open::{WHOLE_BYTES, lock};
 
 /// So far ahead of the last file of the list that the program has opened.
 const AHEAD_BYTES: u64 = 64 << 20;
@@ -34,8 +33,7 @@ const PIECE_BYTES: usize = 1 << 20;
 /// A file of which the kernel asks for all at once, when it is first read.
 const ONE_READ_BYTES: u64 = 128 << 10;
 
-/// How long the program may open nothing of the list until the rest is left, where the mount cannot
-/// end before.
+/// How long to wait for the program to open more of the list, where the mount cannot end before.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The files to bring in, in the order of first need, and how far the program is.
@@ -107,21 +105,20 @@ impl Expected {
 
     /// Waits until more may be brought in, if that may ever be.
     fn may_go_on(&self, brought: u64, patience: Option<Duration>) -> bool {
-        let mut progress = lock(&self.progress);
-        while !progress.stop && brought >= allowed(progress.reached) {
-            let before = progress.reached;
-            progress = match patience {
-                None => self.changed.wait(progress).unwrap_or_else(|poison| poison.into_inner()),
-                Some(patience) => {
-                    let waited = self.changed.wait_timeout(progress, patience);
-                    waited.unwrap_or_else(|poison| poison.into_inner()).0
-                }
-            };
-            if patience.is_some() && progress.reached == before {
-                return false;
+        let progress = lock(&self.progress);
+        let waits =
+            |progress: &mut Progress| !progress.stop && brought >= allowed(progress.reached);
+        let progress = match patience {
+            None => {
+                let waited = self.changed.wait_while(progress, waits);
+                waited.unwrap_or_else(PoisonError::into_inner)
             }
-        }
-        !progress.stop
+            Some(patience) => {
+                let waited = self.changed.wait_timeout_while(progress, patience, waits);
+                waited.unwrap_or_else(PoisonError::into_inner).0
+            }
+        };
+        !progress.stop && brought < allowed(progress.reached)
     }
 
     /// Whether the kernel has asked for all of the file itself, or is about to.
@@ -149,7 +146,8 @@ pub(crate) enum Root {
 impl Root {
     /// Has the kernel look up a file; false if it finds another.
     fn look_up(&self, file: &File) -> bool {
-        let name = Path::new(&file.name);
+        // As the tree takes names: one that begins with a slash lies in the folder all the same.
+        let name: PathBuf = file.name.split('/').filter(|part| !part.is_empty()).collect();
         let found = match self {
             Self::Path(folder) => statat(CWD, folder.join(name), AtFlags::SYMLINK_NOFOLLOW),
             Self::Held(folder) => statat(folder, name, AtFlags::SYMLINK_NOFOLLOW),
