@@ -16,15 +16,21 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// Makes an image of a folder's content in `place`, and mounts it read-only.
-    pub(crate) fn of(folder: &Path, place: &Path, readahead_kib: u64) -> anyhow::Result<Self> {
+    /// Makes an image of a folder's content in `place`, with room for so many times as much, and
+    /// mounts it read-only.
+    pub(crate) fn of(
+        folder: &Path,
+        place: &Path,
+        readahead_kib: u64,
+        room: u64,
+    ) -> anyhow::Result<Self> {
         let place = place.canonicalize()?; // profiles have absolute names
         let (file, mounted) = (place.join("image"), place.join("mounted"));
         std::fs::create_dir(&mounted)?;
         let used = Command::new("du").args(["-sk", "--apparent-size"]).arg(folder).output()?;
         let used = String::from_utf8_lossy(&used.stdout).into_owned();
         let kib: u64 = used.split_whitespace().next().context("no size")?.parse()?;
-        let blocks = format!("{}k", kib + kib / 4 + (64 << 10));
+        let blocks = format!("{}k", kib * (1 + room) + kib / 4 + (64 << 10));
         let mut make = Command::new("mkfs.ext4");
         succeed(make.args(["-q", "-F", "-d"]).arg(folder).arg(&file).arg(blocks))?;
         let mut attach = Command::new("losetup");
@@ -47,6 +53,18 @@ impl Image {
     /// Where the folder's content is.
     pub(crate) fn mounted(&self) -> &Path {
         &self.mounted
+    }
+
+    /// Adds a file under this name; returns its path.
+    pub(crate) fn add(&self, file: &Path, name: &str) -> anyhow::Result<PathBuf> {
+        let added = self.mounted.join(name);
+        let remount =
+            |how: &str| succeed(Command::new("mount").args(["-o", how]).arg(&self.mounted));
+        remount("remount,rw")?;
+        let copied = std::fs::copy(file, &added);
+        remount("remount,ro")?;
+        copied.with_context(|| format!("cannot copy {}", file.display()))?;
+        Ok(added)
     }
 
     fn mount(&self) -> anyhow::Result<()> {
