@@ -1,7 +1,9 @@
 //! A folder in an ext4 of its own, on a loop device past the machine's page cache.
 
 use crate::command::succeed;
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -74,9 +76,24 @@ impl Image {
     /// Mounts it anew, so that nothing of it is cached.
     pub(crate) fn cool(&self) -> anyhow::Result<()> {
         self.unmount()?;
+        self.await_free()?;
         // Else the device's own cache would keep the inodes and folders.
         succeed(Command::new("blockdev").arg("--flushbufs").arg(&self.device))?;
         self.mount()
+    }
+
+    /// Waits until no mount of it is left in any namespace: a helper, or another's program, has
+    /// copies of all mounts in its own, and with them all that is cached.
+    fn await_free(&self) -> anyhow::Result<()> {
+        for _ in 0..ATTEMPTS {
+            // Of a block device O_EXCL alone asks for the only use.
+            let alone = rustix::fs::OFlags::EXCL.bits() as i32;
+            if OpenOptions::new().read(true).custom_flags(alone).open(&self.device).is_ok() {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        bail!("{} stays mounted in another namespace, so that it is not cold", self.device)
     }
 
     fn unmount(&self) -> anyhow::Result<()> {

@@ -1,8 +1,8 @@
 //! A large file that lies in the page cache, read through a mounted pack and from the file system
-//! that the pack lies on, in turn: with `read`, through a new mapping, and by a touch of each page of
-//! a new mapping, which is what the kernel needs to map it. What differs is the size of the pieces
-//! in which the kernel caches the file. So the mount's file is measured asked for by the program,
-//! and brought in before.
+//! that the pack lies on, in turn: with `read`, through a new mapping, and by a touch of each page
+//! of a new mapping, which is what the kernel needs to map it. What differs is the size of the
+//! pieces in which the kernel caches the file. So the mount's file is measured asked for by the
+//! program, and brought in before.
 
 use crate::folder::Folder;
 use crate::rounds::{load_average, median};

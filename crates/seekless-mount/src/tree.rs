@@ -163,5 +163,7 @@ mod tests {
         assert_eq!(tree.get(d).unwrap().mode, Some(0o750));
         assert!(tree.child(d, "e").is_some() && tree.child(ROOT, ".seekless").is_none());
         assert_eq!(tree.len(), 5);
+        assert_eq!((tree.find("./d//e"), tree.find("/d")), (tree.child(d, "e"), Some(d)));
+        assert!(["d/../d/e", "d/f", "a/b/c"].iter().all(|name| tree.find(name).is_none()));
     }
 }

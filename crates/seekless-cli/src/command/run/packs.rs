@@ -43,7 +43,10 @@ pub(super) fn overlays(words: &[std::ffi::OsString]) -> anyhow::Result<Vec<Overl
 
 /// Opens the packs, for a start that does not happen: else what serves them does.
 pub(super) fn check(overlays: &[Overlay]) -> anyhow::Result<()> {
-    overlays.iter().try_for_each(|overlay| Ok(drop(Store::open(&overlay.pack)?)))
+    for overlay in overlays {
+        Store::open(&overlay.pack)?;
+    }
+    Ok(())
 }
 
 /// Lays the packs over their folders, for this process and its children alone. A helper serves them
