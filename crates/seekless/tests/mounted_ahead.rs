@@ -21,7 +21,7 @@ const OTHER: u32 = 4;
 
 fn content(number: usize) -> Vec<u8> {
     let bytes = [200_000, 3_000_001, 77, 70 << 20, 50_000][number];
-    (0..bytes as u32).map(|at| (at / 9 * (number as u32 + 3) >> 3) as u8).collect()
+    (0..bytes as u32).map(|at| ((at / 9 * (number as u32 + 3)) >> 3) as u8).collect()
 }
 
 struct Room {
