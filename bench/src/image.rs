@@ -1,7 +1,9 @@
 //! A folder in an ext4 of its own, on a loop device past the machine's page cache.
 
 use crate::command::succeed;
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -16,15 +18,21 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// Makes an image of a folder's content in `place`, and mounts it read-only.
-    pub(crate) fn of(folder: &Path, place: &Path, readahead_kib: u64) -> anyhow::Result<Self> {
+    /// Makes an image of a folder's content in `place`, with room for so many times as much, and
+    /// mounts it read-only.
+    pub(crate) fn of(
+        folder: &Path,
+        place: &Path,
+        readahead_kib: u64,
+        room: u64,
+    ) -> anyhow::Result<Self> {
         let place = place.canonicalize()?; // profiles have absolute names
         let (file, mounted) = (place.join("image"), place.join("mounted"));
         std::fs::create_dir(&mounted)?;
         let used = Command::new("du").args(["-sk", "--apparent-size"]).arg(folder).output()?;
         let used = String::from_utf8_lossy(&used.stdout).into_owned();
         let kib: u64 = used.split_whitespace().next().context("no size")?.parse()?;
-        let blocks = format!("{}k", kib + kib / 4 + (64 << 10));
+        let blocks = format!("{}k", kib * (1 + room) + kib / 4 + (64 << 10));
         let mut make = Command::new("mkfs.ext4");
         succeed(make.args(["-q", "-F", "-d"]).arg(folder).arg(&file).arg(blocks))?;
         let mut attach = Command::new("losetup");
@@ -49,6 +57,18 @@ impl Image {
         &self.mounted
     }
 
+    /// Adds a file under this name; returns its path.
+    pub(crate) fn add(&self, file: &Path, name: &str) -> anyhow::Result<PathBuf> {
+        let added = self.mounted.join(name);
+        let remount =
+            |how: &str| succeed(Command::new("mount").args(["-o", how]).arg(&self.mounted));
+        remount("remount,rw")?;
+        let copied = std::fs::copy(file, &added);
+        remount("remount,ro")?;
+        copied.with_context(|| format!("cannot copy {}", file.display()))?;
+        Ok(added)
+    }
+
     fn mount(&self) -> anyhow::Result<()> {
         succeed(Command::new("mount").args(["-o", "ro"]).arg(&self.device).arg(&self.mounted))
     }
@@ -56,9 +76,24 @@ impl Image {
     /// Mounts it anew, so that nothing of it is cached.
     pub(crate) fn cool(&self) -> anyhow::Result<()> {
         self.unmount()?;
+        self.await_free()?;
         // Else the device's own cache would keep the inodes and folders.
         succeed(Command::new("blockdev").arg("--flushbufs").arg(&self.device))?;
         self.mount()
+    }
+
+    /// Waits until no mount of it is left in any namespace: a helper, or another's program, has
+    /// copies of all mounts in its own, and with them all that is cached.
+    fn await_free(&self) -> anyhow::Result<()> {
+        for _ in 0..ATTEMPTS {
+            // Of a block device O_EXCL alone asks for the only use.
+            let alone = rustix::fs::OFlags::EXCL.bits() as i32;
+            if OpenOptions::new().read(true).custom_flags(alone).open(&self.device).is_ok() {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        bail!("{} stays mounted in another namespace, so that it is not cold", self.device)
     }
 
     fn unmount(&self) -> anyhow::Result<()> {

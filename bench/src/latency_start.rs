@@ -10,6 +10,7 @@ mod sources;
 
 use crate::command::Commands;
 use crate::folder::Folder;
+use crate::preload::Preload;
 use crate::rounds::{load_average, median};
 use anyhow::{Context, ensure};
 use delayed::{Delayed, Delays};
@@ -70,6 +71,9 @@ pub(crate) struct Args {
     /// Starts under `run` with a wrong profile, too: that of a script that reads all other files
     #[arg(long)]
     wrong: bool,
+    /// Debian's preload, which takes turns too: it is given some seconds before each start
+    #[arg(long, value_name = "PROGRAM", num_args = 0..=1, default_missing_value = "preload")]
+    preload: Option<PathBuf>,
     /// Timed rounds, after one that is discarded
     #[arg(long, default_value_t = 5)]
     rounds: usize,
@@ -87,6 +91,7 @@ struct Row {
     times: f64,
     /// Seconds under `run` with a wrong profile by plain ones.
     wrong: Option<f64>,
+    preload: Option<Figures>,
     /// Seconds under `run` in the discarded round, when the device was new to it.
     first_seconds: f64,
     /// Bytes that were cached of the files that were looked at, the most before a start.
@@ -115,7 +120,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let before = load_average();
     let folder = Folder::in_(&args.commands.folder)?;
     let place = folder.path().canonicalize()?; // profiles have absolute names
-    let bench = Bench { seekless: args.commands.ours()?, place: &place, args };
+    let preload = args.preload.as_ref().map(|program| Preload::find(program, &place));
+    let preload = preload.transpose()?.flatten();
+    let bench = Bench { seekless: args.commands.ours()?, place: &place, preload, args };
     let mut rows = Vec::new();
     for program in programs::all(args, &place, &bench.mounted())? {
         rows.push(bench.program(&program)?);
@@ -127,7 +134,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     println!("{}", table(&HEADER, rows.iter().map(cells).collect()));
     println!(
         "\nCold, from exec to exit; medians of {} rounds that alternate, after one discarded, whose \
-         start under run is `first`; `wrong` is the time with a wrong profile, of plain; each read \
+         start under run is `first`; `wrong` is the time with a wrong profile, of plain; preload had six seconds before; each read \
          takes {} ms, {} at once; run is told {} of the \
          device; the profile is from another script of the kind; answers are the same. Load \
          average {before} before and {} after.",
@@ -140,8 +147,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-const HEADER: [&str; 10] =
-    ["program", "plain s", "reads", "bytes", "run s", "reads", "bytes", "times", "first", "cached"];
+const HEADER: [&str; 12] = [
+    "program",
+    "plain s",
+    "reads",
+    "bytes",
+    "run s",
+    "reads",
+    "bytes",
+    "times",
+    "first",
+    "wrong",
+    "preload s",
+    "cached",
+];
 
 fn cells(row: &Row) -> Vec<String> {
     let figures = |figures: &Figures| {
@@ -153,6 +172,7 @@ fn cells(row: &Row) -> Vec<String> {
     cells.extend(figures(&row.run));
     cells.extend([format!("{:.2}", row.times), format!("{:.2}", row.first_seconds)]);
     cells.push(row.wrong.map_or_else(String::new, |wrong| format!("{wrong:.2}")));
+    cells.push(row.preload.map_or_else(String::new, |of| format!("{:.2}", of.seconds)));
     cells.push(format_bytes(row.cached_bytes));
     cells
 }
@@ -160,6 +180,7 @@ fn cells(row: &Row) -> Vec<String> {
 struct Bench<'a> {
     seekless: PathBuf,
     place: &'a Path,
+    preload: Option<Preload>,
     args: &'a Args,
 }
 
@@ -179,24 +200,39 @@ impl Bench<'_> {
             true => Some(self.learn(program, "wrong", &program.other)?.0),
             false => None,
         };
+        let learned = self.preload.as_ref().map(|preload| self.teach(preload, program));
+        let learned = learned.transpose()?;
         let (mut plain, mut warmed, mut misled) = (Vec::new(), Vec::new(), Vec::new());
+        let mut preloaded = Vec::new();
         for _ in 0..=self.args.rounds {
             plain.push(self.trial(program, None, &files, &mut delayed)?);
             warmed.push(self.trial(program, Some(&profile), &files, &mut delayed)?);
             if wrong.is_some() {
                 misled.push(self.trial(program, wrong.as_deref(), &files, &mut delayed)?);
             }
+            if let (Some(preload), Some(learned)) = (&self.preload, &learned) {
+                delayed.cool()?;
+                let ahead = preload.ahead(learned)?;
+                preloaded.push(self.timed(program, None, &delayed)?);
+                drop(ahead);
+            }
         }
         let answer = &plain[0].answer;
-        let same = plain.iter().chain(&warmed).chain(&misled).all(|trial| trial.answer == *answer);
+        let same = plain
+            .iter()
+            .chain(&warmed)
+            .chain(&misled)
+            .chain(&preloaded)
+            .all(|trial| trial.answer == *answer);
         ensure!(same && !answer.is_empty(), "{}: the answers differ", program.name);
         let cached_bytes = plain.iter().chain(&warmed).map(|trial| trial.cached_bytes).max();
         let first_seconds = warmed[0].seconds;
         let (plain, run) = (figures(&plain[1..]), figures(&warmed[1..]));
+        let preload = preloaded.get(1..).map(figures);
         let wrong = misled.get(1..).map(|misled| figures(misled).seconds / plain.seconds);
         let (name, times) = (program.name.clone(), plain.seconds / run.seconds);
         let cached_bytes = cached_bytes.unwrap_or(0);
-        Ok(Row { program: name, plain, run, times, wrong, first_seconds, cached_bytes })
+        Ok(Row { program: name, plain, run, times, wrong, preload, first_seconds, cached_bytes })
     }
 
     /// Learns from a start: twice, so that the program has compiled what it compiles. Returns the
@@ -227,15 +263,28 @@ impl Bench<'_> {
 
     /// Starts a program behind the words of `command`; returns what it prints.
     fn answer(&self, command: &mut Command, words: &Words) -> anyhow::Result<Vec<u8>> {
-        command.args(words);
-        command.env("PYTHONPATH", self.mounted()).env("PYTHONDONTWRITEBYTECODE", "1");
-        command.env("XDG_STATE_HOME", self.place.join("state"));
-        command.env("MPLCONFIGDIR", self.place.join("matplotlib"));
-        let output = command.stdin(Stdio::null()).output();
+        let output = self.surround(command).args(words).output();
         let output = output.with_context(|| format!("cannot run {command:?}"))?;
         let said = String::from_utf8_lossy(&output.stderr);
         ensure!(output.status.success(), "{command:?} failed: {said}");
         Ok(output.stdout)
+    }
+
+    /// Has preload see a start of the same kind. Returns what it has learned.
+    fn teach(&self, preload: &Preload, program: &Program) -> anyhow::Result<PathBuf> {
+        preload.learn(self.place, || {
+            let (first, words) = program.alike.split_first().context("no program")?;
+            let mut command = Command::new(first);
+            self.surround(&mut command).args(words).stdout(Stdio::null()).stderr(Stdio::null());
+            command.spawn().with_context(|| format!("cannot run {command:?}"))
+        })
+    }
+
+    /// The environment of a program.
+    fn surround<'c>(&self, command: &'c mut Command) -> &'c mut Command {
+        command.env("PYTHONPATH", self.mounted()).env("PYTHONDONTWRITEBYTECODE", "1");
+        command.env("XDG_STATE_HOME", self.place.join("state"));
+        command.env("MPLCONFIGDIR", self.place.join("matplotlib")).stdin(Stdio::null())
     }
 
     /// One cold start: alone, or under `run` with a profile.
@@ -248,6 +297,15 @@ impl Bench<'_> {
     ) -> anyhow::Result<Trial> {
         delayed.cool()?;
         let cached_bytes = files.iter().map(|path| cached(path)).sum::<anyhow::Result<u64>>()?;
+        Ok(Trial { cached_bytes, ..self.timed(program, profile, delayed)? })
+    }
+
+    fn timed(
+        &self,
+        program: &Program,
+        profile: Option<&Path>,
+        delayed: &Delayed,
+    ) -> anyhow::Result<Trial> {
         let mut command = match profile {
             Some(profile) => {
                 let mut command = Command::new(&self.seekless);
@@ -262,7 +320,7 @@ impl Bench<'_> {
         let answer = self.answer(&mut command, &program.start)?;
         let seconds = started.elapsed().as_secs_f64();
         let (requests, bytes) = delayed.asked();
-        Ok(Trial { seconds, requests, bytes, cached_bytes, answer })
+        Ok(Trial { seconds, requests, bytes, cached_bytes: 0, answer })
     }
 }
 

@@ -11,6 +11,8 @@ mod image;
 mod landlord;
 mod latency_start;
 mod lists;
+mod mounted_reads;
+mod preload;
 mod recall;
 mod recording;
 mod records;
@@ -68,6 +70,8 @@ enum Question {
     /// A root file system as squashfs in the order of `seekless export`, beside that of one run's
     /// first accesses: what a start that was left out asks of the device (root).
     Lists(lists::Args),
+    /// A file that is cached, read through a mounted pack and beside it, with `read` and mapped.
+    MountedReads(mounted_reads::Args),
     /// The player of `seekless replay` beside fio's: I/Os a second, processor time for an I/O, and
     /// a timed trace.
     Replay(replay::Args),
@@ -98,6 +102,7 @@ fn main() -> ExitCode {
         Question::Recording(args) => recording::run(&args),
         Question::Records(args) => records::run(&args),
         Question::Lists(args) => lists::run(&args),
+        Question::MountedReads(args) => mounted_reads::run(&args),
         Question::Replay(args) => replay::run(&args),
         Question::Simulate(args) => simulate::run(&args),
         Question::Speed(args) => speed::run(&args),

@@ -53,7 +53,7 @@ struct Row {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let folder = Folder::in_(&args.commands.folder)?;
-    let image = Image::of(&args.root, folder.path(), 0)?;
+    let image = Image::of(&args.root, folder.path(), 0, 0)?;
     let ours = args.commands.ours()?;
     let mut rows = Vec::new();
     for start in &args.start {

@@ -1,11 +1,15 @@
 //! How long programs take from exec to exit when nothing of them is cached: alone, under `seekless
-//! run`, and after `vmtouch -t`, in turn. They lie on an ext4 of their own on a loop device, which
+//! run`, after `vmtouch -t`, with Debian's `preload`, and from a mounted pack or squashfs, in turn.
+//! They lie on an ext4 of their own on a loop device, which
 //! is mounted anew before each start: so they are cold without emptying the machine's caches. The
 //! kernel's throttle can slow that device. Needs root.
+
+mod packed;
 
 use crate::command::{Commands, succeed};
 use crate::folder::Folder;
 use crate::image::Image;
+use crate::preload::Preload;
 use crate::rounds::{load_average, median};
 use anyhow::{Context, ensure};
 use seekless::device::DeviceSpec;
@@ -26,7 +30,7 @@ pub(crate) struct Args {
     /// The Python to start
     #[arg(long, value_name = "PROGRAM", default_value = "python3")]
     python: PathBuf,
-    /// What to import, one start each
+    /// What to import, one start each; `a+b` is a start that imports both
     #[arg(long, value_delimiter = ',', default_value = "numpy,pandas,matplotlib.pyplot,torch")]
     imports: Vec<String>,
     /// The limits behind which to measure; `none` is the disk itself
@@ -38,6 +42,12 @@ pub(crate) struct Args {
     /// Starts under `run` with a wrong profile, too: that of a script that reads packages' tests
     #[arg(long)]
     wrong: bool,
+    /// Starts from a mounted pack, under `run --mount` and from squashfs, too
+    #[arg(long)]
+    mounted: bool,
+    /// Debian's preload, which takes turns too: it is given some seconds before each start
+    #[arg(long, value_name = "PROGRAM", num_args = 0..=1, default_missing_value = "preload")]
+    preload: Option<PathBuf>,
     /// Timed rounds, after one that is discarded
     #[arg(long, default_value_t = 5)]
     rounds: usize,
@@ -56,6 +66,21 @@ enum Way {
     Run,
     Wrong,
     Vmtouch,
+    Preload,
+    Mount,
+    RunMount,
+    Squashfuse,
+}
+
+/// What a way to start needs.
+struct Prepared {
+    script: String,
+    profile: PathBuf,
+    wrong: Option<PathBuf>,
+    /// For vmtouch.
+    listed: PathBuf,
+    pack: Option<PathBuf>,
+    preload_state: Option<PathBuf>,
 }
 
 /// Reads what no start needs.
@@ -86,10 +111,22 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         text => Some(text.parse::<DeviceSpec>()?),
     };
     let folder = Folder::in_(&args.commands.folder)?;
-    let image = Image::of(&args.packages, folder.path(), args.readahead)?;
+    // Room for a pack of each import, and for squashfs.
+    let room = if args.mounted { args.imports.len() as u64 + 1 } else { 0 };
+    let image = Image::of(&args.packages, folder.path(), args.readahead, room)?;
+    let at = folder.path().canonicalize()?.join("at");
+    std::fs::create_dir(&at)?;
+    let squashed = match args.mounted {
+        true => packed::squash(&image, &args.packages, folder.path())?,
+        false => None,
+    };
+    let preload = args.preload.as_ref().map(|program| Preload::find(program, folder.path()));
     let bench = Bench {
         seekless: args.commands.ours()?,
         vmtouch: Command::new("vmtouch").arg("-V").output().is_ok(),
+        preload: preload.transpose()?.flatten(),
+        squashed,
+        at,
         state: folder.path().canonicalize()?.join("state"),
         device,
         args,
@@ -106,7 +143,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let cells = rows.iter().map(|row| {
         vec![
             row.import.clone(),
-            format!("{:?}", row.way).to_lowercase(),
+            row.way.name(),
             format!("{:.2}", row.seconds),
             format!("{:.2}", row.of_plain),
             format_count(row.requests),
@@ -117,7 +154,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     println!("{}", table(&header, cells.collect()));
     println!(
         "\nCold, from exec to exit; medians of {} rounds that alternate, after one discarded; device \
-         {}, readahead {} KiB; the profile is from another script that imports the same. Load \
+         {}, readahead {} KiB; profile and pack are from another script that imports the same. Load \
          average {before} before and {} after.",
         args.rounds,
         args.device,
@@ -130,29 +167,40 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 struct Bench<'a> {
     seekless: PathBuf,
     vmtouch: bool,
+    preload: Option<Preload>,
+    squashed: Option<PathBuf>,
+    /// Where packs and squashfs are mounted.
+    at: PathBuf,
     state: PathBuf,
     device: Option<DeviceSpec>,
     args: &'a Args,
     image: Image,
 }
 
+impl Way {
+    fn name(self) -> String {
+        let words = match self {
+            Self::Plain => "plain",
+            Self::Run => "run",
+            Self::Wrong => "run, wrong profile",
+            Self::Vmtouch => "vmtouch",
+            Self::Preload => "preload",
+            Self::Mount => "mount",
+            Self::RunMount => "run --mount",
+            Self::Squashfuse => "squashfuse",
+        };
+        words.to_owned()
+    }
+}
+
 impl Bench<'_> {
     fn import(&self, import: &str) -> anyhow::Result<Vec<Row>> {
-        let profile = self.learn(import, &format!("import {import} as it\nprint(len(dir(it)))"))?;
-        let wrong = match self.args.wrong {
-            true => Some(self.learn("wrong", READS_TESTS)?),
-            false => None,
-        };
-        let listed = self.list(&profile)?;
-        let script = format!("import {import}, sys; sys.exit(0)");
-        let mut ways = vec![Way::Plain, Way::Run];
-        ways.extend(wrong.as_ref().map(|_| Way::Wrong));
-        ways.extend(self.vmtouch.then_some(Way::Vmtouch));
+        let prepared = self.prepare(import)?;
+        let ways = self.ways(&prepared);
         let mut trials: Vec<Vec<Trial>> = ways.iter().map(|_| Vec::new()).collect();
         for round in 0..=self.args.rounds {
             for (way, trials) in ways.iter().zip(&mut trials) {
-                let profile = wrong.as_ref().filter(|_| *way == Way::Wrong).unwrap_or(&profile);
-                let trial = self.trial(*way, &script, profile, &listed)?;
+                let trial = self.trial(*way, &prepared)?;
                 if round > 0 {
                     trials.push(trial);
                 }
@@ -173,6 +221,55 @@ impl Bench<'_> {
         Ok(ways.iter().zip(&trials).map(row).collect())
     }
 
+    fn prepare(&self, import: &str) -> anyhow::Result<Prepared> {
+        let (names, last) =
+            (import.replace('+', ", "), import.rsplit('+').next().unwrap_or(import));
+        let alike = format!("import {names}\nprint(len(dir({last})))");
+        let profile = self.learn(import, &alike)?;
+        let wrong = match self.args.wrong {
+            true => Some(self.learn("wrong", READS_TESTS)?),
+            false => None,
+        };
+        let pack = match self.args.mounted {
+            true => Some(self.pack(import, &alike)?),
+            false => None,
+        };
+        let stays = format!("{alike}\nimport time; time.sleep(60)");
+        let learn = |preload: &Preload| {
+            preload.learn(&self.state, || {
+                let mut command = Command::new("env");
+                Ok(self.python(&mut command, self.image.mounted()).args(["-c", &stays]).spawn()?)
+            })
+        };
+        Ok(Prepared {
+            script: format!("import {names}, sys; sys.exit(0)"),
+            listed: self.list(&profile)?,
+            preload_state: self.preload.as_ref().map(learn).transpose()?,
+            profile,
+            wrong,
+            pack,
+        })
+    }
+
+    fn ways(&self, prepared: &Prepared) -> Vec<Way> {
+        let mut ways = vec![Way::Plain, Way::Run];
+        ways.extend(prepared.wrong.as_ref().map(|_| Way::Wrong));
+        ways.extend(self.vmtouch.then_some(Way::Vmtouch));
+        ways.extend(prepared.preload_state.as_ref().map(|_| Way::Preload));
+        ways.extend(prepared.pack.iter().flat_map(|_| [Way::Mount, Way::RunMount]));
+        ways.extend(self.squashed.as_ref().map(|_| Way::Squashfuse));
+        ways
+    }
+
+    /// A pack of the packages, ordered by a start of this script.
+    fn pack(&self, import: &str, script: &str) -> anyhow::Result<PathBuf> {
+        let recording = self.state.join(format!("recorded-{import}.parquet"));
+        let mut command = Command::new(&self.seekless);
+        command.args(["record", "-o"]).arg(&recording).arg("--");
+        succeed(self.python(&mut command, &self.args.packages).args(["-c", script]))?;
+        packed::pack(&self.image, &self.seekless, &self.args.packages, &recording)
+    }
+
     /// Learns from a script: twice whole, so that Python has compiled what it compiles.
     fn learn(&self, name: &str, script: &str) -> anyhow::Result<PathBuf> {
         let profile = self.state.join(format!("{name}.parquet"));
@@ -180,7 +277,7 @@ impl Bench<'_> {
         for _ in 0..2 {
             let mut command = Command::new(&self.seekless);
             command.args(["run", "--record", "--profile"]).arg(&profile).arg("--");
-            succeed(self.python(&mut command).args(["-c", script]))?;
+            succeed(self.python(&mut command, self.image.mounted()).args(["-c", script]))?;
         }
         Ok(profile)
     }
@@ -200,41 +297,22 @@ impl Bench<'_> {
         Ok(list)
     }
 
-    /// The words that start Python with the packages.
-    fn python<'c>(&self, command: &'c mut Command) -> &'c mut Command {
-        command.arg(&self.args.python).env("PYTHONPATH", self.image.mounted());
+    /// The words that start Python with the packages that lie at `packages`.
+    fn python<'c>(&self, command: &'c mut Command, packages: &Path) -> &'c mut Command {
+        command.arg(&self.args.python).env("PYTHONPATH", packages);
         command.env("XDG_STATE_HOME", &self.state).env("PYTHONDONTWRITEBYTECODE", "1");
+        command.env("MPLCONFIGDIR", self.state.join("matplotlib"));
         command.stdin(Stdio::null()).stdout(Stdio::null())
     }
 
-    fn trial(
-        &self,
-        way: Way,
-        script: &str,
-        profile: &Path,
-        listed: &Path,
-    ) -> anyhow::Result<Trial> {
+    fn trial(&self, way: Way, prepared: &Prepared) -> anyhow::Result<Trial> {
         self.image.cool()?;
         let start = || -> anyhow::Result<f64> {
-            let started = Instant::now();
-            let mut command = match way {
-                Way::Run | Way::Wrong => {
-                    let mut command = Command::new(&self.seekless);
-                    command.args(["run", "--profile"]).arg(profile);
-                    if self.device.is_some() && !self.args.untold {
-                        command.args(["--device", &self.args.device]);
-                    }
-                    command.arg("--");
-                    command
-                }
-                Way::Vmtouch => {
-                    succeed(Command::new("vmtouch").args(["-t", "-q", "-b"]).arg(listed))?;
-                    Command::new("env")
-                }
-                Way::Plain => Command::new("env"),
-            };
-            succeed(self.python(&mut command).args(["-c", script]))?;
-            Ok(started.elapsed().as_secs_f64())
+            let seconds = self.seconds(way, prepared)?;
+            if way == Way::Squashfuse {
+                succeed(Command::new("umount").arg(&self.at))?;
+            }
+            Ok(seconds)
         };
         let Some(DeviceSpec::Volume { iops, bytes_per_second }) = &self.device else {
             return Ok(Trial { seconds: start()?, served: ReadsServed::default() });
@@ -242,5 +320,65 @@ impl Bench<'_> {
         let slowed = Slowed::new(&[self.image.mounted()], *iops, *bytes_per_second)?;
         let (seconds, served) = slowed.during(start)?;
         Ok(Trial { seconds: seconds?, served })
+    }
+
+    /// One start; what was begun for it beside the program ends here, unless it is a mount.
+    fn seconds(&self, way: Way, prepared: &Prepared) -> anyhow::Result<f64> {
+        let reads_ahead = match (way, &self.preload, &prepared.preload_state) {
+            (Way::Preload, Some(preload), Some(state)) => Some(preload.ahead(state)?),
+            _ => None,
+        };
+        let started = Instant::now();
+        let (mut command, packages) = self.begun(way, prepared)?;
+        succeed(self.python(&mut command, &packages).args(["-c", &prepared.script]))?;
+        let seconds = started.elapsed().as_secs_f64();
+        drop(reads_ahead);
+        Ok(seconds)
+    }
+
+    /// The words before the program's, after what goes before it, and where it finds the packages.
+    fn begun(&self, way: Way, prepared: &Prepared) -> anyhow::Result<(Command, PathBuf)> {
+        let mounted = self.image.mounted().to_owned();
+        let mut seekless = Command::new(&self.seekless);
+        Ok(match way {
+            Way::Plain | Way::Preload => (Command::new("env"), mounted),
+            Way::Run | Way::Wrong => {
+                let wrong = prepared.wrong.as_ref().filter(|_| way == Way::Wrong);
+                self.run(&mut seekless, wrong.unwrap_or(&prepared.profile)).arg("--");
+                (seekless, mounted)
+            }
+            Way::Vmtouch => {
+                let mut vmtouch = Command::new("vmtouch");
+                succeed(vmtouch.args(["-t", "-q", "-b"]).arg(&prepared.listed))?;
+                (Command::new("env"), mounted)
+            }
+            Way::Mount => {
+                let pack = prepared.pack.as_ref().context("no pack")?;
+                seekless.arg("mount").arg(pack).arg(&self.at).arg("--");
+                (seekless, self.at.clone())
+            }
+            Way::RunMount => {
+                let pack = prepared.pack.as_ref().context("no pack")?;
+                let mut over = pack.clone().into_os_string();
+                over.push("=");
+                over.push(&mounted);
+                self.run(&mut seekless, &prepared.profile).arg("--mount").arg(over).arg("--");
+                (seekless, mounted)
+            }
+            Way::Squashfuse => {
+                let squashed = self.squashed.as_ref().context("no squashfs")?;
+                succeed(Command::new("squashfuse").arg(squashed).arg(&self.at))?;
+                (Command::new("env"), self.at.clone())
+            }
+        })
+    }
+
+    /// The words of `run` with this profile.
+    fn run<'c>(&self, command: &'c mut Command, profile: &Path) -> &'c mut Command {
+        command.args(["run", "--profile"]).arg(profile);
+        if self.device.is_some() && !self.args.untold {
+            command.args(["--device", &self.args.device]);
+        }
+        command
     }
 }

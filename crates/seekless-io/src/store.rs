@@ -1,5 +1,6 @@
 //! The public face: packs that are open for loading.
 
+use crate::cached::Names;
 use crate::decision::Decision;
 use crate::error::Error;
 use crate::shared::Shared;
@@ -179,6 +180,16 @@ impl Store {
     #[must_use]
     pub fn learned(&self) -> Option<PredictionModel> {
         self.shared.drained().planner.prediction().map(Prediction::learned)
+    }
+
+    /// The names of the files that a program is likely to load, before it has loaded anything: what
+    /// most of the recorded runs load, in the order of first need. None if the store was opened
+    /// without a prediction.
+    #[must_use]
+    pub fn usual(&self) -> Vec<&str> {
+        let usual = self.shared.drained().planner.prediction().map(|known| known.model().usual());
+        let (ids, sources) = (usual.unwrap_or_default(), &self.shared.sources);
+        ids.into_iter().map(|id| sources.name(id)).collect()
     }
 
     /// Why what a pack says of its program's loads is not used: `None` if it is, or no pack says

@@ -1,6 +1,7 @@
 //! Mounts by the system call alone, apart from serving: a process may mount, give the mount to
 //! others, and serve it from threads that it starts only then.
 
+use crate::ahead::Root;
 use crate::error::{Error, Result};
 use crate::mount::{Mounted, Options, check, configuration, served};
 use fuser::{Session, SessionACL};
@@ -16,6 +17,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Attached {
     fuse: OwnedFd,
+    /// The folder as it is there, for when the process no longer sees the mount.
+    root: OwnedFd,
     folder: PathBuf,
 }
 
@@ -38,7 +41,9 @@ pub fn attach(folder: &Path) -> Result<Attached> {
     let options = CString::new(options).map_err(|_| failed(rustix::io::Errno::INVAL))?;
     let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
     mount("seekless", folder, "fuse.seekless", flags, Some(options.as_c_str())).map_err(failed)?;
-    Ok(Attached { fuse, folder: folder.to_owned() })
+    let root = open(folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+        .map_err(failed)?;
+    Ok(Attached { fuse, root, folder: folder.to_owned() })
 }
 
 impl Attached {
@@ -54,12 +59,12 @@ impl Attached {
     /// # Errors
     /// [`System`](crate::ErrorKind::System): it is no longer mounted.
     pub fn serve(self, store: Store, options: Options) -> Result<Mounted> {
-        let Self { fuse, folder } = self;
-        let (served, left_out) = served(store, options.failed);
+        let Self { fuse, root, folder } = self;
+        let (served, about) = served(store, options.ahead_bytes, options.failed);
         let config = configuration(Vec::new(), SessionACL::All);
         let session = Session::from_fd(served, fuse, SessionACL::All, config)
             .and_then(Session::spawn)
             .map_err(|error| Error::system("serve the pack at", &folder, error))?;
-        Ok(Mounted::new(session, folder, left_out))
+        Mounted::begin(session, &folder, about, Root::Held(root))
     }
 }

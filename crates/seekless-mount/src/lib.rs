@@ -18,6 +18,7 @@
 
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod attach;
 mod error;
 mod mount;

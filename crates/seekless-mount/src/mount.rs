@@ -1,5 +1,6 @@
 //! Mounts a pack, and unmounts it.
 
+use crate::ahead::{Ahead, Expected, Root};
 use crate::error::{Error, Result};
 use crate::open::Open;
 use crate::serve::Served;
@@ -10,6 +11,7 @@ use rustix::process::{getegid, geteuid};
 use seekless_io::Store;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread::available_parallelism;
 
 /// How a pack is mounted.
@@ -19,14 +21,19 @@ pub struct Options {
     pub all_users: bool,
     /// Whether the folder may hold something, which is hidden while the pack is mounted there.
     pub over: bool,
+    /// Of the files that most of the recorded runs load, the first that hold so many bytes are
+    /// brought into the kernel's page cache, without waiting for the program to ask for them: in
+    /// the order of first need, and not far ahead of what it opens.
+    pub ahead_bytes: u64,
     /// Gets the words of each read that fails; the program sees an error of the system alone.
     pub failed: Box<dyn Fn(&str) + Send + Sync>,
 }
 
 impl Default for Options {
-    /// For the user who mounts it, on an empty folder, in silence.
+    /// For the user who mounts it, on an empty folder, in silence, with 256 MiB brought in ahead.
     fn default() -> Self {
-        Self { all_users: false, over: false, failed: Box::new(|_| ()) }
+        let failed = Box::new(|_: &str| ());
+        Self { all_users: false, over: false, ahead_bytes: 256 << 20, failed }
     }
 }
 
@@ -35,6 +42,7 @@ impl fmt::Debug for Options {
         out.debug_struct("Options")
             .field("all_users", &self.all_users)
             .field("over", &self.over)
+            .field("ahead_bytes", &self.ahead_bytes)
             .finish_non_exhaustive()
     }
 }
@@ -42,6 +50,8 @@ impl fmt::Debug for Options {
 /// A pack that is mounted. Dropped, it is unmounted.
 #[derive(Debug)]
 pub struct Mounted {
+    /// Ends before it is unmounted.
+    ahead: Ahead,
     session: BackgroundSession,
     folder: PathBuf,
     left_out: u64,
@@ -57,7 +67,7 @@ pub struct Mounted {
 pub fn mount(store: Store, folder: &Path, options: Options) -> Result<Mounted> {
     check(folder, options.over)?;
     let name = store.path().display().to_string();
-    let (served, left_out) = served(store, options.failed);
+    let (served, about) = served(store, options.ahead_bytes, options.failed);
     let mount_options = vec![
         MountOption::RO,
         MountOption::NoSuid,
@@ -71,16 +81,29 @@ pub fn mount(store: Store, folder: &Path, options: Options) -> Result<Mounted> {
     let session = Session::new(served, folder, &configuration(mount_options, acl))
         .and_then(Session::spawn)
         .map_err(|error| Error::system("mount the pack at", folder, error))?;
-    Ok(Mounted::new(session, folder.to_owned(), left_out))
+    let absolute = std::path::absolute(folder).map_err(|error| Error::unreadable(folder, error))?;
+    Mounted::begin(session, folder, about, Root::Path(absolute))
 }
 
-/// What answers the kernel, and how many entries have no place in a file system.
-pub(crate) fn served(store: Store, failed: Box<dyn Fn(&str) + Send + Sync>) -> (Served, u64) {
+/// What is known of a pack once what serves it is made.
+pub(crate) struct About {
+    store: Store,
+    expected: Arc<Expected>,
+    left_out: u64,
+}
+
+/// What answers the kernel.
+pub(crate) fn served(
+    store: Store,
+    ahead_bytes: u64,
+    failed: Box<dyn Fn(&str) + Send + Sync>,
+) -> (Served, About) {
     let tree = Tree::new(store.index());
-    let left_out = tree.left_out;
+    let expected = Arc::new(Expected::new(&store, &tree, ahead_bytes));
+    let about = About { store: store.clone(), expected: expected.clone(), left_out: tree.left_out };
     let owner = (geteuid().as_raw(), getegid().as_raw());
     let open = Open::default();
-    (Served { tree, owner, failed, open, opens_folders: false, store }, left_out)
+    (Served { tree, owner, failed, open, expected, opens_folders: false, store }, about)
 }
 
 pub(crate) fn configuration(mount_options: Vec<MountOption>, acl: SessionACL) -> Config {
@@ -105,8 +128,17 @@ pub(crate) fn check(folder: &Path, over: bool) -> Result<()> {
 }
 
 impl Mounted {
-    pub(crate) fn new(session: BackgroundSession, folder: PathBuf, left_out: u64) -> Self {
-        Self { session, folder, left_out }
+    /// Begins to bring in what the program is expected to read.
+    pub(crate) fn begin(
+        session: BackgroundSession,
+        folder: &Path,
+        about: About,
+        root: Root,
+    ) -> Result<Self> {
+        let About { store, expected, left_out } = about;
+        let ahead = Ahead::begin(expected, store, session.notifier(), root)
+            .map_err(|error| Error::system("start a thread for the pack at", folder, error))?;
+        Ok(Self { ahead, session, folder: folder.to_owned(), left_out })
     }
 
     /// Waits until others have unmounted it, or the last process that sees it has ended.
@@ -136,7 +168,8 @@ impl Mounted {
         if !self.is_mounted() {
             return Ok(());
         }
-        let Self { session, folder, .. } = self;
+        let Self { ahead, session, folder, .. } = self;
+        drop(ahead);
         match session.umount_and_join() {
             // A thread that asks the kernel for more just then is told so.
             Err(error) if error.raw_os_error() == Some(Errno::CONNABORTED.raw_os_error()) => Ok(()),

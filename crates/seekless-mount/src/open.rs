@@ -25,7 +25,7 @@ const UNIT_BYTES: u64 = 1 << 20;
 const UNITS_MAX: u64 = 4;
 
 /// Files up to this length are loaded whole: a cache of the usual 64 MiB keeps them.
-const WHOLE_BYTES: u64 = 32 << 20;
+pub(crate) const WHOLE_BYTES: u64 = 32 << 20;
 
 /// Parts that are held of a file: a library is read at two places in turn, code and data.
 const PARTS: usize = 2;

@@ -1,5 +1,6 @@
 //! Answers the kernel's questions about a pack.
 
+use crate::ahead::Expected;
 use crate::open::{Open, lock};
 use crate::tree::{Kind, Node, ROOT, Tree};
 use fuser::{
@@ -10,6 +11,7 @@ use fuser::{
 use seekless_io::Store;
 use std::ffi::OsStr;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long the kernel may believe what it was told: nothing changes while the pack is mounted.
@@ -29,12 +31,14 @@ pub(crate) struct Served {
     /// Gets the words of each read that fails.
     pub(crate) failed: Box<dyn Fn(&str) + Send + Sync>,
     pub(crate) open: Open,
+    /// Is told what the program opens.
+    pub(crate) expected: Arc<Expected>,
     /// Whether the kernel opens folders by itself, once it was told that it may.
     pub(crate) opens_folders: bool,
 }
 
 /// FUSE counts from 1.
-fn inode(number: usize) -> INodeNo {
+pub(crate) fn inode(number: usize) -> INodeNo {
     INodeNo(number as u64 + 1)
 }
 
@@ -161,7 +165,8 @@ impl Filesystem for Served {
         }
     }
 
-    fn open(&self, _request: &Request, _inode: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
+    fn open(&self, _request: &Request, inode: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
+        self.expected.opened(number(inode));
         // The kernel itself refuses to open for writing: the mount is read-only.
         reply.opened(self.open.add(), FopenFlags::FOPEN_KEEP_CACHE);
     }

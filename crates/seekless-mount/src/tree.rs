@@ -70,6 +70,12 @@ impl Tree {
         }
     }
 
+    /// The node of an entry of this name. `None` if it has no place, or one that no path leads to.
+    pub(crate) fn find(&self, name: &str) -> Option<usize> {
+        let mut parts = name.split('/').filter(|part| !part.is_empty() && *part != ".");
+        parts.try_fold(ROOT, |folder, part| (part != "..").then(|| self.child(folder, part))?)
+    }
+
     /// `None` if there is no place for it.
     fn add(&mut self, name: &str, entry: &Entry, number: u32) -> Option<()> {
         // As the store compares names: without empty and `.` parts.
@@ -157,5 +163,7 @@ mod tests {
         assert_eq!(tree.get(d).unwrap().mode, Some(0o750));
         assert!(tree.child(d, "e").is_some() && tree.child(ROOT, ".seekless").is_none());
         assert_eq!(tree.len(), 5);
+        assert_eq!((tree.find("./d//e"), tree.find("/d")), (tree.child(d, "e"), Some(d)));
+        assert!(["d/../d/e", "d/f", "a/b/c"].iter().all(|name| tree.find(name).is_none()));
     }
 }

@@ -320,6 +320,12 @@ impl Prediction {
         self.score
     }
 
+    /// What was known before the first load of this run.
+    #[must_use]
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
     /// The model with what was learned since: this run is its newest.
     #[must_use]
     pub fn learned(&self) -> Model {

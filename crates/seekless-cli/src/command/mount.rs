@@ -3,8 +3,9 @@
 use crate::interrupt;
 use anyhow::Context;
 use seekless::device::units::{counted, parse_bytes};
-use seekless::io::Store;
+use seekless::io::{Store, StoreBuilder};
 use seekless::mount::{Mounted, Options, mount};
+use seekless::sys::memory::free_bytes;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -16,12 +17,17 @@ use std::time::Duration;
 /// How often it is looked whether the pack is to be unmounted, or was.
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// What is brought in ahead is read so far ahead of the kernel's page cache: enough for large
+/// requests, and little enough that a file which was not expected does not wait long behind them.
+const WINDOW_BYTES: u64 = 16 << 20;
+
 /// Mount a pack as a read-only folder.
 ///
 /// Programs that know nothing of Seekless read the files of PACK in DIR. What they read comes
 /// through the store: in a few large requests, decoded by all cores, with the files that the
 /// program is likely to read next, if the pack says so. What was read once lies in the kernel's
-/// page cache.
+/// page cache. What most of the recorded runs load is brought there at once, in the order of first
+/// need and not far ahead of what the program opens.
 ///
 /// The pack is unmounted on Ctrl-C, or by `fusermount3 -u DIR`. With a command, it is unmounted
 /// when that ends, and the exit status is the command's. Without root this needs the package fuse3.
@@ -48,6 +54,10 @@ pub struct Args {
     /// Memory for files that were read, beside the kernel's page cache
     #[arg(long, value_name = "BYTES", default_value = "64MiB", value_parser = parse_bytes)]
     cache: u64,
+    /// Bring in at most so much of what most of the recorded runs load, before the program asks for
+    /// it; 0 is nothing [default: half of the free memory]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    ahead: Option<u64>,
     /// Do not read files ahead because the pack says that the program is likely to read them
     #[arg(long)]
     no_prediction: bool,
@@ -56,12 +66,17 @@ pub struct Args {
 /// Mounts, waits or runs the command, and unmounts.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let cancel = interrupt::cancel_when_interrupted()?;
-    let store = Store::builder().cache(args.cache).predict(!args.no_prediction).open(&args.pack)?;
+    let store = settings().cache(args.cache).predict(!args.no_prediction).open(&args.pack)?;
     if let Some(note) = store.prediction_note() {
         eprintln!("seekless: {note}");
     }
     let failed = |words: &str| eprintln!("seekless: {words}");
-    let options = Options { over: args.over, all_users: args.all_users, failed: Box::new(failed) };
+    let options = Options {
+        over: args.over,
+        all_users: args.all_users,
+        ahead_bytes: args.ahead.unwrap_or_else(half_of_free),
+        failed: Box::new(failed),
+    };
     let mounted = mount(store, &args.dir, options)?;
     if mounted.left_out() > 0 {
         let count = counted(mounted.left_out(), "file");
@@ -80,6 +95,16 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     mounted.unmount()?;
     code
+}
+
+/// Settings of a store whose files are mounted.
+pub(super) fn settings() -> StoreBuilder {
+    Store::builder().window(WINDOW_BYTES)
+}
+
+/// What may be brought in unless the user says.
+pub(super) fn half_of_free() -> u64 {
+    free_bytes().map_or(u64::MAX, |bytes| bytes / 2)
 }
 
 fn wait(mounted: &Mounted, cancel: &AtomicBool) {

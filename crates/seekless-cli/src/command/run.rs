@@ -133,6 +133,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Err(error) => return Ok(not_started(&error.into())),
     };
     if args.dry_run {
+        if let Err(error) = packs::check(&overlays) {
+            return Ok(not_started(&error));
+        }
         match args.json {
             true => output::json(&start.decision)?,
             false => output::text(&explained(&start.decision))?,

@@ -5,7 +5,7 @@ use super::{Guess, Prediction, wire};
 use crate::extents::Extent;
 use crate::id::Id;
 use crate::{Error, Result};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Runs that are kept: the newest.
@@ -103,6 +103,22 @@ impl Model {
     #[must_use]
     pub fn loads(&self) -> usize {
         self.runs.iter().map(|run| run.len()).sum()
+    }
+
+    /// The files that more than half of the runs load, in the order in which the first of the runs
+    /// needs them: what a program is likely to load before it has loaded anything.
+    #[must_use]
+    pub fn usual(&self) -> Vec<Id> {
+        let mut known: HashMap<Id, (usize, usize)> = HashMap::new();
+        for (position, &id) in self.runs.iter().flat_map(|run| run.iter().enumerate()) {
+            let (having, first) = known.entry(id).or_insert((0, position));
+            *having += 1;
+            *first = position.min(*first);
+        }
+        let usual = known.into_iter().filter(|(_, (having, _))| having * 2 > self.runs.len());
+        let mut usual: Vec<(usize, Id)> = usual.map(|(id, (_, first))| (first, id)).collect();
+        usual.sort_unstable();
+        usual.into_iter().map(|(_, id)| id).collect()
     }
 
     pub(super) fn runs(&self) -> &[Arc<[Id]>] {

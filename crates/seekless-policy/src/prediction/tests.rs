@@ -25,6 +25,18 @@ fn what_all_runs_load_is_expected_before_the_first_load() {
 }
 
 #[test]
+fn usual_is_what_most_runs_load_in_the_order_of_first_need() {
+    let usual = |runs: &[&[Id]]| {
+        let runs: Vec<Vec<Id>> = runs.iter().map(|run| run.to_vec()).collect();
+        Model::train(1000, &runs).usual()
+    };
+    assert_eq!(usual(&[]), []);
+    assert_eq!(usual(&[&[7, 3, 9, 3]]), [7, 3, 9]);
+    assert_eq!(usual(&[&[1, 2, 3, 4], &[2, 5, 1, 4]]), [1, 2, 4], "half is not most");
+    assert_eq!(usual(&[&[1, 2, 3], &[8, 3, 2], &[3, 9, 1]]), [1, 3, 2]);
+}
+
+#[test]
 fn a_run_that_is_followed_is_believed_and_one_that_is_not_is_not() {
     let (one, other) = ((0..300).collect(), (500..800).collect());
     let mut prediction = follow(&[one, other]);

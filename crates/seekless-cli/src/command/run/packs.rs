@@ -1,5 +1,6 @@
 //! Packs that lie over folders for one program: `--mount PACK=DIR`.
 
+use crate::command::mount::{half_of_free, settings};
 use anyhow::{Context, bail};
 use seekless::io::Store;
 use seekless::mount::{Attached, Options, attach};
@@ -35,15 +36,17 @@ impl Overlay {
     }
 }
 
-/// The overlays that were asked for, with what can be wrong about them checked.
+/// The overlays that were asked for, with what can be wrong about the words and folders checked.
 pub(super) fn overlays(words: &[std::ffi::OsString]) -> anyhow::Result<Vec<Overlay>> {
-    let overlays: Vec<Overlay> =
-        words.iter().map(|words| Overlay::parse(words)).collect::<Result<_, _>>()?;
-    for overlay in &overlays {
-        // A store that opens here opens in the helper, too.
+    words.iter().map(|words| Overlay::parse(words)).collect()
+}
+
+/// Opens the packs, for a start that does not happen: else what serves them does.
+pub(super) fn check(overlays: &[Overlay]) -> anyhow::Result<()> {
+    for overlay in overlays {
         Store::open(&overlay.pack)?;
     }
-    Ok(overlays)
+    Ok(())
 }
 
 /// Lays the packs over their folders, for this process and its children alone. A helper serves them
@@ -77,9 +80,11 @@ fn serve(overlays: &[Overlay]) -> anyhow::Result<Vec<seekless::mount::Mounted>> 
     // The last that was mounted goes first, if one lies in another.
     leave_mounts(overlays.iter().rev().map(|overlay| Path::new(&overlay.folder)))
         .context("cannot leave the mounted folders to the program")?;
+    // Only now: a thread that begins before it has left would keep the mounts.
     let serving = overlays.iter().zip(attached).map(|(overlay, attached)| {
-        let store = Store::builder().predict(true).open(&overlay.pack)?;
-        Ok(attached.serve(store, Options::default())?)
+        let store = settings().predict(true).open(&overlay.pack)?;
+        let options = Options { ahead_bytes: half_of_free(), ..Options::default() };
+        Ok(attached.serve(store, options)?)
     });
     serving.collect()
 }
