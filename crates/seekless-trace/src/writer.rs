@@ -162,7 +162,7 @@ impl Writer {
 
     fn sort_window(&mut self) {
         if !self.sorted {
-            // Stable: rows of one instant stay in the order they came. Keys are small, rows are not.
+            // Stable: rows of one instant stay in the order they came. Keys are smaller than rows.
             self.window.sort_by_cached_key(Access::key);
             self.sorted = true;
         }
