@@ -43,6 +43,13 @@ pub(crate) enum Offset {
     HalvesOrPosition(usize),
 }
 
+impl Offset {
+    /// Whether the call has more than four arguments that matter.
+    pub(crate) fn is_wide(self) -> bool {
+        !matches!(self, Offset::Position | Offset::Argument)
+    }
+}
+
 /// A call that we follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {

@@ -105,12 +105,11 @@ fn action(call: Call, is_vector: bool, grain: Grain) -> Option<Action> {
     }
 }
 
-/// What programs in the kernel are to tell: all of these calls, whatever their arguments.
+/// What programs in the kernel are to tell: these calls, if their arguments make them matter.
 pub(crate) fn told() -> Vec<Told> {
     let rules = |convention: &'static Convention, foreign: bool| {
-        let told =
-            convention.calls.iter().filter_map(|row| told_of(row.2).map(|rule| (row.0, rule)));
-        told.map(move |(number, rule)| Told { number: number as u32, foreign, ..rule })
+        let told = convention.calls.iter().filter_map(|row| told_of(row.2).map(|rule| (row, rule)));
+        told.map(move |(row, rule)| Told { number: row.0 as u32, when: row.1, foreign, ..rule })
     };
     rules(&arch::NATIVE, false).chain(rules(&arch::FOREIGN, true)).collect()
 }
@@ -129,7 +128,8 @@ pub(crate) fn told_of(call: Call) -> Option<Told> {
         }
         Call::OpenHandle => Told { opens: true, ..none },
         Call::Stat(names) => Told { text: Some(names.path), ..of([names.directory, None]) },
-        Call::Read(_) | Call::Seek | Call::Sync | Call::List => of([Some(0), None]),
+        Call::Read(offset) => Told { wide: offset.is_wide(), ..of([Some(0), None]) },
+        Call::Seek | Call::Sync | Call::List => of([Some(0), None]),
         Call::Duplicate | Call::DuplicateTo | Call::Control => of([Some(0), None]),
         Call::SeekFar => Told { words: [Some(3), None], ..of([Some(0), None]) },
         Call::Write(_) => Told { end: true, ..of([Some(0), None]) },
@@ -137,7 +137,7 @@ pub(crate) fn told_of(call: Call) -> Option<Told> {
         Call::CopyRange | Call::Splice => {
             Told { words: [Some(1), Some(3)], end: true, ..of([Some(0), Some(2)]) }
         }
-        Call::Map(_) => of([Some(4), None]),
+        Call::Map(_) => Told { wide: true, ..of([Some(4), None]) },
         // Its number may be another file's before the exit is told.
         Call::Close => Told { moment: Moment::Both, ..of([Some(0), None]) },
         Call::SyncMapped | Call::CloseRange | Call::Unshare => none,

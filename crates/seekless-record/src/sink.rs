@@ -73,6 +73,7 @@ pub(crate) struct Rows {
 /// The recorder's end of the queue.
 pub(crate) struct Sink {
     rows: Rows,
+    is_limited: bool,
     writer: Option<JoinHandle<Written>>,
 }
 
@@ -90,7 +91,8 @@ impl Sink {
             .name("seekless-spool".into())
             .spawn(move || write(&theirs, Written { spool, lost: 0, error: None }, live))?;
         let rows = Rows { shared, files: Arc::default() };
-        Ok(Self { rows, writer: Some(writer) })
+        let is_limited = limits != Limits::default();
+        Ok(Self { rows, is_limited, writer: Some(writer) })
     }
 
     /// Another end, for another thread. What it pushes after [`Sink::finish`] is lost.
@@ -113,6 +115,9 @@ impl Sink {
 
     /// Whether nothing more is taken from `now_ns` on.
     pub(crate) fn is_over(&self, now_ns: u64) -> bool {
+        if !self.is_limited {
+            return false; // asked at every call: without the lock
+        }
         let queue = self.rows.shared.lock();
         let Limits { time_ns, rows } = queue.limits;
         time_ns.is_some_and(|most| now_ns >= most) || rows.is_some_and(|most| queue.taken >= most)

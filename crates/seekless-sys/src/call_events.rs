@@ -10,6 +10,7 @@
 //! Requests of io_uring are told as calls, too ([`RING_READ`]).
 
 mod convention;
+mod entry;
 mod event;
 mod fetches;
 mod fields;
@@ -23,18 +24,23 @@ pub use event::{Call, Event, Fetch, File, Which};
 
 use crate::bpf::{Attached, KernelTypes, Kind, Map, Ring, load};
 use crate::reason;
-use fields::{Fields, RingFields};
+use crate::seccomp::When;
+use fields::{Casts, Fields, RingFields};
 use layout::{FIRST_X32, NUMBERS};
 use programs::Code;
 use std::io;
+use std::os::fd::OwnedFd;
 pub use uring::{RING_READ, RING_SYNC, RING_WRITE};
 
-const PROCESSES_MAX: u32 = 1 << 15;
-/// Threads that are in a call at one time.
-const CALLS_MAX: u32 = 1 << 13;
-const FILES_MAX: u32 = 1 << 14;
+// A table takes time to make by the room that it may need at most: some 0.4 ms a million bytes.
+const PROCESSES_MAX: u32 = 1 << 14;
+/// Threads that have made a call that is told, and live.
+const THREADS_MAX: u32 = 1 << 14;
+const THREADS_OF_MACHINE_MAX: u32 = 1 << 16;
+/// Open files whose names are known to have been told; others are told again.
+const FILES_MAX: u32 = 1 << 13;
 /// Requests of rings that are under way.
-const REQUESTS_MAX: u32 = 1 << 16;
+const REQUESTS_MAX: u32 = 1 << 15;
 /// The number of the first namespace of processes, in which programs in the kernel count.
 const FIRST_NAMESPACE: &str = "pid:[4026531836]";
 
@@ -44,7 +50,8 @@ pub enum Moment {
     /// At its exit, with all that is known.
     #[default]
     Exit,
-    /// At its entry, and again at its exit.
+    /// At its entry, and again at its exit. Only at its exit, as [`Moment::Exit`], if no other
+    /// thread has the same table of descriptors.
     Both,
     /// At its entry only.
     Entry,
@@ -57,6 +64,8 @@ pub struct Rule {
     pub number: u32,
     /// Whether that is a number of the 32-bit calls.
     pub foreign: bool,
+    /// Of which arguments it is told, as a filter would decide.
+    pub when: When,
     /// When it is told.
     pub moment: Moment,
     /// Its result is a new descriptor.
@@ -71,6 +80,9 @@ pub struct Rule {
     pub words: [Option<usize>; 2],
     /// Tell the position and size of the last of its files, at the exit.
     pub end: bool,
+    /// Tell its last two arguments too, which are told as 0 otherwise. They are also told with
+    /// words, with two files, and with an end.
+    pub wide: bool,
 }
 
 /// Whose calls are told.
@@ -90,6 +102,7 @@ pub struct CallEvents {
     lost: Map,
     sees_rings: bool,
     fetches: Result<(), String>,
+    direct: bool,
     // Their end is the end of the programs.
     _attached: Vec<Attached>,
     _later: Map,
@@ -100,7 +113,8 @@ struct Tables {
     rules: Map,
     /// Those that are followed; of the whole machine those that are left out.
     processes: Map,
-    running: Map,
+    /// What is known of each thread, by its numbers: of its call while it is in one.
+    threads: Map,
     requests: Map,
     told: Map,
     lost: Map,
@@ -119,32 +133,53 @@ impl CallEvents {
     /// PermissionDenied without root or CAP_BPF and CAP_PERFMON; Unsupported if this kernel
     /// lacks something; the message says what.
     pub fn load(rules: &[Rule], ring_bytes: u32, scope: Scope, fetches: bool) -> io::Result<Self> {
+        Self::load_as(true, rules, ring_bytes, scope, fetches)
+    }
+
+    /// With `direct` it tries programs that load the kernel's fields as they are.
+    fn load_as(
+        direct: bool,
+        rules: &[Rule],
+        ring_bytes: u32,
+        scope: Scope,
+        fetches: bool,
+    ) -> io::Result<Self> {
         if std::fs::read_link("/proc/self/ns/pid")?.as_os_str() != FIRST_NAMESPACE {
             return Err(unsupported("this process has a namespace of processes (a container)"));
         }
-        let tables = Tables::create(rules)?;
+        let conditions = conditions(rules);
+        let tables = Tables::create(rules, &conditions, scope)?;
         let ring = Ring::create(ring_bytes)?;
-        let types = KernelTypes::of_this_kernel().map_err(no_types)?;
+        let types = KernelTypes::of_this_kernel(&fields::TYPES).map_err(no_types)?;
         let (fields, of_rings) = (Fields::of(&types)?, RingFields::of(&types));
         if scope == Scope::Machine {
             tables.processes.set(std::process::id(), 1)?;
         }
-        let code = Code { tables: &tables, ring: ring.map(), fields: &fields, scope };
+        let code = Code {
+            tables: &tables,
+            ring: ring.map(),
+            fields: &fields,
+            scope,
+            conditions: &conditions,
+            casts: Casts::of(&types).filter(|_| direct),
+        };
+        let (code, largest) = code.with_largest()?;
+        let direct = code.casts.is_some();
         for (at, program) in [
-            (layout::later::TELL, code.tell_files()),
             (layout::later::ENTRY, code.later_at_entry()),
             (layout::later::EXIT, code.later_at_exit()),
         ] {
             tables.later.set_program(at as u32, &load(&program)?)?;
         }
+        tables.later.set_program(layout::later::TELL as u32, &largest.tell)?;
         let rings = of_rings.and_then(|fields| code.follow_rings(&fields).ok());
         let sees_rings = rings.is_some();
         let mut attached = vec![
             Attached::load(&code.at_fork(), c"sched_process_fork")?,
             Attached::load(&code.at_exec(), c"sched_process_exec")?,
             Attached::load(&code.at_end(), c"sched_process_exit")?,
-            Attached::load(&code.at_exit(), c"sys_exit")?,
-            Attached::load(&code.at_entry(), c"sys_enter")?,
+            Attached::hang(&largest.exit, c"sys_exit")?,
+            Attached::hang(&largest.entry, c"sys_enter")?,
         ];
         attached.extend(rings.into_iter().flatten());
         let fetches = match fetches.then(|| code.follow_fetches()) {
@@ -156,7 +191,8 @@ impl CallEvents {
             Some(Err(error)) => Err(reason(&error)),
         };
         let Tables { processes, lost, later, .. } = tables;
-        Ok(Self { ring, processes, lost, sees_rings, fetches, _attached: attached, _later: later })
+        let _attached = attached;
+        Ok(Self { ring, processes, lost, sees_rings, fetches, direct, _attached, _later: later })
     }
 
     /// Follows the process and all that it starts from now on; in the scope [`Scope::Machine`]
@@ -183,6 +219,13 @@ impl CallEvents {
         self.lost.get(0).unwrap_or(0)
     }
 
+    /// Whether the programs load the kernel's fields as they are, which Linux 6.2 allows. Else they
+    /// call a function for each, and a call takes longer.
+    #[must_use]
+    pub fn is_direct(&self) -> bool {
+        self.direct
+    }
+
     /// Whether requests of io_uring are told, too.
     #[must_use]
     pub fn sees_rings(&self) -> bool {
@@ -205,7 +248,34 @@ impl CallEvents {
     }
 }
 
+/// Programs that read most fields.
+struct Largest {
+    entry: OwnedFd,
+    exit: OwnedFd,
+    tell: OwnedFd,
+}
+
 impl Code<'_> {
+    /// Loads the largest programs, and finds out by them in which way this kernel lets fields be
+    /// read.
+    fn with_largest(self) -> io::Result<(Self, Largest)> {
+        match self.load_largest() {
+            Err(error) if self.casts.is_some() && error.raw_os_error() != Some(libc::EPERM) => {
+                let code = Self { casts: None, ..self };
+                code.load_largest().map(|loaded| (code, loaded))
+            }
+            loaded => loaded.map(|loaded| (self, loaded)),
+        }
+    }
+
+    fn load_largest(&self) -> io::Result<Largest> {
+        Ok(Largest {
+            entry: load(&self.at_entry())?,
+            exit: load(&self.at_exit())?,
+            tell: load(&self.tell_files())?,
+        })
+    }
+
     /// Hangs the programs of io_uring on their places.
     fn follow_rings(&self, fields: &RingFields) -> io::Result<[Attached; 2]> {
         let program = load(&self.later_at_ring_complete())?;
@@ -218,12 +288,16 @@ impl Code<'_> {
 }
 
 impl Tables {
-    fn create(rules: &[Rule]) -> io::Result<Self> {
+    fn create(rules: &[Rule], conditions: &[When], scope: Scope) -> io::Result<Self> {
+        let threads = match scope {
+            Scope::Followed => THREADS_MAX,
+            Scope::Machine => THREADS_OF_MACHINE_MAX,
+        };
         let tables = Self {
             rules: Map::create(Kind::Array, 4, 8, FIRST_X32 + 1)?,
             processes: Map::create(Kind::Growing, 4, 8, PROCESSES_MAX)?,
-            running: Map::create(Kind::Hash, 8, layout::RUNNING_BYTES, CALLS_MAX)?,
-            requests: Map::create(Kind::Growing, 8, layout::RUNNING_BYTES, REQUESTS_MAX)?,
+            threads: Map::create(Kind::Growing, 8, layout::THREAD_BYTES, threads)?,
+            requests: Map::create(Kind::Growing, 8, layout::REQUEST_BYTES, REQUESTS_MAX)?,
             told: Map::create(Kind::Recent, 8, 8, FILES_MAX)?,
             lost: Map::create(Kind::Array, 4, 8, 1)?,
             scratch: Map::create(Kind::ArrayEach, 4, layout::SCRATCH_BYTES, 1)?,
@@ -232,11 +306,22 @@ impl Tables {
         };
         for rule in rules.iter().filter(|rule| rule.number < NUMBERS) {
             let at = rule.number + if rule.foreign { NUMBERS } else { 0 };
-            tables.rules.set(at, layout::packed(rule))?;
+            tables.rules.set(at, layout::packed(rule, conditions))?;
         }
-        tables.rules.set(FIRST_X32, layout::packed(&layout::X32))?;
+        tables.rules.set(FIRST_X32, layout::packed(&layout::X32, &[]))?;
         Ok(tables)
     }
+}
+
+/// Those of all rules, each once.
+fn conditions(rules: &[Rule]) -> Vec<When> {
+    let mut conditions = Vec::new();
+    for rule in rules {
+        if rule.when != When::Always && !conditions.contains(&rule.when) {
+            conditions.push(rule.when);
+        }
+    }
+    conditions
 }
 
 fn no_types(error: io::Error) -> io::Error {
@@ -260,9 +345,15 @@ mod tests {
     use std::process::{Command, Stdio};
 
     /// `None` where the kernel does not allow it, and says so.
-    fn loaded(rules: &[Rule], fetches: bool) -> Option<CallEvents> {
-        match CallEvents::load(rules, 1 << 20, Scope::Followed, fetches) {
-            Ok(events) => return Some(events),
+    fn loaded(direct: bool, rules: &[Rule], fetches: bool) -> Option<CallEvents> {
+        match CallEvents::load_as(direct, rules, 1 << 20, Scope::Followed, fetches) {
+            Ok(events) => {
+                let may_be_direct = direct && crate::kernel::version() >= Some((6, 2));
+                assert_eq!(events.is_direct(), may_be_direct, "refused by the verifier");
+                let may_see_rings = crate::kernel::version() >= Some((6, 3));
+                assert!(events.sees_rings() || !may_see_rings, "refused by the verifier");
+                return Some(events);
+            }
             Err(error) if error.raw_os_error() == Some(libc::EPERM) => {
                 eprintln!("skipped: programs in the kernel are for root ({error})");
             }
@@ -278,7 +369,7 @@ mod tests {
     fn what_comes_into_the_cache_for_a_child_is_told_and_nothing_else() {
         use std::os::unix::fs::MetadataExt;
         const PAGES: u64 = 50;
-        let Some(mut events) = loaded(&[Rule { number: 0, ..Rule::default() }], true) else {
+        let Some(mut events) = loaded(true, &[Rule { number: 0, ..Rule::default() }], true) else {
             return;
         };
         if let Err(why) = events.sees_fetches() {
@@ -322,11 +413,15 @@ mod tests {
 
     #[test]
     fn calls_of_a_child_are_told_with_their_files() {
+        [true, false].into_iter().for_each(calls_are_told);
+    }
+
+    fn calls_are_told(direct: bool) {
         let rules = [
             Rule { number: libc::SYS_openat as u32, opens: true, text: Some(1), ..Rule::default() },
             Rule { number: libc::SYS_read as u32, files: [Some(0), None], ..Rule::default() },
         ];
-        let Some(mut events) = loaded(&rules, false) else { return };
+        let Some(mut events) = loaded(direct, &rules, false) else { return };
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", "read line; cat /etc/passwd /no/such > /dev/null 2>&1; true"]);
         let mut child = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -351,5 +446,76 @@ mod tests {
         });
         assert!(opened != 0 && read > 0 && failed);
         assert_eq!((ended, events.lost(), events.has_any()), (2, 0, false));
+    }
+
+    /// What a shell tells that runs this, after it has begun.
+    fn told_of_a_shell(rules: &[Rule], script: &str, mut each: impl FnMut(Event<'_>)) -> bool {
+        let Some(mut events) = loaded(true, rules, false) else { return false };
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", &format!("read line; {script}")]);
+        let mut child = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        events.follow(child.id() as i32).unwrap();
+        child.stdin.take().unwrap().write_all(b"go\n").unwrap();
+        child.stdout.take().unwrap().read_to_end(&mut Vec::new()).unwrap();
+        child.wait().unwrap();
+        events.take(&mut each);
+        assert_eq!(events.lost(), 0);
+        true
+    }
+
+    #[test]
+    fn a_name_of_many_parts_is_told_whole() {
+        let deep = tempfile::tempdir().unwrap();
+        let folder = (0..30).fold(deep.path().canonicalize().unwrap(), |folder, part| {
+            folder.join(format!("part{part}"))
+        });
+        std::fs::create_dir_all(&folder).unwrap();
+        let name = folder.join("file");
+        std::fs::write(&name, "text").unwrap();
+        let rule = Rule { number: libc::SYS_openat as u32, opens: true, ..Rule::default() };
+        let mut names = Vec::new();
+        let script = format!("cat {0} {0} > /dev/null", name.display());
+        let is_told = told_of_a_shell(&[rule], &script, |event| {
+            if let Event::File(_, true, file) = event {
+                names.push(file.name);
+            }
+        });
+        let expected = name.into_os_string().into_encoded_bytes();
+        let count = names.iter().filter(|name| **name == expected).count();
+        assert!(!is_told || count == 2, "{names:?}");
+    }
+
+    #[test]
+    fn a_call_is_told_only_if_its_arguments_fulfil_the_condition() {
+        let number = libc::SYS_openat as u32;
+        let when = When::ArgumentWith(2, libc::O_CREAT as u32);
+        let rule = Rule { number, when, opens: true, ..Rule::default() };
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("new");
+        let (mut calls, mut others) = (0, 0);
+        let script = format!("cat /etc/passwd > {}", file.display());
+        let is_told = told_of_a_shell(&[rule], &script, |event| match event {
+            Event::Called(_, call) if call.arguments[2] & libc::O_CREAT as u64 != 0 => calls += 1,
+            Event::Called(..) => others += 1,
+            _ => {}
+        });
+        assert!(!is_told || (calls, others) == (1, 0), "{calls} {others}");
+    }
+
+    #[test]
+    fn a_close_is_told_once_where_no_other_thread_has_the_descriptor() {
+        let number = libc::SYS_close as u32;
+        let rule = Rule { number, moment: Moment::Both, files: [Some(0), None], ..Rule::default() };
+        let (mut whole, mut parts, mut unnamed) = (0, 0, 0);
+        let is_told =
+            told_of_a_shell(&[rule], "cat /etc/passwd > /dev/null; true", |event| match event {
+                Event::Called(_, call) => {
+                    whole += 1;
+                    unnamed += usize::from(call.result == 0 && call.files[0] == 0);
+                }
+                Event::Entered(..) | Event::Left(..) => parts += 1,
+                _ => {}
+            });
+        assert!(!is_told || whole > 0 && (parts, unnamed) == (0, 0), "{whole} {parts} {unnamed}");
     }
 }

@@ -50,9 +50,10 @@ impl Action {
 
 /// When the tracer is told of a call of a rule's number. Only an argument's low 32 bits are looked
 /// at, where not said otherwise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum When {
     /// At each call.
+    #[default]
     Always,
     /// If the argument (from 0) is one of at most 100 values.
     ArgumentIn(u32, &'static [u32]),

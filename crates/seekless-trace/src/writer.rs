@@ -162,7 +162,8 @@ impl Writer {
 
     fn sort_window(&mut self) {
         if !self.sorted {
-            self.window.sort_by_key(Access::key); // stable: rows of one instant stay in the order they came
+            // Stable: rows of one instant stay in the order they came. Keys are smaller than rows.
+            self.window.sort_by_cached_key(Access::key);
             self.sorted = true;
         }
     }

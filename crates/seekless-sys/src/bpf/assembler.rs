@@ -199,6 +199,12 @@ impl Assembler {
         self.push(CALL, Register::R0, 0, 0, helper as i32);
     }
 
+    /// Calls a function of the kernel's, by the number of its type.
+    pub(crate) fn call_function(&mut self, function: i32) {
+        const OF_FUNCTION: u8 = 2;
+        self.push(CALL, Register::R0, OF_FUNCTION, 0, function);
+    }
+
     /// Calls a part of this program, with a stack of its own.
     pub(crate) fn call_part(&mut self, part: Label) {
         const OF_PART: u8 = 1;

@@ -2,7 +2,6 @@
 //! in /sys. Only offsets are read from it.
 
 use super::published::Published;
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io;
 
@@ -12,34 +11,36 @@ const STRUCT: u32 = 4;
 const UNION: u32 = 5;
 const POINTER: u32 = 2;
 const NAMED: u32 = 8;
-const FUNCTION: u32 = 13;
-/// What a type takes at least, in bytes.
-const TYPE_BYTES: usize = 12;
+const FUNCTION: u32 = 12;
+const FUNCTION_TYPE: u32 = 13;
 /// A chain of unnamed structs within structs is not longer.
 const DEPTH_MAX: u32 = 8;
 
-/// The types, and where each begins.
+/// Of every so many types it is noted where they begin.
+const STRIDE: usize = 16;
+
+/// The types: some 150,000.
 pub(crate) struct KernelTypes {
     bytes: Published,
-    /// By number; type 0 is void.
+    /// Where every sixteenth type begins, from type 0, which is void and takes no room, on.
     starts: Vec<u32>,
-    /// Where those begin that are asked for by name: a ninth of all.
-    structs: Vec<u32>,
-    named: Vec<u32>,
     names: usize,
-    /// Where the structs of a name begin, of names that were asked for.
-    found: RefCell<HashMap<String, Vec<usize>>>,
+    /// The numbers of structs, given names and functions, and where they begin, by the names that
+    /// were asked for.
+    found: HashMap<&'static str, Vec<(u32, usize)>>,
 }
 
 impl KernelTypes {
+    /// Only structs, given names and functions that are `wanted` can be asked for afterwards.
+    ///
     /// # Errors
     /// The kernel publishes none (it was built without them), or in another form.
-    pub(crate) fn of_this_kernel() -> io::Result<Self> {
-        Self::parse(Published::open(PUBLISHED.as_ref())?)
+    pub(crate) fn of_this_kernel(wanted: &[&'static str]) -> io::Result<Self> {
+        Self::parse(Published::open(PUBLISHED.as_ref())?, wanted)
             .ok_or_else(|| io::Error::other(format!("{PUBLISHED} is not understood")))
     }
 
-    fn parse(bytes: Published) -> Option<Self> {
+    fn parse(bytes: Published, wanted: &[&'static str]) -> Option<Self> {
         if u16::from_ne_bytes([*bytes.first()?, *bytes.get(1)?]) != MAGIC {
             return None;
         }
@@ -51,21 +52,41 @@ impl KernelTypes {
         if bytes.len() < end.max(names.checked_add(header(20)?)?) {
             return None;
         }
-        let mut starts = Vec::with_capacity((end - at) / TYPE_BYTES);
-        let (mut structs, mut named) = (Vec::new(), Vec::new());
-        starts.push(0);
-        while at < end {
-            let start = u32::try_from(at).ok()?;
-            starts.push(start);
-            let info = number(&bytes, at + 4)?;
-            match kind(info) {
-                STRUCT => structs.push(start),
-                NAMED => named.push(start),
-                _ => {}
+        let mut types = Self {
+            starts: vec![u32::try_from(at).ok()?],
+            bytes,
+            names,
+            found: wanted.iter().map(|&name| (name, Vec::new())).collect(),
+        };
+        let letters: [bool; 256] = std::array::from_fn(|letter| {
+            wanted.iter().any(|name| name.as_bytes()[0] as usize == letter)
+        });
+        for count in 1_u32.. {
+            if at >= end {
+                break;
+            }
+            if count as usize % STRIDE == 0 {
+                types.starts.push(u32::try_from(at).ok()?);
+            }
+            let info = number(&types.bytes, at + 4)?;
+            if matches!(kind(info), STRUCT | NAMED | FUNCTION) {
+                types.note(count, at, &letters, wanted);
             }
             at += 12 + extra_bytes(kind(info), members(info))?;
         }
-        Some(Self { bytes, starts, structs, named, names, found: RefCell::default() })
+        Some(types)
+    }
+
+    /// Notes a type, if its name is wanted.
+    fn note(&mut self, number: u32, at: usize, letters: &[bool; 256], wanted: &[&'static str]) {
+        let first = self::number(&self.bytes, at).map(|offset| self.names + offset as usize);
+        let first = first.and_then(|first| self.bytes.get(first));
+        if !first.is_some_and(|letter| letters[usize::from(*letter)]) {
+            return;
+        }
+        if let Some(name) = wanted.iter().find(|name| self.is_named(at, name)) {
+            self.found.entry(name).or_default().push((number, at));
+        }
     }
 
     /// The offset in bytes of a field of the struct with this name.
@@ -73,32 +94,55 @@ impl KernelTypes {
     /// # Errors
     /// This kernel has no such struct or field.
     pub(crate) fn offset(&self, of: &str, field: &str) -> io::Result<i32> {
-        let mut known = self.found.borrow_mut();
-        let structs = known.entry(of.to_owned()).or_insert_with(|| self.all_of(&self.structs, of));
-        structs.iter().find_map(|&at| self.field(at, field, DEPTH_MAX)).ok_or_else(|| {
+        self.all_of(of).find_map(|(_, at)| self.field(at, field, DEPTH_MAX)).ok_or_else(|| {
             io::Error::new(io::ErrorKind::Unsupported, format!("this kernel has no {of}.{field}"))
         })
     }
 
     /// How many arguments a function has to whose pointer this name is given.
     pub(crate) fn arguments(&self, name: &str) -> Option<usize> {
-        let named = *self.all_of(&self.named, name).first()?;
+        let named = self.one_of(name, NAMED)?.1;
         let next = |at: usize| self.start(number(&self.bytes, at + 8)?);
         let (pointer, function) = (next(named)?, next(next(named)?)?);
         let info = |at: usize| number(&self.bytes, at + 4);
-        let is_one = kind(info(pointer)?) == POINTER && kind(info(function)?) == FUNCTION;
+        let is_one = kind(info(pointer)?) == POINTER && kind(info(function)?) == FUNCTION_TYPE;
         is_one.then_some(members(info(function)?))
+    }
+
+    /// The number of the struct with this name.
+    pub(crate) fn structure(&self, name: &str) -> Option<i32> {
+        self.one_of(name, STRUCT)?.0.try_into().ok()
+    }
+
+    /// The number of the function with this name.
+    pub(crate) fn function(&self, name: &str) -> Option<i32> {
+        self.one_of(name, FUNCTION)?.0.try_into().ok()
+    }
+
+    fn one_of(&self, name: &str, kind: u32) -> Option<(u32, usize)> {
+        self.all_of(name).find(|(_, at)| self.kind_at(*at) == Some(kind))
     }
 
     /// Where the type of this number begins.
     fn start(&self, number: u32) -> Option<usize> {
-        self.starts.get(number as usize).map(|&start| start as usize)
+        let number = number as usize;
+        let mut at = *self.starts.get(number / STRIDE)? as usize;
+        // Of the first stride there is one type less: void.
+        let from = if number < STRIDE { 1 } else { number / STRIDE * STRIDE };
+        for _ in from..number {
+            let info = self::number(&self.bytes, at + 4)?;
+            at += 12 + extra_bytes(kind(info), members(info))?;
+        }
+        (number > 0).then_some(at)
     }
 
-    /// Those of the types that have this name.
-    fn all_of(&self, types: &[u32], name: &str) -> Vec<usize> {
-        let types = types.iter().map(|&start| start as usize);
-        types.filter(|&at| self.is_named(at, name)).collect()
+    fn kind_at(&self, at: usize) -> Option<u32> {
+        number(&self.bytes, at + 4).map(kind)
+    }
+
+    /// The types of this name: their numbers, and where they begin.
+    fn all_of(&self, name: &str) -> impl Iterator<Item = (u32, usize)> {
+        self.found.get(name).into_iter().flatten().copied()
     }
 
     /// Looks into unnamed structs and unions, too.
@@ -149,8 +193,8 @@ fn extra_bytes(kind: u32, members: usize) -> Option<usize> {
         1 | 14 | 17 => 4,                         // integer, variable, mark
         3 => 12,                                  // array
         STRUCT | UNION | 15 | 19 => 12 * members, // also a section, and a wide enumeration
-        6 | FUNCTION => 8 * members,              // enumeration, function's type
-        POINTER | 7..=12 | 16 | 18 => 0,
+        6 | FUNCTION_TYPE => 8 * members,         // enumeration
+        POINTER | 7..=FUNCTION | 16 | 18 => 0,
         _ => return None,
     })
 }
@@ -182,7 +226,7 @@ mod tests {
 
     #[test]
     fn fields_are_found_also_in_unnamed_structs() {
-        let types = KernelTypes::parse(Published::Read(types())).unwrap();
+        let types = KernelTypes::parse(Published::Read(types()), &["a", "b"]).unwrap();
         assert_eq!(types.offset("a", "x").unwrap(), 0);
         assert_eq!(types.offset("a", "y").unwrap(), 4);
         assert!(types.offset("a", "z").is_err() && types.offset("b", "x").is_err());
@@ -191,7 +235,7 @@ mod tests {
     #[test]
     fn bytes_that_are_cut_off_are_refused() {
         let whole = types();
-        assert!(KernelTypes::parse(Published::Read(whole[..60].to_vec())).is_none());
-        assert!(KernelTypes::parse(Published::Read(Vec::new())).is_none());
+        assert!(KernelTypes::parse(Published::Read(whole[..60].to_vec()), &["a"]).is_none());
+        assert!(KernelTypes::parse(Published::Read(Vec::new()), &["a"]).is_none());
     }
 }

@@ -9,7 +9,6 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 /// The kind of a table, by the kernel's number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
-    Hash = 1,
     /// A hash whose memory is taken as it fills: made sooner, filled more slowly.
     Growing = 1 << 8 | 1,
     Array = 2,

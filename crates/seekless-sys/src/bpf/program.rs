@@ -29,7 +29,11 @@ impl Attached {
     /// This process may not (CAP_BPF and CAP_PERFMON), the kernel has no such place, or its
     /// verifier refuses the program.
     pub(crate) fn load(program: &Program, tracepoint: &CStr) -> io::Result<Self> {
-        let loaded = load(program)?;
+        Self::hang(&load(program)?, tracepoint)
+    }
+
+    /// As [`Attached::load`], of a program that is loaded already.
+    pub(crate) fn hang(loaded: &OwnedFd, tracepoint: &CStr) -> io::Result<Self> {
         let mut attributes = Attributes::default();
         attributes[0] = tracepoint.as_ptr() as u64;
         attributes[1] = halves(loaded.as_raw_fd() as u32, 0);

@@ -152,24 +152,22 @@ impl<'a> Event<'a> {
 }
 
 fn parse_call(record: &[u8], number: u32) -> Option<Call> {
-    let words = |at: i16, index: usize| word(record, at + 8 * index as i16);
-    let mut arguments = [0; 6];
-    for (index, argument) in arguments.iter_mut().enumerate() {
-        *argument = words(call::ARGUMENTS, index)?;
-    }
+    let whole = record.get(..call::NARROW_BYTES as usize)?;
+    let wide = |at: i16| word(record, at).unwrap_or(0);
+    let argument = |index: usize| wide(call::ARGUMENTS + 8 * index as i16);
     Some(Call {
         number,
-        foreign: half(record, call::CONVENTION)? == 1,
-        arguments,
-        left_ns: word(record, call::LEFT)?,
+        foreign: half(whole, call::CONVENTION)? == 1,
+        arguments: std::array::from_fn(argument),
+        left_ns: word(whole, call::LEFT)?,
         result: match number {
-            RING_READ..=RING_SYNC => i64::from(half(record, call::RESULT)? as i32),
-            _ => word(record, call::RESULT)? as i64,
+            RING_READ..=RING_SYNC => i64::from(half(whole, call::RESULT)? as i32),
+            _ => word(whole, call::RESULT)? as i64,
         },
-        words: [words(call::WORDS, 0)?, words(call::WORDS, 1)?],
-        files: [words(call::FILES, 0)?, words(call::FILES, 1)?],
-        position: word(record, call::POSITION)?,
-        bytes: word(record, call::BYTES)?,
+        words: [wide(call::WORDS), wide(call::WORDS + 8)],
+        files: call::FILES.map(wide),
+        position: wide(call::POSITION),
+        bytes: wide(call::BYTES),
     })
 }
 

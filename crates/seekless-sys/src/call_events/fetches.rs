@@ -92,14 +92,16 @@ impl Code<'_> {
         code.store_number(Four, Stack, AT_RECORD + NUMBER, 0);
         code.store_number(Eight, Stack, AT_RECORD + fetched::CONVENTION, fetched::NO_CALL);
         code.store_number(Eight, Stack, AT_RECORD + fetched::FILE, 0);
-        lookup(code, &self.tables.running, AT_IDS);
+        lookup(code, &self.tables.threads, AT_IDS);
         code.jump_if(R0, Jump::Equal, 0, known);
         code.copy(R7, R0);
+        code.load(Eight, R1, R7, call::RULE);
+        code.jump_if(R1, Jump::Equal, 0, known); // in no call, or in one that is not told
         code.load(Four, R1, R7, NUMBER);
         code.store(Four, Stack, AT_RECORD + NUMBER, R1);
         code.load(Eight, R1, R7, call::CONVENTION);
         code.store(Eight, Stack, AT_RECORD + fetched::CONVENTION, R1);
-        code.load(Eight, R1, R7, call::FILES);
+        code.load(Eight, R1, R7, call::FILES[0]);
         code.store(Eight, Stack, AT_RECORD + fetched::FILE, R1);
         code.place(known);
     }

@@ -4,6 +4,36 @@ use super::convention::HERE;
 use crate::bpf::KernelTypes;
 use std::io;
 
+/// The types that are asked for here.
+pub(super) const TYPES: [&str; 22] = [
+    "task_struct",
+    "thread_info",
+    "signal_struct",
+    "files_struct",
+    "fdtable",
+    "fs_struct",
+    "file",
+    "inode",
+    "super_block",
+    "dentry",
+    "qstr",
+    "mount",
+    "vfsmount",
+    "path",
+    "io_kiocb",
+    "io_rw",
+    "kiocb",
+    "io_uring_cqe",
+    "pt_regs",
+    CAST,
+    SUBMITTED,
+    COMPLETED,
+];
+/// Gives an address a type, so that the fields there can be loaded as they are (Linux 6.2).
+const CAST: &str = "bpf_rdonly_cast";
+const SUBMITTED: &str = "btf_trace_io_uring_submit_req";
+const COMPLETED: &str = "btf_trace_io_uring_complete";
+
 /// Offsets, named for their struct.
 pub(super) struct Fields {
     pub(super) task_status: i32,
@@ -14,6 +44,7 @@ pub(super) struct Fields {
     pub(super) task_mm: i32,
     pub(super) task_signal: i32,
     pub(super) signal_live: i32,
+    pub(super) files_count: i32,
     pub(super) files_table: i32,
     /// How many descriptors there may be; the address of the table follows.
     pub(super) table_most: i32,
@@ -50,6 +81,7 @@ impl Fields {
             task_mm: at("task_struct", "mm")?,
             task_signal: at("task_struct", "signal")?,
             signal_live: at("signal_struct", "live")?,
+            files_count: at("files_struct", "count")?,
             files_table: at("files_struct", "fdt")?,
             table_most: at("fdtable", "max_fds")?,
             table_open: at("fdtable", "open_fds")?,
@@ -85,6 +117,31 @@ impl Fields {
     }
 }
 
+/// The numbers of the function [`CAST`] and of the types that it gives.
+#[derive(Clone, Copy)]
+pub(super) struct Casts {
+    pub(super) function: i32,
+    pub(super) task: i32,
+    pub(super) registers: i32,
+    pub(super) file: i32,
+    pub(super) dentry: i32,
+    pub(super) view: i32,
+}
+
+impl Casts {
+    /// `None` if this kernel has no such function.
+    pub(super) fn of(types: &KernelTypes) -> Option<Self> {
+        Some(Self {
+            function: types.function(CAST)?,
+            task: types.structure("task_struct")?,
+            registers: types.structure("pt_regs")?,
+            file: types.structure("file")?,
+            dentry: types.structure("dentry")?,
+            view: types.structure("vfsmount")?,
+        })
+    }
+}
+
 /// Where a request of io_uring has what is told of it.
 pub(super) struct RingFields {
     pub(super) operation: i32,
@@ -100,10 +157,9 @@ impl RingFields {
     pub(super) fn of(types: &KernelTypes) -> Option<Self> {
         let at = |of: &str, field: &str| types.offset(of, field).ok();
         // The context of the program comes first.
-        let hands_over = |place: &str, arguments: usize| {
-            types.arguments(&format!("btf_trace_{place}")) == Some(1 + arguments)
-        };
-        if !hands_over("io_uring_submit_req", 1) || !hands_over("io_uring_complete", 3) {
+        let hands_over =
+            |place: &str, arguments: usize| types.arguments(place) == Some(1 + arguments);
+        if !hands_over(SUBMITTED, 1) || !hands_over(COMPLETED, 3) {
             return None;
         }
         let own = at("io_kiocb", "cmd")?;

@@ -100,11 +100,32 @@ impl Code<'_> {
             code.load(Eight, R7, Stack, AT_ONE);
             read(code, AT_RECORD + layout::OPEN, layout::OPEN_BYTES, R7, 0);
             self.send_record(code, parts, layout::EXECUTED_BYTES);
+            self.forget_former(code);
             code.place(out);
             code.set(R0, 0);
             code.exit();
         };
         self.program(body, Files::None)
+    }
+
+    /// A thread that executes a program gets the number of its process.
+    fn forget_former(&self, code: &mut Assembler) {
+        code.load(Eight, R1, R6, 8);
+        code.low_half(R1);
+        code.load(Eight, R2, Stack, AT_IDS);
+        code.shift_right(R2, 32);
+        code.shift_left(R2, 32);
+        code.add_register(R1, R2);
+        code.store(Eight, Stack, AT_ONE, R1);
+        self.forget_thread(code, AT_ONE);
+    }
+
+    /// Of the numbers at this place of the stack.
+    fn forget_thread(&self, code: &mut Assembler, ids: i16) {
+        code.map(R1, &self.tables.threads);
+        code.copy(R2, Stack);
+        code.add(R2, ids.into());
+        code.call(Helper::Delete);
     }
 
     /// At the end of a thread.
@@ -115,10 +136,7 @@ impl Code<'_> {
             self.leave_unless_followed(code, out);
             self.begin_record(code, kinds::ENDED);
             self.send_record(code, parts, layout::ENDED_BYTES);
-            code.map(R1, &self.tables.running);
-            code.copy(R2, Stack);
-            code.add(R2, AT_IDS.into());
-            code.call(Helper::Delete);
+            self.forget_thread(code, AT_IDS);
             code.load(Eight, R7, R6, 0);
             read(code, AT_ONE, 8, R7, fields.task_signal);
             code.load(Eight, R7, Stack, AT_ONE);

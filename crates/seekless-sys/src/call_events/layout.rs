@@ -1,6 +1,7 @@
 //! The bytes of the records, as the programs write them and we read them, and of the rules.
 
 use super::{Moment, Rule};
+use crate::seccomp::When;
 
 /// Numbers of calls below this are looked up; the 32-bit ones follow.
 pub(super) const NUMBERS: u32 = 512;
@@ -9,6 +10,7 @@ pub(super) const FIRST_X32: u32 = 2 * NUMBERS;
 pub(super) const X32: Rule = Rule {
     number: FIRST_X32,
     foreign: false,
+    when: When::Always,
     moment: Moment::Entry,
     opens: false,
     moves: false,
@@ -16,6 +18,7 @@ pub(super) const X32: Rule = Rule {
     files: [None; 2],
     words: [None; 2],
     end: false,
+    wide: false,
 };
 
 /// What a record is; the first word of each.
@@ -40,33 +43,41 @@ pub(super) const TIME: i16 = 16;
 /// Where records that need no scratch memory are made, on the stack.
 pub(super) const AT_RECORD: i16 = -192;
 
-/// Of a call.
+/// Of a call. Most records end behind the fourth argument; the rest is 0 then.
 pub(super) mod call {
     pub(crate) const LEFT: i16 = 24;
     pub(crate) const RESULT: i16 = 32;
-    pub(crate) const ARGUMENTS: i16 = 40;
-    pub(crate) const WORDS: i16 = 88;
-    pub(crate) const FILES: i16 = 104;
-    pub(crate) const POSITION: i16 = 120;
-    pub(crate) const BYTES: i16 = 128;
+    pub(crate) const FILES: [i16; 2] = [40, 120];
     /// 0 native, 1 a 32-bit call, 2 x32.
-    pub(crate) const CONVENTION: i16 = 136;
+    pub(crate) const CONVENTION: i16 = 48;
+    pub(crate) const ARGUMENTS: i16 = 56;
+    pub(crate) const NARROW_BYTES: i32 = 88;
+    pub(crate) const WORDS: i16 = 104;
+    pub(crate) const POSITION: i16 = 128;
+    pub(crate) const BYTES: i16 = 136;
     /// What follows is not part of the record.
-    pub(crate) const RECORD_BYTES: i32 = 144;
+    pub(crate) const WIDE_BYTES: i32 = 144;
+    /// The call's rule; 0 while the thread is in no call that is told at its exit.
     pub(crate) const RULE: i16 = 144;
     pub(crate) const TEXT: i16 = 152;
 }
 
-pub(super) const RUNNING_BYTES: u32 = 160;
+/// Of a request of a ring.
+pub(super) const REQUEST_BYTES: u32 = 160;
+/// Of a thread: its call, and up to two files of it that are to be told.
+pub(super) const THREAD_UNTOLD: [i16; 2] = [160, 160 + untold::BYTES];
+pub(super) const THREAD_BYTES: u32 = 160 + 2 * untold::BYTES as u32;
 /// Where the record of a text is in the scratch memory, behind that of a call.
 pub(super) const TEXT_AT: i32 = 256;
 pub(super) const TEXT_BYTES: i32 = 4096;
 pub(super) const TEXT_HEADER_BYTES: i32 = 24;
-/// Behind that, up to two files that are to be told, and the program to go on to then.
+/// Behind that, up to two files that are to be told, the program to go on to then, and how far the
+/// walk up a name has come.
 pub(super) const UNTOLD: [i16; 2] = [UNTOLD_AT, UNTOLD_AT + untold::BYTES];
 pub(super) const GO_ON: i16 = UNTOLD_AT + 2 * untold::BYTES;
 const UNTOLD_AT: i16 = (TEXT_AT + TEXT_HEADER_BYTES + TEXT_BYTES) as i16;
-pub(super) const SCRATCH_BYTES: u32 = GO_ON as u32 + 8;
+pub(super) const WALK: i16 = GO_ON + 8;
+pub(super) const SCRATCH_BYTES: u32 = (WALK + walk::BYTES) as u32;
 
 /// Of a file that is to be told.
 pub(super) mod untold {
@@ -76,6 +87,18 @@ pub(super) mod untold {
     /// The address of its path; 0 if there is no such file.
     pub(crate) const PATH: i16 = 24;
     pub(crate) const BYTES: i16 = 32;
+}
+
+/// Of a walk that another turn of its program goes on with.
+pub(super) mod walk {
+    /// Where it is; 0 if there is none.
+    pub(crate) const PLACE: i16 = 0;
+    pub(crate) const VIEW: i16 = 8;
+    /// The parts of the name so far.
+    pub(crate) const PARTS: i16 = 16;
+    pub(crate) const FILE: i16 = 24;
+    pub(crate) const INODE: i16 = 32;
+    pub(crate) const BYTES: i16 = 40;
 }
 
 /// Programs that others go on to, by their places in the table.
@@ -150,12 +173,16 @@ pub(super) mod rule {
     pub(crate) const OPENS: i32 = 8;
     pub(crate) const END: i32 = 16;
     pub(crate) const MOVES: i32 = 32;
+    pub(crate) const WIDE: i32 = 64;
     pub(crate) const TEXT: i32 = 8;
     pub(crate) const FILES: [i32; 2] = [12, 16];
     pub(crate) const WORDS: [i32; 2] = [20, 24];
+    /// The number of its condition, from 1; 0 if it has none.
+    pub(crate) const CONDITION: i32 = 32;
 }
 
-pub(super) fn packed(it: &Rule) -> u64 {
+/// `conditions` are those of all rules.
+pub(super) fn packed(it: &Rule, conditions: &[When]) -> u64 {
     let when = match it.moment {
         Moment::Exit => 0,
         Moment::Both => rule::BOTH,
@@ -170,10 +197,12 @@ pub(super) fn packed(it: &Rule) -> u64 {
         | bit(it.opens, rule::OPENS)
         | bit(it.end, rule::END)
         | bit(it.moves, rule::MOVES)
+        | bit(it.wide || it.end || it.files[1].is_some() || it.words != [None; 2], rule::WIDE)
         | argument(it.text, rule::TEXT)
         | argument(it.files[0], rule::FILES[0])
         | argument(it.files[1], rule::FILES[1])
         | argument(it.words[0], rule::WORDS[0])
         | argument(it.words[1], rule::WORDS[1]);
-    bits as u64
+    let condition = conditions.iter().position(|one| *one == it.when).map_or(0, |at| at as u64 + 1);
+    bits as u64 | condition << rule::CONDITION
 }

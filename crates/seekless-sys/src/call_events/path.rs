@@ -1,7 +1,7 @@
 //! The part of the programs that finds the open file behind a descriptor, and the program that
 //! tells its name and what else is known of it.
 
-use super::layout::{self, IDS, KIND, NUMBER, TIME, file, kinds, later, untold};
+use super::layout::{self, IDS, KIND, NUMBER, TIME, file, kinds, later, untold, walk};
 use super::programs::{Code, Files, Parts, lookup, read, read_into};
 use crate::bpf::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
 use crate::bpf::Width::{Eight, Four};
@@ -9,11 +9,12 @@ use crate::bpf::{Assembler, Helper, Jump, Label, Program};
 
 /// Deeper names are cut off at their beginning.
 const PARTS_MAX: i32 = 48;
+/// The verifier goes through each turn of a loop, so one run of the program makes few.
+const PARTS_AT_ONCE: i32 = 6;
 
 /// Places on the stack.
 const AT_FILE: i16 = -8;
 const AT_INODE: i16 = -16;
-const AT_TABLE: i16 = -32;
 const AT_VIEW: i16 = -24;
 const AT_NEXT: i16 = -32;
 const AT_NAME: i16 = -40;
@@ -21,6 +22,7 @@ const AT_FRESH: i16 = -48;
 const AT_PATH: i16 = -56;
 const AT_KEY: i16 = -60;
 const AT_CONTEXT: i16 = -72;
+const AT_SCRATCH: i16 = -80;
 
 impl Code<'_> {
     /// The part with the arguments: descriptor and thread, or the address of the open file; whether
@@ -38,7 +40,10 @@ impl Code<'_> {
             }
             _ => self.look_up(code, none),
         }
-        read(code, AT_INODE, 8, R9, fields.file_inode);
+        code.copy(R1, R9);
+        self.cast(code, |casts| casts.file);
+        self.field(code, (Eight, R1), R0, fields.file_inode, AT_INODE);
+        code.store(Eight, Stack, AT_INODE, R1);
         code.load(Eight, R1, Stack, AT_FRESH);
         code.jump_if(R1, Jump::Unequal, 0, tell);
         lookup(code, &self.tables.told, AT_FILE);
@@ -69,15 +74,14 @@ impl Code<'_> {
         code.copy(R6, R1);
         code.low_half(R6);
         code.copy(R7, R2);
-        read(code, AT_FILE, 8, R7, fields.task_files);
-        code.load(Eight, R7, Stack, AT_FILE);
-        read(code, AT_FILE, 8, R7, fields.files_table);
-        code.load(Eight, R7, Stack, AT_FILE);
-        read(code, AT_TABLE, 16, R7, fields.table_most); // and the table's address behind it
-        code.load(Four, R1, Stack, AT_TABLE);
+        for field in [fields.task_files, fields.files_table] {
+            self.field(code, (Eight, R7), R7, field, AT_FILE);
+            code.jump_if(R7, Jump::Equal, 0, none);
+        }
+        self.field(code, (Four, R1), R7, fields.table_most, AT_FILE);
         code.jump_if_register(R6, Jump::AtLeast, R1, none);
         code.shift_left(R6, 3);
-        code.load(Eight, R7, Stack, AT_TABLE + 8);
+        self.field(code, (Eight, R7), R7, fields.table_most + 8, AT_FILE);
         code.add_register(R7, R6);
         read(code, AT_FILE, 8, R7, 0);
         code.load(Eight, R9, Stack, AT_FILE);
@@ -85,19 +89,23 @@ impl Code<'_> {
     }
 
     /// Tells one of the files that are noted as untold, and goes on to itself; to the program that
-    /// is noted, once there is no more. So the walk up a name is in one program only: the verifier
-    /// goes through each of its turns.
+    /// is noted, once there is no more. So the walk up a name is in one program only. It also goes
+    /// on to itself after a few parts of a name.
     pub(super) fn tell_files(&self) -> Program {
         let body = |code: &mut Assembler, parts: &Parts| {
             let (out, tell, go_on) = (code.label(), code.label(), code.label());
+            let resume = code.label();
             code.store(Eight, Stack, AT_CONTEXT, R1);
             code.store_number(Four, Stack, AT_KEY, 0);
             lookup(code, &self.tables.scratch, AT_KEY);
             code.jump_if(R0, Jump::Equal, 0, out);
             code.copy(R7, R0);
+            code.store(Eight, Stack, AT_SCRATCH, R0);
             lookup(code, &self.tables.told_scratch, AT_KEY);
             code.jump_if(R0, Jump::Equal, 0, out);
             code.copy(R8, R0);
+            code.load(Eight, R6, R7, layout::WALK + walk::PLACE);
+            code.jump_if(R6, Jump::Unequal, 0, resume);
             for slot in layout::UNTOLD {
                 let next = code.label();
                 code.load(Eight, R1, R7, slot + untold::PATH);
@@ -116,8 +124,10 @@ impl Code<'_> {
             code.jump(go_on);
             code.place(tell);
             self.tell_numbers(code);
-            self.walk(code);
+            let pause = code.label();
+            self.walk(code, resume, pause);
             self.send_file(code, parts);
+            code.place(pause);
             code.set(R3, later::TELL);
             code.place(go_on);
             code.load(Eight, R1, Stack, AT_CONTEXT);
@@ -195,27 +205,39 @@ impl Code<'_> {
     /// counts, 8 is the record. The length of the name so far is in the record: of a number in
     /// memory the verifier assumes nothing, so it need not check each turn for each length. (With
     /// the length in a register it took half a second.)
-    fn walk(&self, code: &mut Assembler) {
+    ///
+    /// It begins here, or where it has paused at `resume`. It leaves by `pause` if it is to go on.
+    fn walk(&self, code: &mut Assembler, resume: Label, pause: Label) {
         let fields = self.fields;
-        let (next, end) = (code.label(), code.label());
+        let (next, rest, end) = (code.label(), code.label(), code.label());
         code.load(Eight, R7, Stack, AT_PATH);
         read(code, AT_VIEW, 8, R7, 0);
         read(code, AT_NEXT, 8, R7, 8);
         code.load(Eight, R6, Stack, AT_NEXT);
         code.set(R7, 0);
         code.store_number(Eight, R8, file::NAME_BYTES, 0);
+        code.load(Eight, R1, Stack, AT_SCRATCH);
+        code.store_number(Eight, R1, layout::WALK + walk::PARTS, 0);
+        code.jump(next);
+        code.place(resume);
+        go_on_with_walk(code);
         code.place(next);
-        code.jump_if(R7, Jump::AtLeast, PARTS_MAX, end);
+        code.jump_if(R7, Jump::AtLeast, PARTS_AT_ONCE, rest);
         code.add(R7, 1);
         let part = code.label();
         code.load(Eight, R1, Stack, AT_VIEW);
-        read(code, AT_NEXT, 8, R1, fields.view_root);
-        code.load(Eight, R1, Stack, AT_NEXT);
+        self.cast(code, |casts| casts.view);
+        self.field(code, (Eight, R1), R0, fields.view_root, AT_NEXT);
         code.jump_if_register(R6, Jump::Unequal, R1, part);
         self.step_over_mount(code, next, end);
         code.place(part);
-        read(code, AT_NEXT, 8, R6, fields.dentry_parent);
-        read(code, AT_NAME, 8, R6, fields.dentry_name);
+        code.copy(R1, R6);
+        self.cast(code, |casts| casts.dentry);
+        code.copy(R9, R0);
+        self.field(code, (Eight, R1), R9, fields.dentry_parent, AT_NEXT);
+        code.store(Eight, Stack, AT_NEXT, R1);
+        self.field(code, (Eight, R1), R9, fields.dentry_name, AT_NAME);
+        code.store(Eight, Stack, AT_NAME, R1);
         code.load(Eight, R9, R8, file::NAME_BYTES);
         code.and(R9, file::NAME_BYTES_MAX - 1);
         code.copy(R1, R8);
@@ -232,6 +254,10 @@ impl Code<'_> {
         code.jump_if_register(R6, Jump::Equal, R1, end); // it has no place in a tree, as a pipe
         code.copy(R6, R1);
         code.jump_if(R9, Jump::Below, file::NAME_BYTES_MAX - file::PART_BYTES, next);
+        code.jump(end);
+        code.place(rest);
+        pause_walk(code, end);
+        code.jump(pause);
         code.place(end);
     }
 
@@ -249,4 +275,32 @@ impl Code<'_> {
         code.load(Eight, R6, Stack, AT_NEXT);
         code.jump(next);
     }
+}
+
+/// What a walk has on the stack while it goes on, and where the scratch memory has it meanwhile.
+const KEPT: [(i16, i16); 3] =
+    [(AT_VIEW, walk::VIEW), (AT_FILE, walk::FILE), (AT_INODE, walk::INODE)];
+
+/// Notes how far a walk has come that is at register 6. Leaves by `end` if the name is too deep.
+fn pause_walk(code: &mut Assembler, end: Label) {
+    code.load(Eight, R1, Stack, AT_SCRATCH);
+    code.load(Eight, R2, R1, layout::WALK + walk::PARTS);
+    code.add(R2, PARTS_AT_ONCE);
+    code.store(Eight, R1, layout::WALK + walk::PARTS, R2);
+    code.jump_if(R2, Jump::AtLeast, PARTS_MAX, end);
+    code.store(Eight, R1, layout::WALK + walk::PLACE, R6);
+    for (at, place) in KEPT {
+        code.load(Eight, R2, Stack, at);
+        code.store(Eight, R1, layout::WALK + place, R2);
+    }
+}
+
+/// Back to where a walk has paused. Register 6 holds its place, 7 the scratch memory.
+fn go_on_with_walk(code: &mut Assembler) {
+    for (at, place) in KEPT {
+        code.load(Eight, R1, R7, layout::WALK + place);
+        code.store(Eight, Stack, at, R1);
+    }
+    code.store_number(Eight, R7, layout::WALK + walk::PLACE, 0);
+    code.set(R7, 0);
 }

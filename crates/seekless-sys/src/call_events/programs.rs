@@ -1,13 +1,13 @@
-//! The programs at a call's entry and exit. They share one form: what is not followed leaves at
-//! once, by the label `out`.
+//! What all programs share, and the program at a call's exit. They have one form: what is not
+//! followed leaves at once, by the label `out`.
 
-use super::convention::HERE;
-use super::fields::Fields;
-use super::layout::{self, IDS, KIND, NUMBER, TIME, call, kinds, later, rule, untold};
+use super::fields::{Casts, Fields};
+use super::layout::{self, IDS, KIND, call, kinds, later, rule, untold, walk};
 use super::{Scope, Tables};
 use crate::bpf::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
 use crate::bpf::Width::{Eight, Four};
-use crate::bpf::{Assembler, Helper, Jump, Label, Map, Program, Register};
+use crate::bpf::{Assembler, Helper, Jump, Label, Map, Program, Register, Width};
+use crate::seccomp::When;
 
 /// The reader looks by itself; to wake it at each record costs more than the record.
 const NO_WAKEUP: i32 = 1;
@@ -15,10 +15,7 @@ const NO_WAKEUP: i32 = 1;
 /// Places on the stack.
 const AT_IDS: i16 = -8;
 const AT_KEY: i16 = -12;
-const AT_STATUS: i16 = -16;
-const AT_CONVENTION: i16 = -20;
 const AT_ANY: i16 = -32;
-const AT_REGISTERS: i16 = -160;
 
 /// Writes the programs.
 pub(super) struct Code<'a> {
@@ -26,6 +23,11 @@ pub(super) struct Code<'a> {
     pub(super) ring: &'a Map,
     pub(super) fields: &'a Fields,
     pub(super) scope: Scope,
+    /// The conditions that rules name by their numbers, from 1.
+    pub(super) conditions: &'a [When],
+    /// How fields that every call needs are loaded as they are; else by a call each, which takes
+    /// tens of times as long.
+    pub(super) casts: Option<Casts>,
 }
 
 /// How a program finds the open files of its calls, if it does.
@@ -61,66 +63,6 @@ impl Code<'_> {
         code.finish()
     }
 
-    /// At the entry of each call of the machine.
-    pub(super) fn at_entry(&self) -> Program {
-        let body = |code: &mut Assembler, parts: &Parts| {
-            let out = code.label();
-            code.copy(R6, R1);
-            self.leave_unless_followed(code, out);
-            self.find_rule(code, out);
-            self.scratch(code, out);
-            self.note(code);
-            self.note_arguments(code);
-            pick(code, rule::TEXT, |code| code.store(Eight, R8, call::TEXT, R1));
-            for (at, place) in rule::WORDS.iter().zip([0, 8]) {
-                pick(code, *at, |code| code.store(Eight, R8, call::WORDS + place, R1));
-            }
-            for ((at, place), slot) in rule::FILES.iter().zip([0, 8]).zip(layout::UNTOLD) {
-                code.store_number(Eight, R8, slot + untold::PATH, 0);
-                pick(code, *at, |code| {
-                    code.copy(R2, R9);
-                    code.set(R3, 0);
-                    code.copy(R4, R8);
-                    code.add(R4, slot.into());
-                    code.call_part(parts.file);
-                    code.store(Eight, R8, call::FILES + place, R0);
-                });
-            }
-            let tell = code.label();
-            for slot in layout::UNTOLD {
-                code.load(Eight, R1, R8, slot + untold::PATH);
-                code.jump_if(R1, Jump::Unequal, 0, tell);
-            }
-            self.send_or_keep(code, parts);
-            code.jump(out);
-            code.place(tell);
-            code.store_number(Eight, R8, layout::GO_ON, later::ENTRY);
-            code.set(R3, later::TELL);
-            code.copy(R1, R6);
-            self.go_on(code, parts);
-            code.place(out);
-            code.set(R0, 0);
-            code.exit();
-        };
-        self.program(body, Files::ByDescriptor)
-    }
-
-    /// The rest of [`Code::at_entry`], after files were told.
-    pub(super) fn later_at_entry(&self) -> Program {
-        let body = |code: &mut Assembler, parts: &Parts| {
-            let out = code.label();
-            code.call(Helper::CurrentIds);
-            code.store(Eight, Stack, AT_IDS, R0);
-            self.scratch(code, out);
-            code.load(Eight, R7, R8, call::RULE);
-            self.send_or_keep(code, parts);
-            code.place(out);
-            code.set(R0, 0);
-            code.exit();
-        };
-        self.program(body, Files::None)
-    }
-
     /// Leaves `out` if this process is not followed. The thread's numbers are at `AT_IDS` then.
     pub(super) fn leave_unless_followed(&self, code: &mut Assembler, out: Label) {
         code.call(Helper::CurrentIds);
@@ -135,38 +77,47 @@ impl Code<'_> {
         code.jump_if(R0, when, 0, out);
     }
 
-    /// The call's rule into register 7, the thread into register 9.
-    fn find_rule(&self, code: &mut Assembler, out: Label) {
-        code.load(Eight, R7, R6, 8);
+    /// The thread into register 0.
+    pub(super) fn thread(&self, code: &mut Assembler) {
         code.call(Helper::CurrentTask);
-        code.copy(R9, R0);
-        code.store_number(Four, Stack, AT_STATUS, 0);
-        read(code, AT_STATUS, 4, R9, self.fields.task_status);
-        code.store_number(Four, Stack, AT_CONVENTION, 0);
-        let (small, known) = (code.label(), code.label());
-        code.jump_if(R7, Jump::Below, layout::NUMBERS as i32, small);
-        match HERE.x32 {
-            Some((first, last)) => {
-                code.jump_if(R7, Jump::Below, first, out);
-                code.jump_if(R7, Jump::Above, last, out);
-                code.set(R7, layout::FIRST_X32 as i32);
-                code.store_number(Four, Stack, AT_CONVENTION, 2);
-                code.jump(known);
+        code.copy(R1, R0);
+        self.cast(code, |casts| casts.task);
+    }
+
+    /// Gives the address in register 1 a type, if that helps; the result is in register 0.
+    pub(super) fn cast(&self, code: &mut Assembler, to: impl Fn(&Casts) -> i32) {
+        match &self.casts {
+            Some(casts) => {
+                code.set(R2, to(casts));
+                code.call_function(casts.function);
             }
-            None => code.jump(out),
+            None => code.copy(R0, R1),
         }
-        code.place(small);
-        code.load(Four, R1, Stack, AT_STATUS);
-        code.and(R1, HERE.foreign_bit);
-        code.jump_if(R1, Jump::Equal, 0, known);
-        code.add(R7, layout::NUMBERS as i32);
-        code.store_number(Four, Stack, AT_CONVENTION, 1);
-        code.place(known);
-        code.store(Four, Stack, AT_KEY, R7);
-        lookup(code, &self.tables.rules, AT_KEY);
-        code.jump_if(R0, Jump::Equal, 0, out);
-        code.load(Eight, R7, R0, 0);
-        code.jump_if(R7, Jump::Equal, 0, out);
+    }
+
+    /// Loads a field of a struct of the kernel's that was cast, or reached from one that was;
+    /// `place` is of the stack, for the slower way. The result may be a null pointer.
+    pub(super) fn field(
+        &self,
+        code: &mut Assembler,
+        (width, into): (Width, Register),
+        base: Register,
+        field: i32,
+        place: i16,
+    ) {
+        match (self.casts.is_some(), i16::try_from(field)) {
+            (true, Ok(field)) => code.load(width, into, base, field),
+            (true, Err(_)) => {
+                code.copy(into, base);
+                code.add(into, field);
+                code.load(width, into, into, 0);
+            }
+            (false, _) => {
+                let bytes = if let Four = width { 4 } else { 8 };
+                read(code, place, bytes, base, field);
+                code.load(width, into, Stack, place);
+            }
+        }
     }
 
     /// This processor's scratch memory into register 8.
@@ -177,74 +128,6 @@ impl Code<'_> {
         code.copy(R8, R0);
     }
 
-    /// What is known of every call.
-    fn note(&self, code: &mut Assembler) {
-        code.store_number(Four, R8, KIND, kinds::CALLED);
-        code.load(Eight, R1, R6, 8);
-        code.store(Four, R8, NUMBER, R1);
-        code.load(Eight, R1, Stack, AT_IDS);
-        code.store(Eight, R8, IDS, R1);
-        code.load(Four, R1, Stack, AT_CONVENTION);
-        code.store(Eight, R8, call::CONVENTION, R1);
-        for place in [call::LEFT, call::RESULT, call::WORDS, call::WORDS + 8, call::TEXT] {
-            code.store_number(Eight, R8, place, 0);
-        }
-        for place in [call::FILES, call::FILES + 8, call::POSITION, call::BYTES] {
-            code.store_number(Eight, R8, place, 0);
-        }
-        code.store(Eight, R8, call::RULE, R7);
-        code.call(Helper::Now);
-        code.store(Eight, R8, TIME, R0);
-    }
-
-    fn note_arguments(&self, code: &mut Assembler) {
-        code.load(Eight, R3, R6, 0);
-        code.copy(R1, Stack);
-        code.add(R1, AT_REGISTERS.into());
-        code.set(R2, HERE.registers_bytes());
-        code.call(Helper::ReadKernel);
-        let (foreign, done) = (code.label(), code.label());
-        code.load(Four, R1, Stack, AT_CONVENTION);
-        code.jump_if(R1, Jump::Equal, 1, foreign);
-        for (at, place) in HERE.native.into_iter().zip((0..).step_by(8)) {
-            code.load(Eight, R1, Stack, AT_REGISTERS + at);
-            code.store(Eight, R8, call::ARGUMENTS + place, R1);
-        }
-        code.jump(done);
-        code.place(foreign);
-        for (at, place) in HERE.foreign.into_iter().zip((0..).step_by(8)) {
-            code.load(Four, R1, Stack, AT_REGISTERS + at);
-            code.store(Eight, R8, call::ARGUMENTS + place, R1);
-        }
-        code.place(done);
-    }
-
-    /// Sends the call, keeps it until its exit, or both.
-    fn send_or_keep(&self, code: &mut Assembler, parts: &Parts) {
-        let (keep, end) = (code.label(), code.label());
-        code.copy(R1, R7);
-        code.and(R1, rule::BOTH | rule::ENTRY_ONLY);
-        code.jump_if(R1, Jump::Equal, 0, keep);
-        code.store_number(Four, R8, KIND, kinds::ENTERED);
-        code.copy(R2, R8);
-        code.set(R3, call::RECORD_BYTES);
-        self.send(code, parts);
-        code.copy(R1, R7);
-        code.and(R1, rule::ENTRY_ONLY);
-        code.jump_if(R1, Jump::Unequal, 0, end);
-        code.store_number(Four, R8, KIND, kinds::LEFT);
-        code.place(keep);
-        code.map(R1, &self.tables.running);
-        code.copy(R2, Stack);
-        code.add(R2, AT_IDS.into());
-        code.copy(R3, R8);
-        code.set(R4, 0);
-        code.call(Helper::Update);
-        code.jump_if(R0, Jump::Equal, 0, end);
-        code.call_part(parts.lost);
-        code.place(end);
-    }
-
     /// At the exit of each call of the machine.
     pub(super) fn at_exit(&self) -> Program {
         let body = |code: &mut Assembler, parts: &Parts| {
@@ -252,14 +135,15 @@ impl Code<'_> {
             code.copy(R6, R1);
             code.call(Helper::CurrentIds);
             code.store(Eight, Stack, AT_IDS, R0);
-            lookup(code, &self.tables.running, AT_IDS);
+            lookup(code, &self.tables.threads, AT_IDS);
             code.jump_if(R0, Jump::Equal, 0, out);
             code.copy(R7, R0);
+            code.load(Eight, R9, R7, call::RULE);
+            code.jump_if(R9, Jump::Equal, 0, out);
             code.load(Eight, R8, R6, 8);
             code.store(Eight, R7, call::RESULT, R8);
             code.call(Helper::Now);
             code.store(Eight, R7, call::LEFT, R0);
-            code.load(Eight, R9, R7, call::RULE);
             for place in [call::WORDS, call::WORDS + 8] {
                 read_word(code, place);
             }
@@ -278,7 +162,7 @@ impl Code<'_> {
             let out = code.label();
             code.call(Helper::CurrentIds);
             code.store(Eight, Stack, AT_IDS, R0);
-            lookup(code, &self.tables.running, AT_IDS);
+            lookup(code, &self.tables.threads, AT_IDS);
             code.jump_if(R0, Jump::Equal, 0, out);
             code.copy(R7, R0);
             code.load(Eight, R9, R7, call::RULE);
@@ -290,16 +174,22 @@ impl Code<'_> {
         self.program(body, Files::None)
     }
 
-    /// Sends the call in register 7, of the rule in register 9, and forgets it.
+    /// Sends the call in register 7, of the rule in register 9, and notes that it is over.
     fn end_call(&self, code: &mut Assembler, parts: &Parts) {
         self.tell_end(code);
         code.copy(R2, R7);
-        code.set(R3, call::RECORD_BYTES);
+        self.send_call(code, parts, R9);
+        code.store_number(Eight, R7, call::RULE, 0);
+    }
+
+    /// Sends the record of a call at register 2, as much of it as its rule asks for.
+    pub(super) fn send_call(&self, code: &mut Assembler, parts: &Parts, rule: Register) {
+        let known = code.label();
+        code.set(R3, call::WIDE_BYTES);
+        code.jump_if(rule, Jump::AnyBit, rule::WIDE, known);
+        code.set(R3, call::NARROW_BYTES);
+        code.place(known);
         self.send(code, parts);
-        code.map(R1, &self.tables.running);
-        code.copy(R2, Stack);
-        code.add(R2, AT_IDS.into());
-        code.call(Helper::Delete);
     }
 
     /// Goes on to tell the file or directory that a call has opened or moved to. Of one that
@@ -319,7 +209,7 @@ impl Code<'_> {
         code.copy(R1, R8);
         code.set(R3, 1);
         code.call_part(parts.file);
-        code.store(Eight, R7, call::FILES, R0);
+        code.store(Eight, R7, call::FILES[0], R0);
         code.jump_if(R0, Jump::Equal, 0, done);
         self.tell_untold(code, parts, done);
         code.place(moves);
@@ -342,15 +232,12 @@ impl Code<'_> {
 
     /// The thread at `AT_ANY`, and the scratch memory into register 0, with no file untold.
     fn begin_untold(&self, code: &mut Assembler, done: Label) {
-        code.call(Helper::CurrentTask);
+        self.thread(code);
         code.store(Eight, Stack, AT_ANY, R0);
         code.store_number(Four, Stack, AT_KEY, 0);
         lookup(code, &self.tables.scratch, AT_KEY);
         code.jump_if(R0, Jump::Equal, 0, done);
-        for slot in layout::UNTOLD {
-            code.store_number(Eight, R0, slot + untold::PATH, 0);
-        }
-        code.store_number(Eight, R0, layout::GO_ON, later::EXIT);
+        begin_untold(code, R0, later::EXIT);
     }
 
     fn tell_untold(&self, code: &mut Assembler, parts: &Parts, done: Label) {
@@ -390,9 +277,9 @@ impl Code<'_> {
         code.jump_if(R9, Jump::AnyBit, rule::END, wanted);
         code.jump(done);
         code.place(wanted);
-        code.load(Eight, R8, R7, call::FILES + 8);
+        code.load(Eight, R8, R7, call::FILES[1]);
         code.jump_if(R8, Jump::Unequal, 0, have);
-        code.load(Eight, R8, R7, call::FILES);
+        code.load(Eight, R8, R7, call::FILES[0]);
         code.jump_if(R8, Jump::Equal, 0, done);
         code.place(have);
         read_into(code, R7, call::POSITION.into(), 8, R8, self.fields.file_position);
@@ -426,22 +313,6 @@ impl Code<'_> {
     }
 }
 
-/// Runs `then` with an argument of the call in register 1, if the rule in register 7 names one at
-/// these bits.
-fn pick(code: &mut Assembler, at: i32, then: impl FnOnce(&mut Assembler)) {
-    let none = code.label();
-    code.copy(R1, R7);
-    code.shift_right(R1, at);
-    code.and(R1, 7);
-    code.jump_if(R1, Jump::Equal, 0, none);
-    code.shift_left(R1, 3);
-    code.copy(R2, R8);
-    code.add_register(R2, R1);
-    code.load(Eight, R1, R2, call::ARGUMENTS - 8); // arguments are counted from 1 here
-    then(code);
-    code.place(none);
-}
-
 /// Replaces an address in the call at register 7 by what the program has there.
 fn read_word(code: &mut Assembler, place: i16) {
     let none = code.label();
@@ -452,6 +323,25 @@ fn read_word(code: &mut Assembler, place: i16) {
     code.set(R2, 8);
     code.call(Helper::ReadUser);
     code.place(none);
+}
+
+/// No file is untold yet in the scratch memory at this register; then to go on to this program.
+pub(super) fn begin_untold(code: &mut Assembler, scratch: Register, then: i32) {
+    for slot in layout::UNTOLD {
+        code.store_number(Eight, scratch, slot + untold::PATH, 0);
+    }
+    code.store_number(Eight, scratch, layout::WALK + walk::PLACE, 0);
+    code.store_number(Eight, scratch, layout::GO_ON, then);
+}
+
+/// Sets the value of the key at this place of the stack to what is at the address in `from`.
+pub(super) fn update(code: &mut Assembler, map: &Map, key: i16, from: Register) {
+    code.copy(R3, from);
+    code.map(R1, map);
+    code.copy(R2, Stack);
+    code.add(R2, key.into());
+    code.set(R4, 0);
+    code.call(Helper::Update);
 }
 
 /// Finds the value of the key at this place of the stack.

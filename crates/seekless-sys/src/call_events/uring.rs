@@ -5,7 +5,7 @@
 
 use super::fields::RingFields;
 use super::layout::{self, IDS, KIND, NUMBER, TIME, call, kinds, later, rule, untold};
-use super::programs::{Code, Files, Parts, lookup, read, read_into};
+use super::programs::{Code, Files, Parts, begin_untold, lookup, read, read_into};
 use crate::bpf::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
 use crate::bpf::Width::{Eight, Four};
 use crate::bpf::{Assembler, Helper, Jump, Label, Program};
@@ -91,18 +91,15 @@ impl Code<'_> {
             read(code, AT_ANY, 8, R1, fields.file);
             code.load(Eight, R9, Stack, AT_ANY); // 0 if it failed before its file was looked up
             self.scratch(code, end);
-            for slot in layout::UNTOLD {
-                code.store_number(Eight, R8, slot + untold::PATH, 0);
-            }
+            begin_untold(code, R8, later::RING);
             code.copy(R1, R9);
             code.set(R3, 0);
             code.copy(R4, R8);
             code.add(R4, layout::UNTOLD[0].into());
             code.call_part(parts.file);
-            code.store(Eight, R7, call::FILES, R0);
+            code.store(Eight, R7, call::FILES[0], R0);
             code.load(Eight, R1, R8, layout::UNTOLD[0] + untold::PATH);
             code.jump_if(R1, Jump::Equal, 0, end);
-            code.store_number(Eight, R8, layout::GO_ON, later::RING);
             code.set(R3, later::TELL);
             code.copy(R1, R6);
             self.go_on(code, parts);
@@ -143,7 +140,7 @@ impl Code<'_> {
         code.load(Eight, R9, R7, call::RULE);
         self.tell_end(code);
         code.copy(R2, R7);
-        code.set(R3, call::RECORD_BYTES);
+        code.set(R3, call::WIDE_BYTES);
         self.send(code, parts);
         code.map(R1, &self.tables.requests);
         code.copy(R2, Stack);
@@ -158,7 +155,7 @@ fn note_request(code: &mut Assembler, fields: &RingFields) {
     code.store(Four, R8, NUMBER, R7);
     code.load(Eight, R1, Stack, AT_IDS);
     code.store(Eight, R8, IDS, R1);
-    for place in (call::LEFT..call::RECORD_BYTES as i16).step_by(8) {
+    for place in (call::LEFT..call::WIDE_BYTES as i16).step_by(8) {
         code.store_number(Eight, R8, place, 0);
     }
     code.store_number(Eight, R8, call::TEXT, 0);
