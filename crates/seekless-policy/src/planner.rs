@@ -114,9 +114,9 @@ impl Memory {
 
     /// Most bytes that are kept of reads, as long as the device charges this. Half of the cache
     /// where requests are dear: five starts of 0 A.D. at 120 requests/s took 9 % longer than with
-    /// twice the memory, and 26 % longer with a quarter. Three quarters if loads are also
+    /// twice the memory, and 21 % longer with a quarter. Three quarters if loads are also
     /// predicted, since then it is likelier that what came with a read is loaded. The same starts
-    /// took a tenth longer with half, and all files that they load twice are 3 % of their bytes.
+    /// took 8 % longer with half, and all files that they load twice are 3 % of their bytes.
     fn kept_bytes(&self, costs: &Costs, predicted: bool) -> u64 {
         let share = match (requests_are_dear(costs), predicted) {
             (false, _) => self.cache_bytes / 4,
