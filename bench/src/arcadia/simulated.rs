@@ -3,8 +3,8 @@
 //!
 //! *Named known* is told which files the run loads of those that the other runs name: what a better
 //! prediction could come to with the planner as it is. Requests, bytes and waste stand in the order
-//! of the shares: on demand, predicted, named known, list known. On a device that is no volume, which
-//! has no ceiling, seconds stand in place of the shares.
+//! of the shares: on demand, predicted, named known, list known. A device that is no volume has no
+//! ceiling: there seconds stand in place of the shares.
 
 use super::{Args, Data, RUNS, breakdown, ceiling};
 use anyhow::Context;
