@@ -3,7 +3,8 @@
 //!
 //! *Named known* is told which files the run loads of those that the other runs name: what a better
 //! prediction could come to with the planner as it is. Requests, bytes and waste stand in the order
-//! of the shares: on demand, predicted, named known, list known.
+//! of the shares: on demand, predicted, named known, list known. A device that is no volume has no
+//! ceiling: there seconds stand in place of the shares.
 
 use super::{Args, Data, RUNS, breakdown, ceiling};
 use anyhow::Context;
@@ -124,15 +125,17 @@ impl Start {
     }
 
     fn row(&self, args: &Args, name: &str, spec: &DeviceSpec) -> anyhow::Result<Vec<String>> {
-        let &DeviceSpec::Volume { iops, bytes_per_second } = spec else {
-            anyhow::bail!("{spec} is no limit: give iops=N,bandwidth=RATE");
-        };
         let settings = |prediction| settings(args, spec, prediction);
         let mut own: Vec<Extent> =
             self.loads.iter().map(|&id| self.archive.extents[id as usize]).collect();
         own.sort_unstable_by_key(|extent| extent.offset);
         let needed: u64 = own.iter().map(|extent| extent.bytes).sum();
-        let ceiling = ceiling::seconds(&own, iops, bytes_per_second);
+        let ceiling = match *spec {
+            DeviceSpec::Volume { iops, bytes_per_second } => {
+                Some(ceiling::seconds(&own, iops, bytes_per_second))
+            }
+            _ => None,
+        };
         let model = || spec.model();
         let without = on_demand(&self.archive, &self.loads, &settings(None), &mut model())?;
         let with = on_demand(
@@ -148,12 +151,17 @@ impl Start {
             &mut model(),
         )?;
         let known = listed(&self.archive, &self.loads, &settings(None), &mut model())?;
-        let share =
-            |figures: &StoreFigures| format!("{:.2}", ceiling / (figures.time_ns as f64 / 1e9));
+        let share = |figures: &StoreFigures| {
+            let seconds = figures.time_ns as f64 / 1e9;
+            match ceiling {
+                Some(ceiling) => format!("{:.3}", ceiling / seconds),
+                None => format!("{seconds:.3} s"),
+            }
+        };
         Ok(vec![
             spec.to_string(),
             name.to_owned(),
-            format!("{ceiling:.3} s"),
+            ceiling.map_or_else(|| "-".to_owned(), |ceiling| format!("{ceiling:.3} s")),
             share(&without),
             share(&with),
             share(&told),

@@ -146,7 +146,8 @@ impl StoreBuilder {
     }
 
     /// Bytes of reads that are kept because they hold files that have not been requested, beside
-    /// [`StoreBuilder::cache`]. With 0, nothing is read but what is requested. By default they are
+    /// [`StoreBuilder::cache`]. What counts are the pages in which such files lie: the others are
+    /// given back. With 0, nothing is read but what is requested. By default they are
     /// a part of the cache: a quarter, and half where a request is known to cost as much as reading
     /// 256 KiB, since such a device makes it worth keeping the files longer; at most 64 MiB, and
     /// where requests are cheap 16 MiB.

@@ -224,7 +224,7 @@ impl Shared {
                 }
                 Answer::Kept(found) => {
                     state.statistics.read_ahead_hits += 1;
-                    state.kept.take(found)
+                    state.kept.take(found, self.sources.extents[id as usize])
                 }
             };
             state.planner.foresee(cached, &mut starts);
@@ -261,8 +261,8 @@ impl Shared {
                 state.planner.plan_first(&mut urgent, &mut found, &mut starts);
             }
             state.planner.plan(&mut ids, &mut found, &mut starts);
-            for &(id, slot) in &found {
-                let read = state.kept.take(slot);
+            for &(id, found) in &found {
+                let read = state.kept.take(found, self.sources.extents[id as usize]);
                 state.statistics.read_ahead_hits += 1;
                 state.decodes.extend(read.map(|read| (read, id)));
             }
@@ -371,17 +371,18 @@ impl Shared {
         let Completion { tag, buffer, result } = completion;
         let bytes = buffer.len() as u64;
         let brought = if result.is_ok() { Brought::Bytes(bytes) } else { Brought::Nothing };
-        let (mut ended, (read, dropped)) =
+        let (mut ended, (read, unneeded)) =
             self.ended(tag, bytes, brought, when, |state, ended, offset| {
+                let State { kept, planner, .. } = state;
                 let read = Arc::new(ReadData::new(offset, buffer));
-                let dropped: Vec<_> =
-                    ended.dropped.iter().filter_map(|&slot| state.kept.drop(slot)).collect();
+                let freed: Vec<_> = ended.freed.iter().map(|&found| kept.free(found)).collect();
+                let dropped: Vec<_> = ended.dropped.iter().map(|&slot| kept.drop(slot)).collect();
                 if let Some(slot) = ended.kept {
-                    state.kept.keep(slot, read.clone());
+                    kept.keep(slot, &read, planner.pieces(slot));
                 }
-                (read, dropped)
+                (read, (freed, dropped))
             });
-        drop(dropped);
+        drop(unneeded);
         if result.is_ok() {
             // The file ends before these entries do, which decoding says.
             ended.arrived.append(&mut ended.lost);

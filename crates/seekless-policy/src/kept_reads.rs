@@ -1,16 +1,27 @@
 //! Which reads a store keeps because they hold archive entries that have not been requested yet.
 //!
-//! A read brings more entries than the program asked for ([`ahead`](crate::ahead)). Its bytes stay
-//! in memory until the last of those entries is requested or until newer reads need the room. This
-//! is the archive block cache of Wassenberg 2006, section 4.3; here are its decisions, without the
-//! bytes.
+//! A read brings more entries than the program asked for ([`ahead`](crate::ahead)). Their bytes
+//! stay in memory until they are requested or until newer reads need the room. This is the archive
+//! block cache of Wassenberg 2006, section 4.3; here are its decisions, without the bytes.
+//!
+//! A kept read occupies only the pages that hold an entry which nothing has requested: memory is
+//! given back by the page, so a page stays until the last of these entries has gone.
 
+#[cfg(test)]
+mod tests;
+
+use crate::extents::Extent;
 use crate::id::Id;
 use crate::list::Lists;
 use crate::queues::Queues;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Most reads that are kept, however small they are. Bounds the columns by slot.
 pub const READS_MAX: u32 = 1024;
+
+/// The unit in which the memory of a read is given back. A read begins at a page of memory.
+pub const PAGE_BYTES: u64 = 4096;
 
 /// The only list of [`KeptReads::order`].
 const ALL: usize = 0;
@@ -18,72 +29,84 @@ const ALL: usize = 0;
 /// Names a kept read: a number below [`READS_MAX`]. A slot is used again after its read is dropped.
 pub type Slot = u32;
 
-/// Where an entry was found.
+/// A kept read where an entry was found, and what this request frees of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// In this read, which holds further entries and stays.
-    Kept(Slot),
-    /// In this read, which held no further entry and is dropped by this request.
-    Last(Slot),
+pub struct Found {
+    /// The read.
+    pub slot: Slot,
+    /// The pages of it that held this entry and none that is still to be requested. They are kept
+    /// no longer. It may be empty.
+    pub freed: Extent,
+    /// Whether the read held no further entry. Then it is dropped.
+    pub is_last: bool,
+}
+
+/// A read that is kept.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    read: Extent,
+    /// Bytes of its pages that are kept.
+    bytes: u64,
 }
 
 /// The most recently used reads, bounded by bytes and by number.
 ///
-/// - **Idea:** a read is worth keeping for the entries in it that have not been requested. A
-///   request for one of them makes the read the most recently used. From then on the file cache
-///   decides about the entry, so a read without further entries is dropped at once.
+/// - **Idea:** a read is worth keeping for the entries in it that have not been requested, and
+///   counts as many bytes as the pages that these lie in. A request for one of them makes the read
+///   the most recently used. From then on the file cache decides about the entry, so pages and
+///   reads without further entries are dropped at once.
 /// - **Cost per request:** O(1). An insert is O(1) for each entry and for each read that it pushes
 ///   out.
-/// - **Memory:** 12 bytes an entry of the archive and at most 28 a slot.
+/// - **Memory:** 12 bytes an entry of the archive and at most 44 a slot.
 #[derive(Clone, Debug)]
 pub struct KeptReads {
+    entries: Arc<[Extent]>,
     capacity_bytes: u64,
     bytes: u64,
     /// Slots in use, most recently used first.
     order: Lists<1>,
-    /// The entries of each slot that have not been requested.
+    /// The entries of each slot that have not been requested, in the order of the archive.
     unused: Queues,
-    /// Size of the read in each slot.
-    slot_bytes: Vec<u64>,
+    /// The read in each slot.
+    held: Vec<Held>,
     /// Slots that hold no read.
     free: Vec<Slot>,
 }
 
 impl KeptReads {
-    /// Keeps no read yet, and later reads of at most `capacity_bytes` together.
+    /// Keeps no read yet, and later reads of at most `capacity_bytes` together. `entries` are those
+    /// of the archive, by number, of which none begins before the end of the one before it.
     #[must_use]
-    pub fn new(capacity_bytes: u64) -> Self {
-        let (order, unused) = (Lists::new(), Queues::new());
-        Self { capacity_bytes, bytes: 0, order, unused, slot_bytes: Vec::new(), free: Vec::new() }
+    pub fn new(entries: Arc<[Extent]>, capacity_bytes: u64) -> Self {
+        let (order, mut unused) = (Lists::new(), Queues::new());
+        unused.grow(entries.len() as u32);
+        let (held, free) = (Vec::new(), Vec::new());
+        Self { entries, capacity_bytes, bytes: 0, order, unused, held, free }
     }
 
-    /// Makes room for entries below `entries`; never shrinks.
-    pub fn grow(&mut self, entries: u32) {
-        self.unused.grow(entries);
-    }
-
-    /// A read of `bytes` bytes has ended. It holds `unused`: distinct entries that have not been
-    /// requested. Returns the slot of the read, or `None` if it is not kept: it has no such
-    /// entries, or is larger than the capacity.
+    /// `read` has ended. It holds `unused`: entries that have not been requested, in the order of
+    /// the archive. Returns the slot of the read, or `None` if it is not kept: it has no such
+    /// entries, or their pages are more than the capacity.
     ///
-    /// An entry that an older read holds too is served from the newer read. `dropped` is called
-    /// with the slot of each read that is no longer kept; the returned slot may be one of these.
-    /// `wasted` is called with each entry of such a read that nothing has requested.
+    /// An entry that an older read holds too is served from the newer read: `freed` is called with
+    /// what the older one keeps no longer. `dropped` is called with the slot of each read that makes
+    /// room, after all calls of `freed`. The returned slot may be one of these. `wasted` is called
+    /// with each entry of such a read that nothing has requested.
     pub fn insert(
         &mut self,
-        bytes: u64,
+        read: Extent,
         unused: &[Id],
         mut wasted: impl FnMut(Id),
+        freed: impl FnMut(Found),
         mut dropped: impl FnMut(Slot),
     ) -> Option<Slot> {
+        debug_assert!(unused.is_sorted());
+        let extents = unused.iter().map(|&id| self.entries[id as usize]);
+        let bytes = pieces(read, extents).map(|piece| piece.bytes).sum();
         if unused.is_empty() || bytes > self.capacity_bytes {
             return None;
         }
-        for &entry in unused {
-            if let Some(Found::Last(slot)) = self.take(entry) {
-                dropped(slot);
-            }
-        }
+        unused.iter().filter_map(|&entry| self.take(entry)).for_each(freed);
         let room = self.capacity_bytes - bytes;
         while self.bytes > room || self.is_full() {
             let Some(oldest) = self.order.back(ALL) else { break };
@@ -93,7 +116,7 @@ impl KeptReads {
         }
         let slot = self.free_slot();
         self.bytes += bytes;
-        self.slot_bytes[slot as usize] = bytes;
+        self.held[slot as usize] = Held { read, bytes };
         self.order.push_front(ALL, slot);
         unused.iter().for_each(|&entry| self.unused.push(slot, entry));
         Some(slot)
@@ -116,33 +139,59 @@ impl KeptReads {
         self.unused.queue_of(entry).is_some()
     }
 
+    /// What is kept of the read in a slot that is in use, in pieces apart from each other: its pages
+    /// that hold an entry which has not been requested.
+    pub fn pieces(&self, slot: Slot) -> impl Iterator<Item = Extent> + '_ {
+        let entries = self.unused.iter(slot).map(|id| self.entries[id as usize]);
+        pieces(self.held[slot as usize].read, entries)
+    }
+
     /// `entry` is requested. Returns the kept read that holds it, if any. A second request finds
     /// nothing.
     pub fn take(&mut self, entry: Id) -> Option<Found> {
         let slot = self.unused.queue_of(entry)?;
+        let freed = self.only_of(entry, slot);
         self.unused.unlink(entry);
-        if self.unused.is_empty(slot) {
+        self.bytes -= freed.bytes;
+        self.held[slot as usize].bytes -= freed.bytes;
+        let is_last = self.unused.is_empty(slot);
+        if is_last {
             self.drop_read(slot);
-            return Some(Found::Last(slot));
+        } else {
+            self.order.move_to_front(ALL, slot);
         }
-        self.order.move_to_front(ALL, slot);
-        Some(Found::Kept(slot))
+        Some(Found { slot, freed, is_last })
     }
 
-    /// Bytes of all kept reads.
+    /// The kept pages that `entry` has to itself in its read.
+    fn only_of(&self, entry: Id, slot: Slot) -> Extent {
+        let read = self.held[slot as usize].read;
+        let pages = |id: Id| pages(read, self.entries[id as usize]);
+        let (before, after) = self.unused.neighbours(entry);
+        let mut own = pages(entry);
+        if let Some(before) = before {
+            own.start = own.start.max(pages(before).end);
+        }
+        if let Some(after) = after {
+            own.end = own.end.min(pages(after).start);
+        }
+        bytes_of(read, own)
+    }
+
+    /// Bytes that are kept of all reads.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
     fn is_full(&self) -> bool {
-        self.free.is_empty() && self.slot_bytes.len() == READS_MAX as usize
+        self.free.is_empty() && self.held.len() == READS_MAX as usize
     }
 
     fn free_slot(&mut self) -> Slot {
         self.free.pop().unwrap_or_else(|| {
-            let slot = self.slot_bytes.len() as Slot;
-            self.slot_bytes.push(0);
+            let slot = self.held.len() as Slot;
+            self.held.push(Held { read: Extent { offset: 0, bytes: 0 }, bytes: 0 });
             self.order.grow(slot + 1);
             self.unused.grow_queues(slot + 1);
             slot
@@ -154,177 +203,33 @@ impl KeptReads {
             self.unused.unlink(entry);
         }
         self.order.unlink(slot);
-        self.bytes -= self.slot_bytes[slot as usize];
+        self.bytes -= self.held[slot as usize].bytes;
         self.free.push(slot);
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use std::collections::HashMap;
+/// The pages of a read that hold `entry`, counted from the read's first byte. An empty entry has
+/// the page where it lies.
+fn pages(read: Extent, entry: Extent) -> Range<u64> {
+    let begin = entry.offset - read.offset;
+    begin / PAGE_BYTES..(begin + entry.bytes.max(1)).div_ceil(PAGE_BYTES)
+}
 
-    const ENTRIES: u32 = 40;
+/// The bytes that these pages of a read have.
+fn bytes_of(read: Extent, pages: Range<u64>) -> Extent {
+    let at = |page: u64| (page * PAGE_BYTES).min(read.bytes);
+    let (begin, end) = (at(pages.start), at(pages.end));
+    Extent { offset: read.offset + begin, bytes: end.saturating_sub(begin) }
+}
 
-    /// A read as the model knows it.
-    struct Held {
-        bytes: u64,
-        unused: Vec<Id>,
-        used_last: u64,
-    }
-
-    /// The former code of the store: hash maps, and a search through all reads for the oldest.
-    #[derive(Default)]
-    struct Naive {
-        capacity: u64,
-        reads_max: usize,
-        bytes: u64,
-        clock: u64,
-        held: HashMap<u64, Held>,
-        holders: HashMap<Id, u64>,
-    }
-
-    impl Naive {
-        /// Returns the number of the new read, and the numbers of the reads that are dropped.
-        fn insert(&mut self, bytes: u64, unused: Vec<Id>) -> (Option<u64>, Vec<u64>) {
-            let mut dropped = Vec::new();
-            if unused.is_empty() || bytes > self.capacity {
-                return (None, dropped);
-            }
-            for id in &unused {
-                if let Some((number, true)) = self.take(*id) {
-                    dropped.push(number);
-                }
-            }
-            while self.bytes + bytes > self.capacity || self.held.len() >= self.reads_max {
-                let oldest = self
-                    .held
-                    .iter()
-                    .min_by_key(|(_, held)| held.used_last)
-                    .map(|(&number, _)| number);
-                let Some(oldest) = oldest else { break };
-                self.remove(oldest);
-                dropped.push(oldest);
-            }
-            self.clock += 1;
-            self.bytes += bytes;
-            self.holders.extend(unused.iter().map(|&id| (id, self.clock)));
-            self.held.insert(self.clock, Held { bytes, unused, used_last: self.clock });
-            (Some(self.clock), dropped)
+/// The pages of a read that hold these entries, which come in order: runs of them, as bytes.
+fn pieces(read: Extent, entries: impl Iterator<Item = Extent>) -> impl Iterator<Item = Extent> {
+    let mut all = entries.map(move |entry| pages(read, entry)).peekable();
+    std::iter::from_fn(move || {
+        let mut run = all.next()?;
+        while let Some(next) = all.next_if(|next| next.start <= run.end) {
+            run.end = run.end.max(next.end);
         }
-
-        fn remove(&mut self, number: u64) {
-            let held = self.held.remove(&number).unwrap();
-            self.bytes -= held.bytes;
-            held.unused.iter().for_each(|id| {
-                self.holders.remove(id);
-            });
-        }
-
-        /// Returns the number of the read that holds `id`, and whether the read is dropped.
-        fn take(&mut self, id: Id) -> Option<(u64, bool)> {
-            let number = self.holders.remove(&id)?;
-            let held = self.held.get_mut(&number).unwrap();
-            held.unused.retain(|&other| other != id);
-            self.clock += 1;
-            held.used_last = self.clock;
-            let last = held.unused.is_empty();
-            if last {
-                self.remove(number);
-            }
-            Some((number, last))
-        }
-    }
-
-    /// Both implementations, and the model's number of the read in each slot.
-    struct Pair {
-        kept: KeptReads,
-        naive: Naive,
-        numbers: HashMap<Slot, u64>,
-    }
-
-    impl Pair {
-        fn new(capacity: u64) -> Self {
-            let mut kept = KeptReads::new(capacity);
-            kept.grow(ENTRIES);
-            let naive = Naive { capacity, reads_max: READS_MAX as usize, ..Naive::default() };
-            Self { kept, naive, numbers: HashMap::new() }
-        }
-
-        fn insert(&mut self, bytes: u64, unused: Vec<Id>) {
-            let mut dropped = Vec::new();
-            let slot = self.kept.insert(bytes, &unused, |_| (), |slot| dropped.push(slot));
-            let dropped: Vec<u64> =
-                dropped.iter().map(|slot| self.numbers.remove(slot).unwrap()).collect();
-            let (number, expected) = self.naive.insert(bytes, unused);
-            assert_eq!(dropped, expected);
-            assert_eq!(slot.is_some(), number.is_some());
-            self.numbers.extend(slot.zip(number));
-        }
-
-        fn take(&mut self, entry: Id) {
-            let found = self.kept.take(entry).map(|found| match found {
-                Found::Kept(slot) => (self.numbers[&slot], false),
-                Found::Last(slot) => (self.numbers.remove(&slot).unwrap(), true),
-            });
-            assert_eq!(found, self.naive.take(entry));
-        }
-
-        fn check(&self) {
-            assert_eq!(self.kept.bytes(), self.naive.bytes);
-            for entry in 0..ENTRIES {
-                assert_eq!(
-                    self.kept.has(entry),
-                    self.naive.holders.contains_key(&entry),
-                    "entry {entry}"
-                );
-            }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn keeps_what_the_stores_former_code_kept(
-            capacity in 0u64..300,
-            steps in prop::collection::vec(
-                (0u64..120, prop::collection::btree_set(0..ENTRIES, 0..8), 0..ENTRIES, any::<bool>()),
-                0..200,
-            ),
-        ) {
-            let mut pair = Pair::new(capacity);
-            for (bytes, unused, entry, insert) in steps {
-                match insert {
-                    true => pair.insert(bytes, unused.into_iter().collect()),
-                    false => pair.take(entry),
-                }
-                pair.check();
-            }
-        }
-    }
-
-    #[test]
-    fn what_was_never_requested_is_named_when_it_goes() {
-        let mut kept = KeptReads::new(10);
-        kept.grow(4);
-        kept.insert(6, &[0, 1], |_| (), |_| ());
-        kept.take(0);
-        let (mut wasted, mut dropped) = (Vec::new(), Vec::new());
-        kept.insert(6, &[2, 3], |entry| wasted.push(entry), |slot| dropped.push(slot));
-        assert_eq!((wasted, dropped), (vec![1], vec![0]));
-    }
-
-    #[test]
-    fn the_number_of_reads_is_bounded_too() {
-        let mut kept = KeptReads::new(u64::MAX);
-        kept.grow(READS_MAX + 2);
-        let mut dropped = Vec::new();
-        let slots: Vec<_> = (0..READS_MAX + 2)
-            .map(|entry| kept.insert(1, &[entry], |_| (), |slot| dropped.push(slot)).unwrap())
-            .collect();
-        assert_eq!(dropped, slots[..2]);
-        assert!(slots.iter().all(|&slot| slot < READS_MAX));
-        assert!(!kept.has(1) && kept.has(2));
-        assert_eq!(kept.bytes(), u64::from(READS_MAX));
-    }
+        Some(bytes_of(read, run))
+    })
 }

@@ -39,8 +39,8 @@
 //! - [`ahead`]: what to read around an archive entry that was requested.
 //! - [`extents`]: which reads fetch a set of archive entries at least cost.
 //! - [`readahead`]: which pages of a file to fetch before they are asked for.
-//! - [`kept_reads`]: which reads stay in memory for the entries in them that have not been
-//!   requested.
+//! - [`kept_reads`]: which reads, and which pages of them, stay in memory for the entries that have
+//!   not been requested.
 //! - [`future`]: what a program has said it will load, for policies that know the future.
 //! - [`shuffle`]: the order of each epoch of a training.
 //! - [`sample`]: seeded random numbers, and sets to draw from.

@@ -6,7 +6,8 @@
 //! answers in this order ([`Planner::demand`]):
 //!
 //! 1. *a read under way* covers the entry;
-//! 2. *a kept read* has it: bytes that were read with another entry ([`kept_reads`]);
+//! 2. *a kept read* has it: bytes that were read with another entry, of which the pages stay that
+//!    hold an entry which has not been requested ([`kept_reads`]);
 //! 3. *a read* of it and of what is worth reading around it ([`ahead`]).
 //!
 //! A list of entries is planned at once ([`Planner::plan`]) into few reads ([`extents`]). The owner
@@ -18,7 +19,7 @@
 //! (`planner/worth.rs`).
 //!
 //! **Memory.** 25 bytes an entry of the archive: 12 each to find it in a read under way and in a
-//! kept read, and 1 for what reading ahead came to. Some 70 bytes for each read that is under way
+//! kept read, and 1 for what reading ahead came to. Some 80 bytes for each read that is under way
 //! or kept, of which the latter are at most [`READS_MAX`](crate::kept_reads::READS_MAX). The table
 //! of entries is shared with the owner. Nothing is allocated after these have grown.
 //!
@@ -113,9 +114,9 @@ impl Memory {
 
     /// Most bytes that are kept of reads, as long as the device charges this. Half of the cache
     /// where requests are dear: five starts of 0 A.D. at 120 requests/s took 9 % longer than with
-    /// twice the memory, and 26 % longer with a quarter. Three quarters if loads are also
+    /// twice the memory, and 21 % longer with a quarter. Three quarters if loads are also
     /// predicted, since then it is likelier that what came with a read is loaded. The same starts
-    /// took a tenth longer with half, and all files that they load twice are 3 % of their bytes.
+    /// took 8 % longer with half, and all files that they load twice are 3 % of their bytes.
     fn kept_bytes(&self, costs: &Costs, predicted: bool) -> u64 {
         let share = match (requests_are_dear(costs), predicted) {
             (false, _) => self.cache_bytes / 4,
@@ -153,10 +154,12 @@ pub enum Answer {
 /// What a read that has ended brought, and what the owner must do. Its lists are used again.
 #[derive(Clone, Debug, Default)]
 pub struct Ended {
-    /// Slots whose bytes are kept no longer.
+    /// What older reads keep no longer, since this read has it too.
+    pub freed: Vec<Found>,
+    /// Slots whose bytes are kept no longer, after `freed`.
     pub dropped: Vec<Slot>,
-    /// Where the bytes of this read are kept, after those of `dropped` have gone; `None` if they
-    /// are not.
+    /// Where bytes of this read are kept ([`Planner::pieces`]), after those of `dropped` have gone;
+    /// `None` if none are.
     pub kept: Option<Slot>,
     /// Entries to hand out, which the read holds.
     pub arrived: Vec<Id>,
@@ -169,8 +172,9 @@ pub struct Ended {
 
 impl Ended {
     fn clear(&mut self) {
-        let Self { dropped, kept, arrived, lost, starts, unused } = self;
+        let Self { freed, dropped, kept, arrived, lost, starts, unused } = self;
         *kept = None;
+        freed.clear();
         dropped.clear();
         starts.clear();
         [arrived, lost, unused].into_iter().for_each(Vec::clear);
@@ -201,8 +205,7 @@ impl Planner {
     #[must_use]
     pub fn new(entries: Arc<[Extent]>, alignment: u64, memory: Memory, costs: Costs) -> Self {
         let count = entries.len() as u32;
-        let mut kept = KeptReads::new(memory.kept_now(&costs, false));
-        kept.grow(count);
+        let kept = KeptReads::new(entries.clone(), memory.kept_now(&costs, false));
         Self {
             alignment: alignment.max(1),
             memory,
@@ -407,12 +410,13 @@ impl Planner {
             let others = within(entries, read).map(|number| number as Id);
             out.unused.extend(others.filter(|&id| !under_way.wants(tag, id) && !cached(id)));
         }
+        let freed = |found| out.freed.push(found);
         let dropped = |slot| out.dropped.push(slot);
         let wasted = |id| {
             worth.wasted(id);
             prediction.iter_mut().for_each(|prediction| prediction.gone_unused(id));
         };
-        out.kept = kept.insert(bytes, &out.unused, wasted, dropped);
+        out.kept = kept.insert(read, &out.unused, wasted, freed, dropped);
         if out.kept.is_none() {
             self.not_kept(&out.unused);
         }
@@ -437,6 +441,12 @@ impl Planner {
             under_way.enqueue_first(asked(entries[id as usize], self.alignment), id);
         }
         under_way.start_next(starts);
+    }
+
+    /// What is kept of the read in a slot that is in use: its pages that hold an entry which has not
+    /// been requested, in pieces apart from each other.
+    pub fn pieces(&self, slot: Slot) -> impl Iterator<Item = Extent> + '_ {
+        self.kept.pieces(slot)
     }
 
     /// Removes from the reads that wait in line the entries for which `unwanted` is true, and reads

@@ -84,6 +84,14 @@ impl Queues {
         })
     }
 
+    /// The next older and the next newer id in the queue of `id`, which is in one.
+    #[must_use]
+    pub(crate) fn neighbours(&self, id: Id) -> (Option<Id>, Option<Id>) {
+        let Link { older, newer, .. } = self.links[id as usize];
+        let is_id = |&id: &Id| id != NONE;
+        (Some(older).filter(is_id), Some(newer).filter(is_id))
+    }
+
     /// Adds an id that is in no queue as the newest of `queue`.
     #[inline]
     pub(crate) fn push(&mut self, queue: u32, id: Id) {
@@ -136,6 +144,10 @@ mod tests {
                 }
                 for (queue, wanted) in (0..).zip(&model) {
                     prop_assert_eq!(&queues.iter(queue).collect::<Vec<_>>(), wanted);
+                    for (at, &id) in wanted.iter().enumerate() {
+                        let older = at.checked_sub(1).map(|at| wanted[at]);
+                        prop_assert_eq!(queues.neighbours(id), (older, wanted.get(at + 1).copied()));
+                    }
                     prop_assert_eq!(queues.oldest(queue), wanted.first().copied());
                     prop_assert_eq!(queues.is_empty(queue), wanted.is_empty());
                 }

@@ -108,11 +108,45 @@ impl Frozen {
     #[must_use]
     pub fn part(&self, range: Range<usize>) -> Part {
         assert!(range.start <= range.end && range.end <= self.0.len, "{range:?} of {self:?}");
-        let holders = self.0.holders();
-        for page in self.0.pages(&range) {
+        Part::new(&self.0, range)
+    }
+}
+
+impl Part {
+    /// A range of the buffer, whose pages the caller holds.
+    fn new(held: &Arc<Held>, range: Range<usize>) -> Self {
+        let holders = held.holders();
+        for page in held.pages(&range) {
             holders[page].fetch_add(1, Ordering::Relaxed);
         }
-        Part { held: self.0.clone(), range }
+        Self { held: held.clone(), range }
+    }
+
+    /// The bytes `range` of these, to be held by themselves.
+    ///
+    /// # Panics
+    /// If it does not lie in them.
+    #[must_use]
+    pub fn part(&self, range: Range<usize>) -> Part {
+        assert!(range.start <= range.end && range.end <= self.range.len(), "{range:?} of {self:?}");
+        Part::new(&self.held, self.range.start + range.start..self.range.start + range.end)
+    }
+
+    /// Splits off all bytes from `at` on, so that they are held by themselves.
+    ///
+    /// # Panics
+    /// If `at` is more than there are, or if a page would have bytes of both.
+    #[must_use]
+    pub fn split_off(&mut self, at: usize) -> Part {
+        assert!(at <= self.range.len(), "{at} of {self:?}");
+        let at = self.range.start + at;
+        let is_inside = self.range.start < at && at < self.range.end;
+        let address = self.held.offset + at;
+        assert!(!is_inside || address.is_multiple_of(PAGE_BYTES), "{at} lies within a page");
+        // No page is held by both: the count of each stays right.
+        let rest = at..self.range.end;
+        self.range.end = at;
+        Part { held: self.held.clone(), range: rest }
     }
 }
 

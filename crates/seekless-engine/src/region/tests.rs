@@ -137,6 +137,45 @@ fn a_part_keeps_only_its_own_pages() {
     assert_eq!((budget.held(), region.bytes().asked), (0, 0));
 }
 
+/// A frozen buffer whose bytes are the numbers of their pages.
+fn numbered(region: &Region, pages: usize) -> Frozen {
+    let mut piece = region.take(ask(pages * 4096, 4096)).unwrap();
+    piece.iter_mut().enumerate().for_each(|(at, byte)| *byte = (at / 4096) as u8);
+    piece.freeze(false)
+}
+
+#[test]
+fn pages_in_the_middle_of_a_part_go_before_the_rest() {
+    let (region, budget, freed) = region(1 << 20, 1 << 20);
+    let whole = numbered(&region, 6);
+    let mut first = whole.part(4096..5 * 4096 + 100);
+    drop(whole);
+    assert_eq!(freed.try_iter().collect::<Vec<_>>(), [(0, 4096)]);
+    let mut middle = first.split_off(4096);
+    let last = middle.split_off(2 * 4096);
+    let inner = middle.part(5000..5001);
+    drop(middle);
+    assert_eq!(freed.try_iter().collect::<Vec<_>>(), [(2 * 4096, 4096)]);
+    assert_eq!((first.len(), first[4095], inner[0]), (4096, 1, 3));
+    assert_eq!((last.len(), last[0], last[4195]), (4096 + 100, 4, 5));
+    drop(inner);
+    assert_eq!(
+        (freed.try_iter().collect::<Vec<_>>(), budget.held()),
+        (vec![(3 * 4096, 4096)], 3 * 4096)
+    );
+    let empty = first.split_off(4096);
+    assert!(empty.is_empty());
+    drop((first, last, empty));
+    assert_eq!((budget.held(), region.bytes().asked), (0, 0));
+}
+
+#[test]
+#[should_panic(expected = "within a page")]
+fn a_part_is_not_split_within_a_page() {
+    let (region, ..) = region(1 << 20, 1 << 20);
+    let _ = numbered(&region, 2).part(0..8192).split_off(100);
+}
+
 #[test]
 fn a_short_read_and_a_region_that_outlives_its_owner() {
     let (region, budget, _freed) = region(1 << 20, 1 << 20);

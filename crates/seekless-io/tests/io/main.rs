@@ -29,5 +29,6 @@ mod statistics;
 mod streamed;
 mod support;
 mod together;
+mod trimmed;
 mod write_faults;
 mod written;

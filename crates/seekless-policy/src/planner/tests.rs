@@ -64,7 +64,11 @@ fn an_entry_is_sought_under_way_then_in_kept_reads_then_on_the_device() {
     let mut ended = Ended::default();
     planner.ended(start.tag, 10_000, |_| false, &mut ended);
     assert_eq!((&ended.arrived[..], ended.kept), (&[4, 5][..], Some(0)));
-    assert_eq!(planner.demand(6, |_| false), Answer::Kept(Found::Kept(0)));
+    // It lies in one page with 7.
+    let found = Found { slot: 0, freed: Extent { offset: 4096, bytes: 0 }, is_last: false };
+    assert_eq!(planner.demand(6, |_| false), Answer::Kept(found));
+    let pieces: Vec<Extent> = planner.pieces(0).collect();
+    assert_eq!(pieces, [Extent { offset: 0, bytes: 10_000 }]);
     assert!(matches!(planner.demand(6, |_| false), Answer::Read(_)), "it was handed out");
 }
 

@@ -1,0 +1,248 @@
+//! Kept reads beside a naive model, and at their bounds.
+
+use super::*;
+use proptest::prelude::*;
+use std::collections::{BTreeSet, HashMap};
+
+/// A read as the model knows it.
+struct Naively {
+    read: Extent,
+    unused: Vec<Id>,
+    used_last: u64,
+}
+
+/// Hash maps, a search through all reads for the oldest, and the pages of each read byte by
+/// byte.
+struct Naive {
+    entries: Arc<[Extent]>,
+    capacity: u64,
+    clock: u64,
+    held: HashMap<u64, Naively>,
+}
+
+impl Naive {
+    /// Returns the number of the new read, what older reads lose, and the numbers of the reads
+    /// that make room.
+    fn insert(&mut self, read: Extent, unused: &[Id]) -> (Option<u64>, Vec<Taken>, Vec<u64>) {
+        let (mut lost, mut dropped) = (Vec::new(), Vec::new());
+        let bytes = self.offsets(read, unused).len() as u64;
+        if unused.is_empty() || bytes > self.capacity {
+            return (None, lost, dropped);
+        }
+        lost.extend(unused.iter().filter_map(|&id| self.take(id)));
+        while self.bytes() + bytes > self.capacity || self.held.len() >= READS_MAX as usize {
+            let oldest = self.held.iter().min_by_key(|(_, held)| held.used_last);
+            let oldest = *oldest.unwrap().0;
+            self.held.remove(&oldest);
+            dropped.push(oldest);
+        }
+        self.clock += 1;
+        let held = Naively { read, unused: unused.to_vec(), used_last: self.clock };
+        self.held.insert(self.clock, held);
+        (Some(self.clock), lost, dropped)
+    }
+
+    fn take(&mut self, id: Id) -> Option<Taken> {
+        let number = *self.held.iter().find(|(_, held)| held.unused.contains(&id))?.0;
+        let before = self.kept(number);
+        let held = self.held.get_mut(&number).unwrap();
+        held.unused.retain(|&other| other != id);
+        self.clock += 1;
+        held.used_last = self.clock;
+        let freed = before.difference(&self.kept(number)).copied().collect();
+        let is_last = self.held[&number].unused.is_empty();
+        if is_last {
+            self.held.remove(&number);
+        }
+        Some(Taken { number, freed, is_last })
+    }
+
+    /// The offsets of all bytes in pages of `read` that hold a byte of these entries.
+    fn offsets(&self, read: Extent, ids: &[Id]) -> BTreeSet<u64> {
+        let page = |offset: u64| (offset - read.offset) / PAGE_BYTES;
+        let of = |&id: &Id| {
+            let Extent { offset, bytes } = self.entries[id as usize];
+            offset..offset + bytes
+        };
+        let needed: BTreeSet<u64> = ids.iter().flat_map(of).map(page).collect();
+        (read.offset..read.end()).filter(|&offset| needed.contains(&page(offset))).collect()
+    }
+
+    fn kept(&self, number: u64) -> BTreeSet<u64> {
+        let Naively { read, unused, .. } = &self.held[&number];
+        self.offsets(*read, unused)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.held.keys().map(|&number| self.kept(number).len() as u64).sum()
+    }
+}
+
+/// What the model says of an entry that was found: the number of its read, and each byte that
+/// is kept no longer.
+#[derive(Debug, PartialEq)]
+struct Taken {
+    number: u64,
+    freed: BTreeSet<u64>,
+    is_last: bool,
+}
+
+/// Both implementations, and the model's number of the read in each slot.
+struct Pair {
+    kept: KeptReads,
+    naive: Naive,
+    numbers: HashMap<Slot, u64>,
+}
+
+impl Pair {
+    fn new(entries: Arc<[Extent]>, capacity: u64) -> Self {
+        let kept = KeptReads::new(entries.clone(), capacity);
+        let naive = Naive { entries, capacity, clock: 0, held: HashMap::new() };
+        Self { kept, naive, numbers: HashMap::new() }
+    }
+
+    fn insert(&mut self, read: Extent, unused: &[Id]) {
+        let (mut freed, mut dropped) = (Vec::new(), Vec::new());
+        let slot = self.kept.insert(
+            read,
+            unused,
+            |_| (),
+            |found| freed.push(found),
+            |slot| dropped.push(slot),
+        );
+        let freed: Vec<Taken> = freed.into_iter().map(|found| self.taken(found)).collect();
+        let dropped: Vec<u64> =
+            dropped.iter().map(|slot| self.numbers.remove(slot).unwrap()).collect();
+        let (number, lost, expected) = self.naive.insert(read, unused);
+        assert_eq!((freed, dropped), (lost, expected));
+        assert_eq!(slot.is_some(), number.is_some());
+        self.numbers.extend(slot.zip(number));
+    }
+
+    fn take(&mut self, entry: Id) {
+        let taken = self.kept.take(entry).map(|found| self.taken(found));
+        assert_eq!(taken, self.naive.take(entry));
+    }
+
+    fn taken(&mut self, Found { slot, freed, is_last }: Found) -> Taken {
+        let number = self.numbers[&slot];
+        if is_last {
+            self.numbers.remove(&slot);
+        }
+        Taken { number, freed: (freed.offset..freed.end()).collect(), is_last }
+    }
+
+    fn check(&self) {
+        assert_eq!(self.kept.bytes(), self.naive.bytes());
+        for (&slot, &number) in &self.numbers {
+            let pieces: Vec<Extent> = self.kept.pieces(slot).collect();
+            assert!(pieces.windows(2).all(|two| two[0].end() < two[1].offset), "{pieces:?}");
+            let offsets = pieces.iter().flat_map(|piece| piece.offset..piece.end());
+            assert!(offsets.eq(self.naive.kept(number)));
+        }
+        for entry in 0..self.naive.entries.len() as Id {
+            let held = self.naive.held.values().any(|held| held.unused.contains(&entry));
+            assert_eq!(self.kept.has(entry), held, "entry {entry}");
+        }
+    }
+}
+
+/// Entries with gaps of up to 300 bytes between them.
+fn placed(sizes: &[(u64, u64)]) -> Arc<[Extent]> {
+    let mut end = 0;
+    let place = |&(gap, bytes): &(u64, u64)| {
+        let extent = Extent { offset: end + gap, bytes };
+        end = extent.end();
+        extent
+    };
+    sizes.iter().map(place).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    #[test]
+    fn keeps_the_pages_that_a_naive_model_keeps(
+        sizes in prop::collection::vec(
+            (0u64..300, prop_oneof![1u64..600, 1u64..6_000]), 30..40),
+        capacity in 0u64..40_000,
+        steps in prop::collection::vec(
+            (0u32..30, 1u32..10, any::<u16>(), 0u64..700, any::<bool>()), 0..80),
+    ) {
+        let entries = placed(&sizes);
+        let mut pair = Pair::new(entries.clone(), capacity);
+        for (first, count, mask, before, insert) in steps {
+            let last = (first + count - 1).min(entries.len() as u32 - 1);
+            let (offset, end) = (entries[first as usize].offset, entries[last as usize].end());
+            let offset = offset.saturating_sub(before);
+            let read = Extent { offset, bytes: end - offset + before / 2 };
+            let unused: Vec<Id> =
+                (first..=last).filter(|id| mask & 1 << (id - first) != 0).collect();
+            match insert {
+                true => pair.insert(read, &unused),
+                false => pair.take(first),
+            }
+            pair.check();
+        }
+    }
+}
+
+/// Entries of `bytes` bytes, one behind the other.
+fn alike(count: u32, bytes: u64) -> Arc<[Extent]> {
+    (0..u64::from(count)).map(|number| Extent { offset: number * bytes, bytes }).collect()
+}
+
+#[test]
+fn a_page_goes_with_the_last_entry_in_it() {
+    let mut kept = KeptReads::new(alike(4, 3000), 12_000);
+    let read = Extent { offset: 0, bytes: 12_000 };
+    kept.insert(read, &[0, 1, 3], |_| (), |_| (), |_| ()).unwrap();
+    // Entry 1 lies in pages 0 and 1, entry 3 in page 2, which ends with the read.
+    let page = |first: u64, bytes| Extent { offset: first * PAGE_BYTES, bytes };
+    assert_eq!((kept.bytes(), kept.pieces(0).collect::<Vec<_>>()), (12_000, vec![page(0, 12_000)]));
+    let found = kept.take(1).unwrap();
+    assert_eq!((found.freed, found.is_last), (page(1, 4096), false));
+    assert_eq!(kept.pieces(0).collect::<Vec<_>>(), [page(0, 4096), page(2, 12_000 - 8192)]);
+    assert_eq!(kept.take(3).unwrap().freed, page(2, 12_000 - 8192));
+    let last = Found { slot: 0, freed: page(0, 4096), is_last: true };
+    assert_eq!((kept.take(0), kept.bytes(), kept.take(0)), (Some(last), 0, None));
+}
+
+#[test]
+fn empty_entries_are_kept_and_found() {
+    let sizes = [(0, 0), (0, 4096), (0, 0), (0, 10), (0, 0)];
+    let mut kept = KeptReads::new(placed(&sizes), 1 << 20);
+    let read = Extent { offset: 0, bytes: 4106 };
+    kept.insert(read, &[0, 1, 2, 3, 4], |_| (), |_| (), |_| ()).unwrap();
+    assert_eq!(kept.bytes(), 4106);
+    let freed: Vec<u64> = [1, 3, 0, 4, 2].map(|id| kept.take(id).unwrap().freed.bytes).into();
+    assert_eq!((freed.iter().sum::<u64>(), kept.bytes()), (4106, 0));
+}
+
+#[test]
+fn what_was_never_requested_is_named_when_it_goes() {
+    let mut kept = KeptReads::new(alike(4, 4096), 3 * 4096);
+    let read = |first: u64| Extent { offset: first * 4096, bytes: 2 * 4096 };
+    kept.insert(read(0), &[0, 1], |_| (), |_| (), |_| ());
+    kept.take(0);
+    let (mut wasted, mut dropped) = (Vec::new(), Vec::new());
+    kept.insert(read(2), &[2, 3], |_| (), |_| (), |slot| dropped.push(slot));
+    assert_eq!((&dropped[..], kept.bytes()), (&[][..], 3 * 4096), "what is left of it fits");
+    kept.insert(read(0), &[0], |entry| wasted.push(entry), |_| (), |slot| dropped.push(slot));
+    assert_eq!((wasted, dropped), (vec![1], vec![0]));
+}
+
+#[test]
+fn the_number_of_reads_is_bounded_too() {
+    let mut kept = KeptReads::new(alike(READS_MAX + 2, 1), u64::MAX);
+    let mut dropped = Vec::new();
+    let slots: Vec<_> = (0..READS_MAX + 2)
+        .map(|entry| {
+            let read = Extent { offset: u64::from(entry), bytes: 1 };
+            kept.insert(read, &[entry], |_| (), |_| (), |slot| dropped.push(slot)).unwrap()
+        })
+        .collect();
+    assert_eq!(dropped, slots[..2]);
+    assert!(slots.iter().all(|&slot| slot < READS_MAX));
+    assert!(!kept.has(1) && kept.has(2));
+    assert_eq!(kept.bytes(), u64::from(READS_MAX));
+}
