@@ -41,6 +41,7 @@ setup_test() {
     debian pkg-config pkg-config || true
     debian gfortran gfortran || true
     debian fitsverify fitsverify || true
+    setup_peers
     # For the command on aarch64: a compiler, a C library, Rust's own libraries, and an emulator.
     if [ "$(uname -m)" != aarch64 ]; then
         debian aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross || true
@@ -60,6 +61,13 @@ setup_test() {
             touch target/test-python/ready || true
     fi
     setup_python
+}
+
+# What the lab of Wassenberg 2006 loads from beside our packs.
+setup_peers() {
+    debian mksquashfs squashfs-tools || true
+    debian mkfs.erofs erofs-utils || true
+    debian python3 python3 || true
 }
 
 # The CPythons that the Python package is tested under: the oldest that it supports, and the newest that is here.

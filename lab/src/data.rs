@@ -1,6 +1,6 @@
 //! The folder of the real traces. They are not part of the repository.
 
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 use std::path::{Path, PathBuf};
 
 /// The five recorded starts of 0 A.D., oldest first, in the order of the published figures.
@@ -10,6 +10,23 @@ const ZERO_AD_RUNS: [&str; 5] = ["acropolis_bay", "arcadia", "belgian_bog", "sah
 pub(crate) struct ZeroAd {
     pub(crate) runs: Vec<PathBuf>,
     pub(crate) files: PathBuf,
+}
+
+impl ZeroAd {
+    /// The run of this name.
+    pub(crate) fn run(&self, name: &str) -> anyhow::Result<&PathBuf> {
+        let found = self.runs.iter().find(|run| run_name(run) == name);
+        found.with_context(|| format!("there is no run {name}; there are {}", self.names()))
+    }
+
+    fn names(&self) -> String {
+        self.runs.iter().map(|run| run_name(run)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The runs but for one.
+    pub(crate) fn without(&self, held_out: &Path) -> Vec<PathBuf> {
+        self.runs.iter().filter(|run| *run != held_out).cloned().collect()
+    }
 }
 
 /// The folder of traces: `given`, else `../shared/data` beside the checkout.

@@ -2,8 +2,9 @@
 //! 0 A.D. A26, twenty years after the paper's three. Sections 4.2 (throughput, on a modelled disk),
 //! 4.3 (ordering quality, also behind the cache of 4.4.1), 4.4 (cache efficacy) and 5.3 (files that
 //! leave the cache together); with `--end-to-end` also 4.2 for a start that was held out. With
-//! `--live` instead 4.2 on the real disk, with `--cache` 4.4.1 (cache size), 4.5 (cost of the cache
-//! manager) and 4.6 (allocator fragmentation).
+//! `--live` instead 4.2 on the real disk, with `--peers` beside squashfs, erofs, tar and zipfile,
+//! with `--cache` 4.4.1 (cache size), 4.5 (cost of the cache manager) and 4.6 (allocator
+//! fragmentation).
 
 mod cache;
 mod devices;
@@ -12,9 +13,11 @@ mod figure3;
 mod fragmentation;
 mod game;
 mod live;
+mod load;
 mod manager;
 mod ordering;
 mod parts;
+mod peers;
 mod reader;
 mod seeks;
 mod throughput;
@@ -34,22 +37,32 @@ pub(crate) struct Args {
     data: Option<PathBuf>,
     /// The cache alone: 4.4 with the sizes of figure 3, what the cache manager costs (4.5), and
     /// what its memory wastes (4.6).
-    #[arg(long, conflicts_with = "end_to_end")]
+    #[arg(long, conflicts_with_all = ["end_to_end", "peers"], group = "can_be_small")]
     cache: bool,
     /// Draws figure 2, or with `--cache` figure 3 (.svg or .png).
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
-    /// Measures the cache manager with few files, to see that it works.
-    #[arg(long, requires = "cache")]
+    /// Measures the cache manager, or live, or the peers, with few files, to see that it works.
+    #[arg(long, requires = "can_be_small")]
     small: bool,
     /// Also makes all 36,266 files (3.3 GB) below DIR, packs them without the run in question, and
     /// loads that run cold.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", group = "can_be_throttled")]
     end_to_end: Option<PathBuf>,
-    /// 4.2 alone, live: makes the files of the first run below DIR, loose and in archives, and
-    /// loads them from this disk by each technique.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["cache", "end_to_end", "picture"])]
+    /// 4.2 alone, live: makes the files of the first run below DIR, loose and in archives of four
+    /// orders, and loads them from this disk by each technique.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["cache", "end_to_end", "picture"],
+        group = "can_be_small")]
     live: Option<PathBuf>,
+    /// 4.2 alone, beside others: makes all 36,266 files (3.3 GB) below DIR, packs them without the
+    /// run in question, and loads that run cold from our packs, squashfs, erofs and tar, and by
+    /// Python's zipfile. Writes some 21 GB, and leaves them there. Images are mounted by root only.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["end_to_end", "live", "picture"],
+        groups = ["can_be_small", "can_be_throttled"])]
+    peers: Option<PathBuf>,
+    /// Of all files only those that the five starts load: some 4 GB in place of 21.
+    #[arg(long, requires = "peers")]
+    of_starts: bool,
     /// The runs to load cold.
     #[arg(long, value_name = "NAME", default_value = "arcadia", value_delimiter = ',')]
     run: Vec<String>,
@@ -57,7 +70,7 @@ pub(crate) struct Args {
     #[arg(long, default_value = "iops=500,bandwidth=150MB/s", value_parser = seekless::tools::device::named)]
     device: seekless::device::DeviceSpec,
     /// Limits the real disk by the kernel instead of modelling it (root).
-    #[arg(long, requires = "end_to_end")]
+    #[arg(long, requires = "can_be_throttled")]
     throttle: bool,
     /// Timed rounds, after one that is discarded.
     #[arg(long, default_value_t = 5)]
@@ -89,18 +102,22 @@ struct CacheFigures {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let zero_ad = data::zero_ad(&data::folder(args.data.as_deref()))?;
-    match &args.live {
-        Some(folder) => live_alone(&zero_ad, folder, args),
-        None if args.cache => cache_alone(&zero_ad, args),
-        None => all_but_sizes(&zero_ad, args),
+    match (&args.live, &args.peers) {
+        (Some(folder), _) => live_alone(&zero_ad, folder, args),
+        (_, Some(folder)) => peers_alone(&zero_ad, folder, args),
+        _ if args.cache => cache_alone(&zero_ad, args),
+        _ => all_but_sizes(&zero_ad, args),
     }
+}
+
+fn peers_alone(zero_ad: &ZeroAd, folder: &Path, args: &Args) -> anyhow::Result<()> {
+    let peers = peers::measure(zero_ad, folder, args)?;
+    if args.json { output::json(&peers) } else { output::text(&peers::words(&peers)) }
 }
 
 fn live_alone(zero_ad: &ZeroAd, folder: &Path, args: &Args) -> anyhow::Result<()> {
     let name = args.run.first().context("--run names no run")?;
-    let run = zero_ad.runs.iter().find(|run| data::run_name(run) == *name);
-    let run = run.with_context(|| format!("there is no run {name}"))?;
-    let rows = live::measure(run, folder, args.rounds)?;
+    let rows = live::measure(zero_ad, zero_ad.run(name)?, folder, args)?;
     if args.json { output::json(&rows) } else { output::text(&live::words(&rows, name)) }
 }
 

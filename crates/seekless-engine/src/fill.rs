@@ -1,11 +1,10 @@
 //! One read on its way: how far it has got, and what a call's result means for it. Shared by the
 //! ring and the thread pool.
 
+use crate::progress::{Next, Progress, is_direct};
 use crate::read::Tally;
-use crate::{AlignedBuf, BufferAndResult, Completion, Read};
-use rustix::fs::{OFlags, fcntl_getfl};
+use crate::{ALIGNMENT, AlignedBuf, BufferAndResult, Completion, Read};
 use rustix::io::Errno;
-use seekless_device::parts;
 use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
@@ -14,8 +13,6 @@ use std::sync::mpsc::Sender;
 
 /// Bytes asked for in one call; the kernel refuses to read 2 GiB at once.
 const CALL_BYTES_MAX: usize = 1 << 30;
-/// Calls that may fail to make progress before a read is given up.
-const FRUITLESS_CALLS_MAX: u32 = 1_000;
 
 /// A read that was submitted, and its progress.
 #[derive(Debug)]
@@ -31,18 +28,7 @@ struct Filling {
     file: Arc<File>,
     offset: u64,
     buffer: AlignedBuf,
-    filled: usize,
-    fruitless: u32,
-    direct: bool,
-}
-
-/// What to do after a call.
-#[derive(Debug)]
-pub(crate) enum Next {
-    /// Read on from [`Fill::target`].
-    More,
-    /// The read has ended.
-    Done(io::Result<usize>),
+    progress: Progress,
 }
 
 impl Fill {
@@ -113,20 +99,15 @@ impl Fill {
     }
 }
 
-/// Whether reads and writes of the file go past the page cache.
-pub(crate) fn is_direct(file: &File) -> bool {
-    fcntl_getfl(file).is_ok_and(|flags| flags.contains(OFlags::DIRECT))
-}
-
 impl Filling {
     fn new(file: Arc<File>, offset: u64, buffer: AlignedBuf, direct: bool) -> Self {
-        Self { file, offset, buffer, filled: 0, fruitless: 0, direct }
+        Self { file, offset, buffer, progress: Progress::new(direct) }
     }
 
     /// As [`Fill::target`].
     fn target(&mut self) -> (&File, u64, &mut [MaybeUninit<u8>]) {
-        let offset = self.offset.saturating_add(self.filled as u64);
-        let target = self.buffer.unfilled(self.filled);
+        let offset = self.end_so_far();
+        let target = self.buffer.unfilled(self.progress.bytes);
         let bytes = target.len().min(CALL_BYTES_MAX);
         (&self.file, offset, &mut target[..bytes])
     }
@@ -136,42 +117,34 @@ impl Filling {
     /// # Safety
     /// As there.
     unsafe fn called(&mut self, result: Result<usize, Errno>, tally: &Tally) -> Next {
-        let bytes = match result {
+        let bytes = match self.progress.called(result, tally) {
             Ok(bytes) => bytes,
-            Err(Errno::INTR | Errno::AGAIN) => return self.again(),
-            Err(errno) => return Next::Done(Err(errno.into())),
+            Err(next) => return next,
         };
-        if bytes > 0 {
-            tally.add(parts(bytes as u64), bytes as u64, self.direct);
-        }
-        self.filled += bytes;
+        let filled = self.progress.bytes;
         // SAFETY: the caller's promise, for this call and those before it.
-        unsafe { self.buffer.assume_initialised(self.filled) };
-        if bytes == 0 || self.filled == self.buffer.capacity() || self.direct_end() {
-            return Next::Done(Ok(self.filled));
+        unsafe { self.buffer.assume_initialised(filled) };
+        if bytes == 0 || filled == self.buffer.capacity() || self.direct_end() {
+            return Next::Done(Ok(filled));
         }
-        if self.direct && !self.filled.is_multiple_of(crate::ALIGNMENT) {
-            // A short direct read inside the file: only an aligned offset may be read next.
-            self.filled -= self.filled % crate::ALIGNMENT;
-            return self.again();
+        if self.progress.direct && !filled.is_multiple_of(ALIGNMENT) {
+            // A short direct read inside the file.
+            self.progress.align();
+            return self.progress.again();
         }
         Next::More
+    }
+
+    /// The offset of the first byte that is not yet read.
+    fn end_so_far(&self) -> u64 {
+        self.offset.saturating_add(self.progress.bytes as u64)
     }
 
     /// Whether a short direct read ended at the end of the file, where a further call would be
     /// misaligned.
     fn direct_end(&self) -> bool {
-        let end = self.offset.saturating_add(self.filled as u64);
-        self.direct && self.file.metadata().is_ok_and(|file| end >= file.len())
-    }
-
-    fn again(&mut self) -> Next {
-        self.fruitless += 1;
-        if self.fruitless > FRUITLESS_CALLS_MAX {
-            return Next::Done(Err(Errno::AGAIN.into()));
-        }
-        std::thread::yield_now();
-        Next::More
+        let end = self.end_so_far();
+        self.progress.direct && self.file.metadata().is_ok_and(|file| end >= file.len())
     }
 
     /// Reads on the calling thread until the buffer is full, the file ends, or a call fails.

@@ -1,6 +1,7 @@
 //! A read or a write on its way, for the engines that treat both alike.
 
-use crate::fill::{Fill, Next};
+use crate::fill::Fill;
+use crate::progress::Next;
 use crate::read::Tally;
 use crate::write::Drain;
 use rustix::io::Errno;

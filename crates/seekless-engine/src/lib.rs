@@ -67,6 +67,7 @@ mod kind;
 mod noop;
 mod pacer;
 mod pool;
+mod progress;
 mod read;
 mod region;
 mod ring;

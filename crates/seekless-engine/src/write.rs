@@ -1,10 +1,9 @@
 //! One write on its way: pages that lie apart in memory go to one place of a file in one call.
 
-use crate::fill::{Next, is_direct};
+use crate::progress::{Next, Progress, is_direct};
 use crate::read::Tally;
 use crate::{ALIGNMENT, AlignedBuf, Completion, Page};
 use rustix::io::Errno;
-use seekless_device::parts;
 use std::fs::File;
 use std::io::{self, IoSlice};
 use std::sync::Arc;
@@ -12,8 +11,6 @@ use std::sync::mpsc::Sender;
 
 /// Pages of one call: the kernel takes no more pieces.
 const CALL_PAGES_MAX: usize = 1024;
-/// Calls that may fail to make progress before a write is given up.
-const FRUITLESS_CALLS_MAX: u32 = 1_000;
 
 /// One write to be made: pages that nothing changes meanwhile.
 #[derive(Debug)]
@@ -45,9 +42,7 @@ impl Write {
 #[derive(Debug)]
 pub(crate) struct Drain {
     write: Write,
-    written: usize,
-    fruitless: u32,
-    direct: bool,
+    progress: Progress,
     /// What the ring's next call writes. Points into the pages.
     pieces: Vec<libc::iovec>,
 }
@@ -57,23 +52,24 @@ unsafe impl Send for Drain {}
 
 impl Drain {
     pub(crate) fn new(write: Write) -> Self {
-        let direct = is_direct(&write.file);
-        Self { write, written: 0, fruitless: 0, direct, pieces: Vec::new() }
+        let progress = Progress::new(is_direct(&write.file));
+        Self { write, progress, pieces: Vec::new() }
     }
 
     /// What is left of each page, as far as one call goes.
     fn rest(&self) -> impl Iterator<Item = &[u8]> {
-        let first = self.written / ALIGNMENT;
+        let written = self.progress.bytes;
+        let first = written / ALIGNMENT;
         let left = self.write.pages.iter().enumerate().skip(first).take(CALL_PAGES_MAX);
-        left.map(|(number, page)| {
+        left.map(move |(number, page)| {
             let start = number * ALIGNMENT;
             let end = self.write.bytes.saturating_sub(start).min(ALIGNMENT);
-            &page[self.written.max(start) - start..end]
+            &page[written.max(start) - start..end]
         })
     }
 
     fn offset(&self) -> u64 {
-        self.write.offset + self.written as u64
+        self.write.offset + self.progress.bytes as u64
     }
 
     /// What the ring's next call writes: the file, the offset, and the pieces, which stay where
@@ -90,34 +86,19 @@ impl Drain {
 
     /// Takes the result of a call that wrote what is left.
     pub(crate) fn called(&mut self, result: Result<usize, Errno>, tally: &Tally) -> Next {
-        let bytes = match result {
+        let bytes = match self.progress.called(result, tally) {
             Ok(bytes) => bytes,
-            Err(Errno::INTR | Errno::AGAIN) => return self.again(),
-            Err(errno) => return Next::Done(Err(errno.into())),
+            Err(next) => return next,
         };
-        if bytes > 0 {
-            tally.add(parts(bytes as u64), bytes as u64, self.direct);
-        }
-        self.written += bytes;
-        if self.written >= self.write.bytes {
+        if self.progress.bytes >= self.write.bytes {
             return Next::Done(Ok(self.write.bytes));
         }
-        if self.direct {
-            // Only from an aligned offset may a direct write go on.
-            self.written -= self.written % ALIGNMENT;
+        if self.progress.direct {
+            self.progress.align();
         }
         if bytes < ALIGNMENT {
-            return self.again();
+            return self.progress.again();
         }
-        Next::More
-    }
-
-    fn again(&mut self) -> Next {
-        self.fruitless += 1;
-        if self.fruitless > FRUITLESS_CALLS_MAX {
-            return Next::Done(Err(io::ErrorKind::WriteZero.into()));
-        }
-        std::thread::yield_now();
         Next::More
     }
 

@@ -43,6 +43,7 @@
 //!   not been requested.
 //! - [`future`]: what a program has said it will load, for policies that know the future.
 //! - [`shuffle`]: the order of each epoch of a training.
+//! - [`page_keys`]: the stable names of pages, alike in simulator and live cache.
 //! - [`sample`]: seeded random numbers, and sets to draw from.
 //!
 //! The other modules are arrays of which policies are made. They are private: a policy outside this
@@ -97,6 +98,7 @@ mod lehmer;
 mod list;
 mod names;
 pub mod ordering;
+pub mod page_keys;
 pub mod planner;
 pub mod prediction;
 mod queues;

@@ -99,6 +99,9 @@ pub struct Prediction {
     states: Vec<State>,
     /// First loads in this run, in order, to be learned.
     loaded: Vec<Id>,
+    /// Whether a file is one of these: one that has left the cache is loaded again, and guessed
+    /// again, but learned once.
+    is_learned: Vec<bool>,
     /// What was read ahead, the oldest first, and at which load.
     ahead: std::collections::VecDeque<(Id, u64)>,
     guesses: Vec<Guess>,
@@ -136,6 +139,7 @@ impl Prediction {
             rates,
             states: vec![State::New; entries.len()],
             loaded: Vec::new(),
+            is_learned: vec![false; entries.len()],
             ahead: std::collections::VecDeque::new(),
             guesses: Vec::new(),
             is_sorted: false,
@@ -160,7 +164,8 @@ impl Prediction {
             return;
         }
         self.listed[id as usize] = (0, Bin::NONE);
-        if self.loaded.len() < model::LOADS_MAX {
+        let is_learned = std::mem::replace(&mut self.is_learned[id as usize], true);
+        if !is_learned && self.loaded.len() < model::LOADS_MAX {
             self.loaded.push(id);
         }
         self.followers.loaded(id);

@@ -8,6 +8,7 @@ use crate::requests::{Requests, Space};
 use crate::run::run;
 use crate::unit::{PAGE_BYTES, Unit};
 use crate::{Error, ErrorKind, Result};
+use seekless_policy::page_keys;
 use seekless_sys::output::{Content, Destination};
 use seekless_trace::export::OzenPages;
 use seekless_trace::{Access, FileId, Kind, Metadata, Op, RunInfo, View, Writer};
@@ -78,17 +79,23 @@ pub fn write(
         return Err(Error::new(ErrorKind::Usage, message));
     };
     match format {
-        Format::Ozen => text(requests, case, options, out),
+        Format::Ozen => text(requests, case, options, out, space),
         Format::Parquet => blocks(requests, case, options, out, space),
     }
 }
 
-fn text(requests: &Requests, case: &Case, options: &Options, out: &Destination) -> Result<Figures> {
+fn text(
+    requests: &Requests,
+    case: &Case,
+    options: &Options,
+    out: &Destination,
+    space: &Space,
+) -> Result<Figures> {
     let mut pages = OzenPages::create(out)?;
     let mut failed = Ok(());
     let device = |access: DeviceAccess| {
         if failed.is_ok() {
-            failed = pages.push(access.write, requests.key(access.id));
+            failed = pages.push(access.write, space.in_sequence(access.id));
         }
     };
     let figures = run(requests, case, options, Some(Box::new(device)))?;
@@ -112,7 +119,7 @@ fn blocks(
     let mut failed = Ok(());
     let device = |access: DeviceAccess| {
         if failed.is_ok() {
-            let (file, page) = space.place(requests.key(access.id));
+            let (file, page) = page_keys::place(requests.key(access.id));
             let number = writer.file(&name(space, file));
             let op = if access.write { Op::Write } else { Op::Read };
             failed = writer.push(Access {

@@ -193,7 +193,7 @@ fn the_device_gets_the_same_pages_in_the_same_order_live_and_simulated() {
         FlushRule { cluster: Cluster::Pages(4), ..tight },
         FlushRule { limit: Some(0.1), background: None, cluster: Cluster::None, ..tight },
     ];
-    let policies = ["lru", "arc", "2q", "cflru", "sieve", "fab"];
+    let policies = ["lru", "arc", "2q", "cflru", "sieve", "fab", "w-tinylfu", "w-tinylfu@fixed"];
     for (number, policy) in policies.iter().enumerate() {
         for rule in rules {
             let acts = program(number as u64 + 1);

@@ -3,7 +3,6 @@
 
 use super::Args;
 use crate::data::ZeroAd;
-use anyhow::Context;
 use seekless::device::units::{counted, format_bytes, format_count, format_duration};
 use seekless::measure::Figures;
 use seekless::report::table;
@@ -11,7 +10,7 @@ use seekless::sys::output::Destination;
 use seekless::tools::{compare, order, pack, roots, synth};
 use seekless::trace::Loads;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// One held-out run.
 #[derive(Serialize)]
@@ -37,13 +36,8 @@ fn held_out(
     run: &str,
     args: &Args,
 ) -> anyhow::Result<Row> {
-    let is_run = |path: &&PathBuf| {
-        path.file_name().is_some_and(|name| name == format!("{run}.csv.gz").as_str())
-    };
-    let held_out =
-        zero_ad.runs.iter().find(is_run).with_context(|| format!("there is no run {run}"))?;
-    let others: Vec<PathBuf> =
-        zero_ad.runs.iter().filter(|path| *path != held_out).cloned().collect();
+    let held_out = zero_ad.run(run)?;
+    let others = zero_ad.without(held_out);
     let order = order::order_names(&others, universe, "best", None)?;
     let archive = tree.with_file_name(format!("without-{run}.zip"));
     eprintln!("packing {} in the order of the other four", archive.display());
@@ -59,7 +53,6 @@ fn held_out(
         rounds: args.rounds,
         unique: true,
         rivals: Some(others),
-
         ..compare::Options::default()
     };
     let comparison = compare::compare(tree, &archive, &loads, &options, &mut |_, _, _| ())?;

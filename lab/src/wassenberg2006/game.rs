@@ -73,8 +73,7 @@ impl Game {
             let all = number(&names);
             let mut own = all.clone();
             own.retain(|&id| !std::mem::replace(&mut seen[id as usize], true));
-            let others: Vec<_> =
-                zero_ad.runs.iter().filter(|run| *run != held_out).cloned().collect();
+            let others = zero_ad.without(held_out);
             let mut orders = Vec::new();
             for method in &ORDERS[..3] {
                 let options = Options {
@@ -167,20 +166,20 @@ impl Game {
         (0..ORDERS.len()).map(from).collect()
     }
 
-    /// What all loads of all starts ask of a store that loads on demand, from the order `best`, if
-    /// the files of each unit of `together_bytes` leave its cache together.
+    /// What all loads of all starts ask of a store that loads on demand, from the order of this
+    /// number, if the files of each unit of `together_bytes` leave its cache together.
     pub(super) fn all_loads(
         &self,
+        number: usize,
         cache_bytes: u64,
         together_bytes: Option<u64>,
         device: &DeviceSpec,
     ) -> anyhow::Result<Vec<StoreFigures>> {
         let settings = Settings { together_bytes, ..settings(cache_bytes, device) };
-        let best = ORDERS.iter().position(|order| *order == "best").context("it is one of them")?;
         let figures = |start: &Start| {
-            let (archive, _) = self.archive(start, best, CODED_PERCENT);
+            let (archive, _) = self.archive(start, number, CODED_PERCENT);
             let mut places = vec![0; self.bytes.len()];
-            (0..).zip(&start.orders[best]).for_each(|(place, &id)| places[id as usize] = place);
+            (0..).zip(&start.orders[number]).for_each(|(place, &id)| places[id as usize] = place);
             let loads: Vec<Id> = start.all.iter().map(|&id| places[id as usize]).collect();
             Ok(on_demand(&archive, &loads, &settings, &mut device.model())?)
         };

@@ -1,13 +1,16 @@
-//! Section 4.2 and figure 2 on the real disk: the files of one start are made loose and packed in
-//! the start's own order, as the paper's archive was made for its trace, and loaded cold by each
-//! technique. Rivals take turns, and must deliver the same bytes.
+//! Section 4.2 and figure 2 on the real disk: the files of one start are made loose and packed, and
+//! loaded cold by each technique. They are packed by name, in the orders that the other starts
+//! make, and in the start's own order, as the paper's archive was made for its trace. Rivals take
+//! turns, and must deliver the same bytes.
 
 mod blocks;
 
-use crate::data::run_name;
+use super::Args;
+use super::game::ORDERS;
+use super::load::{first_loads, from_folder, listed, on_demand, timed};
+use crate::data::{ZeroAd, run_name};
 use anyhow::Context;
 use blocks::BlockReader;
-use seekless::device::units::format_duration;
 use seekless::io::Store;
 use seekless::measure::{
     BoxError, Checksum, Coldness, Dropping, Figures, Trial, Workload, alternate, make_cold,
@@ -15,11 +18,10 @@ use seekless::measure::{
 use seekless::pack::{Codec, Index, decode};
 use seekless::report::table;
 use seekless::sys::output::Destination;
-use seekless::tools::{pack, roots, synth};
+use seekless::tools::{order, pack, synth};
 use serde::Serialize;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 /// The paper's MB/s.
 const LOOSE: f64 = 2.96;
@@ -37,9 +39,11 @@ const BLOCKS: [(u64, Option<f64>); 6] = [
     (1024, None),
 ];
 
-/// One technique.
+/// One technique, from one order where it reads an archive.
 #[derive(Serialize)]
 pub(crate) struct Row {
+    technique: String,
+    order: Option<&'static str>,
     megabytes_per_second: f64,
     paper: Option<f64>,
     figures: Figures,
@@ -49,56 +53,108 @@ pub(crate) struct Row {
 struct Made {
     names: Vec<String>,
     loose: PathBuf,
+    packs: Vec<Packs>,
+}
+
+/// The files in one order.
+struct Packs {
+    order: &'static str,
     stored: PathBuf,
     deflated: PathBuf,
 }
 
-pub(crate) fn measure(run: &Path, folder: &Path, rounds: u32) -> anyhow::Result<Vec<Row>> {
-    let made = Made::new(run, folder)?;
-    let mut techniques = Vec::new();
-    let mut add = |name: &str, paper, how| {
-        techniques.push((paper, Technique { name: name.to_owned(), made: &made, how }));
+pub(crate) fn measure(
+    zero_ad: &ZeroAd,
+    run: &Path,
+    folder: &Path,
+    args: &Args,
+) -> anyhow::Result<Vec<Row>> {
+    let made = Made::new(zero_ad, run, folder, args.small)?;
+    let mut techniques = techniques(&made);
+    let mut workloads: Vec<&mut dyn Workload> = Vec::new();
+    workloads.extend(techniques.iter_mut().map(|technique| technique as &mut dyn Workload));
+    let figures = alternate(&mut workloads, args.rounds.max(1) as usize)?;
+    let row = |(figures, technique): (Figures, Technique<'_>)| Row {
+        technique: technique.name,
+        order: technique.order,
+        megabytes_per_second: rate(&figures, figures.median_ns),
+        paper: technique.paper,
+        figures,
     };
-    add("loose files, one after another", Some(LOOSE), How::Loose);
-    add("loose files, several at once", Some(LOOSE_AT_ONCE), How::LooseAtOnce);
-    add("archive, stored, blocks of 16 KiB", Some(STORED), How::Blocks(&made.stored, 16 << 10));
+    Ok(figures.into_iter().zip(techniques).map(row).collect())
+}
+
+/// MB of content a second, if a load takes so long.
+fn rate(figures: &Figures, ns: u64) -> f64 {
+    figures.delivered_bytes as f64 * 1e3 / ns.max(1) as f64
+}
+
+/// The loose files first: they are the baseline.
+fn techniques(made: &Made) -> Vec<Technique<'_>> {
+    let mut all = Vec::new();
+    let mut add = |name: &str, order: Option<&'static str>, paper, how| {
+        let title = order.map_or_else(|| name.to_owned(), |order| format!("{name}, order {order}"));
+        all.push(Technique { title, name: name.to_owned(), order, paper, made, how });
+    };
+    add("loose files, one after another", None, Some(LOOSE), How::Loose);
+    add("loose files, several at once", None, Some(LOOSE_AT_ONCE), How::LooseAtOnce);
+    for Packs { order, stored, .. } in &made.packs {
+        let how = How::Blocks(stored, 16 << 10);
+        add("archive, stored, blocks of 16 KiB", Some(*order), Some(STORED), how);
+    }
     for (kib, paper) in BLOCKS {
         let paper = if kib == 16 { Some(COMPRESSED) } else { paper };
         let name = format!("archive, compressed, blocks of {kib} KiB");
-        add(&name, paper, How::Blocks(&made.deflated, kib << 10));
+        for Packs { order, deflated, .. } in &made.packs {
+            add(&name, Some(*order), paper, How::Blocks(deflated, kib << 10));
+        }
     }
-    add("our store, on demand", None, How::Store { list_known: false });
-    add("our store, list known", None, How::Store { list_known: true });
-    let (papers, mut techniques): (Vec<_>, Vec<_>) = techniques.into_iter().unzip();
-    let mut workloads: Vec<&mut dyn Workload> = Vec::new();
-    workloads.extend(techniques.iter_mut().map(|technique| technique as &mut dyn Workload));
-    let figures = alternate(&mut workloads, rounds.max(1) as usize)?;
-    let row = |(figures, paper): (Figures, Option<f64>)| Row {
-        megabytes_per_second: figures.delivered_bytes as f64 * 1e3 / figures.median_ns as f64,
-        paper,
-        figures,
-    };
-    Ok(figures.into_iter().zip(papers).map(row).collect())
+    for (name, list_known) in [("our store, on demand", false), ("our store, list known", true)] {
+        for Packs { order, deflated, .. } in &made.packs {
+            add(name, Some(*order), None, How::Store(deflated, list_known));
+        }
+    }
+    all
 }
 
 impl Made {
-    fn new(run: &Path, folder: &Path) -> anyhow::Result<Self> {
-        let files = synth::files_of(run, &roots::Roots::default())?;
+    fn new(zero_ad: &ZeroAd, run: &Path, folder: &Path, small: bool) -> anyhow::Result<Self> {
+        let files = first_loads(run, small)?;
         let names: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
-        let folder = folder.join(format!("live-{}", run_name(run)));
+        let small = if small { "-small" } else { "" };
+        let folder = folder.join(format!("live-{}{small}", run_name(run)));
         let loose = folder.join("loose");
         eprintln!("making {} files in {}", files.len(), loose.display());
         synth::synth(&loose, &files, &synth::Options::default(), &mut |_, _| ())?;
-        let packed = |name: &str, codec| -> anyhow::Result<PathBuf> {
+        let packed = |name: &str, codec, order: &[String]| -> anyhow::Result<PathBuf> {
             let path = folder.join(name);
             let options = pack::Options { codec, ..pack::Options::default() };
             let out = Destination::new(&path).replacing(true);
-            pack::pack(&loose, out, &names, &options, &mut |_, _| ())?;
+            pack::pack(&loose, out, order, &options, &mut |_, _| ())?;
             Ok(path)
         };
-        let stored = packed("stored.zip", Codec::Stored)?;
-        let deflated = packed("deflated.zip", Codec::Auto)?;
-        Ok(Self { names, loose, stored, deflated })
+        let universe: Vec<(String, u64)> =
+            files.into_iter().map(|file| (file.path, file.bytes)).collect();
+        let others = zero_ad.without(run);
+        let in_order = |method: &'static str| -> anyhow::Result<Packs> {
+            let order = match method {
+                "own" => names.clone(),
+                _ => order::order_names(&others, &universe, method, None)?,
+            };
+            Ok(Packs {
+                order: method,
+                stored: packed(&format!("stored-{method}.zip"), Codec::Stored, &order)?,
+                deflated: packed(&format!("deflated-{method}.zip"), Codec::Auto, &order)?,
+            })
+        };
+        let packs = ORDERS.into_iter().map(in_order).collect::<anyhow::Result<_>>()?;
+        Ok(Self { names, loose, packs })
+    }
+
+    fn files(&self) -> impl Iterator<Item = PathBuf> {
+        let loose = self.names.iter().map(|name| self.loose.join(name));
+        let packs = self.packs.iter().flat_map(|packs| [&packs.stored, &packs.deflated]);
+        loose.chain(packs.cloned())
     }
 }
 
@@ -108,26 +164,27 @@ enum How<'a> {
     LooseAtOnce,
     /// The paper's way: a file's blocks, several at once, one file after another.
     Blocks(&'a Path, u64),
-    Store {
-        list_known: bool,
-    },
+    /// Whether the list of loads is known.
+    Store(&'a Path, bool),
 }
 
 struct Technique<'a> {
+    /// The name and the order.
+    title: String,
     name: String,
+    order: Option<&'static str>,
+    paper: Option<f64>,
     made: &'a Made,
     how: How<'a>,
 }
 
 impl Workload for Technique<'_> {
     fn name(&self) -> &str {
-        &self.name
+        &self.title
     }
 
     fn make_cold(&mut self) -> Result<Coldness, BoxError> {
-        let loose = self.made.names.iter().map(|name| self.made.loose.join(name));
-        let packs = [self.made.stored.clone(), self.made.deflated.clone()];
-        Ok(make_cold(loose.chain(packs), Dropping::Files)?)
+        Ok(make_cold(self.made.files(), Dropping::Files)?)
     }
 
     fn run(&mut self, _progress: &mut dyn FnMut(f64)) -> Result<Trial, BoxError> {
@@ -137,14 +194,9 @@ impl Workload for Technique<'_> {
 
 impl Technique<'_> {
     fn loaded(&self) -> anyhow::Result<Trial> {
-        let Made { names, loose, deflated, .. } = self.made;
+        let Made { names, loose, .. } = self.made;
         match self.how {
-            How::Loose => timed(|sum| {
-                (0..).zip(names).try_for_each(|(position, name)| {
-                    sum.add(position, &fs::read(loose.join(name))?);
-                    Ok(())
-                })
-            }),
+            How::Loose => timed(|sum| from_folder(loose, names, sum)),
             How::LooseAtOnce => {
                 let store = Store::builder().folder(loose).open_all()?;
                 timed(|sum| listed(&store, names, sum))
@@ -155,31 +207,13 @@ impl Technique<'_> {
                 let index = Index::open(&file, file.metadata()?.len())?;
                 timed(|sum| in_blocks(&mut reader, &index, names, sum))
             }
-            How::Store { list_known } => {
-                let store = Store::builder().predict(false).open(deflated)?;
-                timed(|sum| match list_known {
-                    true => listed(&store, names, sum),
-                    false => (0..).zip(names).try_for_each(|(position, name)| {
-                        sum.add(position, &store.load(name)?);
-                        Ok(())
-                    }),
-                })
+            How::Store(pack, list_known) => {
+                let store = Store::builder().predict(false).open(pack)?;
+                let load = if list_known { listed } else { on_demand };
+                timed(|sum| load(&store, names, sum))
             }
         }
     }
-}
-
-fn timed(load: impl FnOnce(&mut Checksum) -> anyhow::Result<()>) -> anyhow::Result<Trial> {
-    let (mut sum, started) = (Checksum::default(), Instant::now());
-    load(&mut sum)?;
-    Ok(Trial::ended(started.elapsed(), sum))
-}
-
-fn listed(store: &Store, names: &[String], sum: &mut Checksum) -> anyhow::Result<()> {
-    for (position, content) in store.load_many(names.iter().map(String::as_str)) {
-        sum.add(position as u64, &content?);
-    }
-    Ok(())
 }
 
 fn in_blocks(
@@ -200,21 +234,28 @@ fn in_blocks(
 }
 
 pub(crate) fn words(rows: &[Row], run: &str) -> String {
-    let header = ["technique", "median", "min to max", "MB of content a second", "paper"];
-    let cells = rows.iter().map(|row| {
-        let Figures { name, median_ns, min_ns, max_ns, .. } = &row.figures;
-        vec![
-            name.clone(),
-            format_duration(*median_ns),
-            format!("{} to {}", format_duration(*min_ns), format_duration(*max_ns)),
-            format!("{:.1}", row.megabytes_per_second),
-            row.paper.map_or_else(|| "-".to_owned(), |paper| paper.to_string()),
-        ]
+    let mut header = vec!["technique"];
+    header.extend(ORDERS);
+    header.push("paper");
+    let lines = rows.chunk_by(|one, next| one.technique == next.technique).map(|rows| {
+        let mut line = vec![rows[0].technique.clone()];
+        line.extend((0..ORDERS.len()).map(|at| rows.get(at).map_or_else(|| "-".to_owned(), cell)));
+        line.push(rows[0].paper.map_or_else(|| "-".to_owned(), |paper| paper.to_string()));
+        line
     });
+    let cached = rows.first().map(|row| row.figures.at_start.to_string()).unwrap_or_default();
     format!(
-        "Throughput by technique (4.2, figure 2) live: the files of {run}, in its own order, from this disk; files were\n\
-         dropped from the page cache before each load, folders and inodes were not. Same bytes from all. Blocks: the\n\
-         paper's way, one file after another.\n\n{}",
-        table(&header, cells.collect())
+        "Throughput by technique (4.2, figure 2) live: MB of content a second, median (least to most). The files of\n\
+         {run}, from this disk: by name, in the order of the newest other run, in the best order of the other four, and in\n\
+         its own order, as the paper's archive was made for its trace. Files were dropped from the page cache before each\n\
+         load, folders and inodes were not. Same bytes from all. Blocks: the paper's way, one file after another.\n\n{}\n\
+         Before the first load: {cached}.\n",
+        table(&header, lines.collect())
     )
+}
+
+fn cell(row: &Row) -> String {
+    let Figures { min_ns, max_ns, .. } = row.figures;
+    let (least, most) = (rate(&row.figures, max_ns), rate(&row.figures, min_ns));
+    format!("{:.1} ({least:.1} to {most:.1})", row.megabytes_per_second)
 }

@@ -107,6 +107,47 @@ fn wassenbergs_cache_misses_less_as_it_grows() {
 }
 
 #[test]
+fn wassenbergs_start_is_the_same_from_all_peers() {
+    if !is_data_there("0ad") {
+        return;
+    }
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let place = folder.path().to_str().unwrap();
+    let figures = lab(&["wassenberg2006", "--peers", place, "--small", "--rounds", "1"]);
+    let start = &figures[0];
+    assert_eq!((&start["run"], &start["loads"]), (&"arcadia".into(), &60.into()));
+    let rivals = start["rivals"].as_array().unwrap();
+    let is = |rival: &&Value, name: &str| rival["name"].as_str().unwrap().contains(name);
+    let count = |name: &str| rivals.iter().filter(|rival| is(rival, name)).count();
+    assert_eq!(count("our pack, order"), 6 + count("zipfile"), "three orders, two ways");
+    assert_eq!(count("tar, order"), 4, "two orders, two ways");
+    assert!(rivals.iter().all(|rival| rival["checksum"] == rivals[0]["checksum"]), "{figures}");
+    // Each peer is there, or it is said why not.
+    let left_out = start["left_out"].as_array().unwrap();
+    let peers = count("squashfs") + count("erofs") + count("zipfile").min(1);
+    assert_eq!(peers + left_out.len(), 4, "{figures}");
+    for peer in left_out {
+        eprintln!("skipped: {}: {}", peer["peer"].as_str().unwrap(), peer["why"].as_str().unwrap());
+    }
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+    assert!(!mounts.contains(place), "an image is still mounted");
+}
+
+#[test]
+fn wassenbergs_techniques_load_from_every_order() {
+    if !is_data_there("0ad") {
+        return;
+    }
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let place = folder.path().to_str().unwrap();
+    let figures = lab(&["wassenberg2006", "--live", place, "--small", "--rounds", "1"]);
+    let rows = figures.as_array().unwrap();
+    assert_eq!(rows.len(), 2 + 9 * 4, "loose files in two ways, nine techniques from four orders");
+    let checksum = |row: &Value| row["figures"]["checksum"].clone();
+    assert!(rows.iter().all(|row| checksum(row) == checksum(&rows[0])), "{figures}");
+}
+
+#[test]
 fn wu_has_every_figure_and_more_streams_gain_more() {
     let folder = tempfile::tempdir().unwrap();
     let picture = folder.path().join("wu.svg");

@@ -5,8 +5,9 @@
 use super::driver::entry;
 use super::slots::Slots;
 use super::{DEPTH, probe};
-use crate::fill::{Fill, Next};
+use crate::fill::Fill;
 use crate::job::Job;
+use crate::progress::Next;
 use crate::read::Tally;
 use crate::write::{Drain, Write};
 use crate::{AlignedBuf, BufferAndResult, Counters, Engine, Read};

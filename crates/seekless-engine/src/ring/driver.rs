@@ -2,8 +2,8 @@
 
 use super::shared::Shared;
 use super::slots::Slots;
-use crate::fill::Next;
 use crate::job::Job;
+use crate::progress::Next;
 use io_uring::squeue::Entry;
 use io_uring::{IoUring, opcode, types};
 use rustix::event::PollFlags;

@@ -55,6 +55,23 @@ fn a_run_that_is_followed_is_believed_and_one_that_is_not_is_not() {
 }
 
 #[test]
+fn a_file_that_is_loaded_again_and_again_is_learned_once() {
+    let mut prediction = follow(&[(0..10).collect()]);
+    for round in 0..100 {
+        for id in [3, 7, 500, 9] {
+            if round % 2 == 0 {
+                let _ = guessed(&mut prediction, 0);
+                prediction.reads(id);
+            }
+            prediction.loaded(id);
+            prediction.evicted(id);
+        }
+    }
+    assert!(guessed(&mut prediction, 0).contains(&3), "it may be guessed again");
+    assert_eq!(prediction.learned().runs()[1][..], [3, 7, 500, 9]);
+}
+
+#[test]
 fn files_of_a_run_are_expected_as_the_ones_before_them_were_taken() {
     // The second run has files of its own between the common ones.
     let common: Vec<Id> = (0..400).collect();

@@ -8,6 +8,7 @@ use crate::write_back::{Alarm, WriteBack};
 use seekless_policy::cache::write_back::{DirtyPages, FlushRule};
 use seekless_policy::cache::{Cache, Command, Config};
 use seekless_policy::eviction::{Eviction, Id};
+use seekless_policy::page_keys;
 use std::ops::Range;
 
 pub(super) struct Flusher<'a> {
@@ -177,5 +178,5 @@ fn share_of<E: Eviction>(share: f64, cache: &Cache<E>) -> u64 {
 
 /// The keys of the file that a page belongs to. Requests without places are of one file.
 fn file_of(requests: &Requests, key: u64) -> Range<u64> {
-    requests.space().map_or(0..u64::MAX, |space| space.keys_of(space.place(key).0))
+    requests.space().map_or(0..u64::MAX, |_| page_keys::of_file(page_keys::place(key).0))
 }

@@ -11,6 +11,7 @@ use crate::unit::PAGE_BYTES;
 use crate::{Error, ErrorKind, Result};
 use seekless_device::units::counted;
 use seekless_policy::eviction::Id;
+use seekless_policy::page_keys;
 use seekless_trace::{Columns, FileId, Op, PageNumbers, Trace};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -157,7 +158,7 @@ impl Pager {
     fn finish(self, names: Vec<String>) -> Result<Requests> {
         let mut space = Space::new(&self.places)?;
         space.names = names;
-        let sync = |(position, file)| Sync { position, keys: space.keys_of(file) };
+        let sync = |(position, file)| Sync { position, keys: page_keys::of_file(file) };
         let syncs = self.syncs.into_iter().map(sync).collect();
         let mut requests = Requests::from_pages(self.ids);
         (requests.writes, requests.times, requests.unmapped) =

@@ -237,8 +237,10 @@ impl Requests {
         self.weights.is_empty()
     }
 
-    /// The stable name of an id. For pages it is the page's number in its device or file; files lie
-    /// one after another with a gap between. Neighbours have neighbouring keys.
+    /// The stable name of an id: for pages as the live page cache names them ([`page_keys`]), so
+    /// that in a single file or device it is the page's number.
+    ///
+    /// [`page_keys`]: seekless_policy::page_keys
     #[inline]
     #[must_use]
     pub fn key(&self, id: Id) -> u64 {

@@ -6,6 +6,7 @@ use super::pages::{AHEAD, About, Exit, MARKER, Pages, UNUSED};
 use super::{Fetch, Limits, PageCommand, PageStep};
 use crate::cache::{Cache, Step};
 use crate::eviction::{Eviction, Id, NEVER, Request, Use};
+use crate::page_keys;
 use crate::readahead::{Ahead, Fate, PageNo, Window};
 use seekless_device::Costs;
 use std::ops::Range;
@@ -13,18 +14,14 @@ use std::ops::Range;
 /// Ids that the policy makes room for at first; later it is told of twice as many each time.
 const IDS_AT_FIRST: u32 = 1024;
 
-/// The bits of a key that are the page's: files of up to 2^40 pages share no key.
-const PAGE_BITS: u32 = 40;
-
-/// The stable name of a page. Neighbouring pages have neighbouring keys.
+/// The stable name of a page.
 pub(super) fn key(file: FileNo, page: PageNo) -> u64 {
-    (u64::from(file.0) << PAGE_BITS).wrapping_add(page)
+    page_keys::key(file.0, page)
 }
 
 /// The keys of the file that a key belongs to.
 pub(super) fn file_keys(key: u64) -> Range<u64> {
-    let start = key >> PAGE_BITS << PAGE_BITS;
-    start..start.saturating_add(1 << PAGE_BITS)
+    page_keys::of_file(page_keys::place(key).0)
 }
 
 /// All but the readahead.
