@@ -89,9 +89,9 @@ impl KeptReads {
     /// entries, or their pages are more than the capacity.
     ///
     /// An entry that an older read holds too is served from the newer read: `freed` is called with
-    /// what the older one keeps no longer. `dropped` is called with the slot of each read that makes
-    /// room, after all calls of `freed`. The returned slot may be one of these. `wasted` is called
-    /// with each entry of such a read that nothing has requested.
+    /// what the older one keeps no longer. `dropped` is called with the slot of each read that
+    /// makes room, after all calls of `freed`. The returned slot may be one of these. `wasted` is
+    /// called with each entry of such a read that nothing has requested.
     pub fn insert(
         &mut self,
         read: Extent,
@@ -139,8 +139,8 @@ impl KeptReads {
         self.unused.queue_of(entry).is_some()
     }
 
-    /// What is kept of the read in a slot that is in use, in pieces apart from each other: its pages
-    /// that hold an entry which has not been requested.
+    /// What is kept of the read in a slot that is in use, in pieces apart from each other: its
+    /// pages that hold an entry which has not been requested.
     pub fn pieces(&self, slot: Slot) -> impl Iterator<Item = Extent> + '_ {
         let entries = self.unused.iter(slot).map(|id| self.entries[id as usize]);
         pieces(self.held[slot as usize].read, entries)

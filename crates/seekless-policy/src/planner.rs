@@ -443,8 +443,8 @@ impl Planner {
         under_way.start_next(starts);
     }
 
-    /// What is kept of the read in a slot that is in use: its pages that hold an entry which has not
-    /// been requested, in pieces apart from each other.
+    /// What is kept of the read in a slot that is in use: its pages that hold an entry which has
+    /// not been requested, in pieces apart from each other.
     pub fn pieces(&self, slot: Slot) -> impl Iterator<Item = Extent> + '_ {
         self.kept.pieces(slot)
     }

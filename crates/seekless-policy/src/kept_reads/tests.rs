@@ -159,7 +159,7 @@ fn placed(sizes: &[(u64, u64)]) -> Arc<[Extent]> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
     #[test]
     fn keeps_the_pages_that_a_naive_model_keeps(
         sizes in prop::collection::vec(

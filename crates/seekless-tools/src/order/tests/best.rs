@@ -14,8 +14,8 @@ const DEVICES: [&str; 5] =
     ["deskstar-7k250", "iops=500,bandwidth=150MB/s", "iops=120,bandwidth=150MB/s", "s3", "nvme"];
 
 /// What counts as the same time: the models of volumes and flash let a few requests more or less
-/// pass in the same slice of time, or wait for the next one. On `nvme` one start takes 0.57 % longer
-/// than from `recent`, with the list known.
+/// pass in the same slice of time, or wait for the next one. On `nvme` one start takes 0.57 %
+/// longer than from `recent`, with the list known.
 const TIE_PERCENT: f64 = 0.6;
 
 /// By how much orders differ that have nothing to go by, for the list known and on demand each: the
