@@ -75,7 +75,7 @@ pub(crate) fn measure(
     workloads.extend(techniques.iter_mut().map(|technique| technique as &mut dyn Workload));
     let figures = alternate(&mut workloads, args.rounds.max(1) as usize)?;
     let row = |(figures, technique): (Figures, Technique<'_>)| Row {
-        technique: technique.name,
+        technique: technique.words,
         order: technique.order,
         megabytes_per_second: rate(&figures, figures.median_ns),
         paper: technique.paper,
@@ -94,7 +94,7 @@ fn techniques(made: &Made) -> Vec<Technique<'_>> {
     let mut all = Vec::new();
     let mut add = |name: &str, order: Option<&'static str>, paper, how| {
         let title = order.map_or_else(|| name.to_owned(), |order| format!("{name}, order {order}"));
-        all.push(Technique { title, name: name.to_owned(), order, paper, made, how });
+        all.push(Technique { title, words: name.to_owned(), order, paper, made, how });
     };
     add("loose files, one after another", None, Some(LOOSE), How::Loose);
     add("loose files, several at once", None, Some(LOOSE_AT_ONCE), How::LooseAtOnce);
@@ -171,7 +171,7 @@ enum How<'a> {
 struct Technique<'a> {
     /// The name and the order.
     title: String,
-    name: String,
+    words: String,
     order: Option<&'static str>,
     paper: Option<f64>,
     made: &'a Made,
