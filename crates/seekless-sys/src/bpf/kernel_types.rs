@@ -65,7 +65,7 @@ impl KernelTypes {
             if at >= end {
                 break;
             }
-            if count as usize % STRIDE == 0 {
+            if (count as usize).is_multiple_of(STRIDE) {
                 types.starts.push(u32::try_from(at).ok()?);
             }
             let info = number(&types.bytes, at + 4)?;
