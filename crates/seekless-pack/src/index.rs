@@ -4,7 +4,6 @@ mod end;
 mod feed;
 mod header;
 mod row;
-mod table;
 
 use crate::chunks::Chunks;
 use crate::entry::Entry;
@@ -16,10 +15,13 @@ use crate::format::{
 use crate::read_at::ReadAt;
 use end::{End, Tail};
 use feed::Feed;
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as Place;
 use row::Rows;
 use seekless_sys::memory::prefer_huge_pages;
+use std::hash::BuildHasher;
 use std::ops::Range;
-use table::Table;
 
 /// What an entry may hold besides what is certain: the rest of its name, an extra field, a data
 /// descriptor.
@@ -38,7 +40,8 @@ const SLACK_BYTES: u64 = 2 * u16::MAX as u64 + DESCRIPTOR_BYTES;
 pub struct Index {
     rows: Rows,
     names: Names,
-    table: Table,
+    table: HashTable<u32>,
+    hasher: RandomState,
     data_bytes: u64,
 }
 
@@ -56,10 +59,6 @@ impl Names {
     fn range(&self, number: usize) -> Range<usize> {
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
         start as usize..self.ends[number] as usize
-    }
-
-    fn len(&self) -> usize {
-        self.ends.len()
     }
 
     fn get(&self, number: u32) -> &str {
@@ -93,7 +92,7 @@ impl Index {
         let mut index = Self::parse(&mut Feed::new(source, &tail, &end), &end)?;
         index.sort()?;
         index.check_extents()?;
-        index.table = Table::of(&index.names)?;
+        index.fill_table()?;
         Ok(index)
     }
 
@@ -166,7 +165,8 @@ impl Index {
     /// The number of the entry called `name`: its position in [`entries`](Self::entries).
     #[must_use]
     pub fn find(&self, name: &str) -> Option<u32> {
-        self.table.find(name, &self.names)
+        let hash = self.hasher.hash_one(name.as_bytes());
+        self.table.find(hash, |&number| self.names.is(number, name)).copied()
     }
 
     /// The chunks of entry `number`, which can be inflated one by one; `None` if it has none, or if
@@ -278,6 +278,34 @@ impl Index {
                 "entry {name:?} at offset {offset} needs {least} bytes and so overlaps {what} at offset {next}; the archive is damaged or hostile"
             ),
         )
+    }
+
+    fn fill_table(&mut self) -> Result<()> {
+        let Self { names, table, hasher, .. } = self;
+        let count = names.ends.len() as u32;
+        // The hasher is not asked while the table is empty.
+        table.try_reserve(count as usize, |_: &u32| 0).map_err(no_memory)?;
+        let hash_of = |number: u32| hasher.hash_one(names.get(number).as_bytes());
+        for number in 0..count {
+            let name = names.get(number);
+            let place = table.entry(
+                hash_of(number),
+                |&other| names.is(other, name),
+                |&other| hash_of(other),
+            );
+            match place {
+                Place::Vacant(place) => drop(place.insert(number)),
+                Place::Occupied(_) => {
+                    return Err(Error::new(
+                        ErrorKind::Duplicate,
+                        format!(
+                            "the name {name:?} stands in the archive twice, so that it is unclear which is meant; repack it"
+                        ),
+                    ));
+                }
+            }
+        }
+        Ok(())
     }
 }
 
