@@ -40,7 +40,6 @@ pub(crate) enum Place {
 }
 
 /// A source that is open.
-#[expect(clippy::large_enum_variant, reason = "a store has few, and does not move them")]
 pub(crate) enum Source {
     Archive(Archive),
     Folder(Folder),
