@@ -194,6 +194,7 @@ impl KeptReads {
             self.held.push(Held { read: Extent { offset: 0, bytes: 0 }, bytes: 0 });
             self.order.grow(slot + 1);
             self.unused.grow_queues(slot + 1);
+            self.free.reserve(self.held.len()); // all may be free at once
             slot
         })
     }

@@ -70,6 +70,10 @@ const REQUESTS_UNSEEN: f64 = 10.0;
 /// If it was not felt for so long and so many reads, there is no limit (any more).
 const CALM_NS: Nanos = 3_000_000_000;
 const CALM_READS: u32 = 128;
+/// Unless about as much passed as it allows, and at least this share: then it is raised so many
+/// times.
+const NEAR: f64 = 0.8;
+const RAISED: f64 = 1.25;
 
 /// A read that has ended.
 #[derive(Clone, Copy, Debug)]
@@ -133,6 +137,8 @@ pub(super) struct Limits {
     /// When a limit was last felt, and the reads since then.
     felt: Nanos,
     calm_reads: u32,
+    /// What passed since then.
+    calm: Window,
     requests: Option<Limit>,
     bytes: Option<Limit>,
     /// Which limit was raised last when both were felt.
@@ -158,8 +164,10 @@ impl Limits {
             Stalled::Unknown(nanos) => self.window.unknown_ns += nanos,
         }
         self.calm_reads = self.calm_reads.saturating_add(1);
+        self.calm.requests += requests as f64;
+        self.calm.bytes += bytes as f64;
         if self.calm_reads >= CALM_READS && ended.saturating_sub(self.felt) >= CALM_NS {
-            *self = Limits { felt: ended, ..Limits::default() };
+            self.doubt(ended);
             return true;
         }
         let Stalled::For(_) = stalled else { return false };
@@ -181,6 +189,23 @@ impl Limits {
         }
         self.push(window);
         self.count >= WINDOWS_MIN && self.judge(ended)
+    }
+
+    /// No limit was felt for a while. If about as much passed as one allows, it may be there all the
+    /// same, since reads are as large as it makes worth while: it is raised until it is felt or out
+    /// of reach. Any other is forgotten.
+    fn doubt(&mut self, now: Nanos) {
+        let took_ns = now.saturating_sub(self.felt) as f64;
+        let (requests, bytes) = Window { took_ns, ..self.calm }.rates();
+        let raised = |limit: Option<Limit>, rate: f64| {
+            let per_second = limit?.per_second;
+            let near = per_second * NEAR..per_second * EXCEEDED;
+            let raised = Limit { per_second: per_second * RAISED, proof: Proof::Fitted };
+            near.contains(&rate).then_some(raised)
+        };
+        let (requests, bytes) = (raised(self.requests, requests), raised(self.bytes, bytes));
+        let bytes_seen = self.bytes_seen.filter(|_| requests.is_some() || bytes.is_some());
+        *self = Limits { requests, bytes, bytes_seen, felt: now, ..Limits::default() };
     }
 
     fn restart(&mut self, now: Nanos) {
@@ -234,7 +259,7 @@ impl Limits {
         if requests.is_none() && bytes.is_none() {
             return false;
         }
-        (self.felt, self.calm_reads) = (now, 0);
+        (self.felt, self.calm_reads, self.calm) = (now, 0, Window::default());
         let (requests_changed, bytes_changed) =
             (take_proven(&mut self.requests, requests), take_proven(&mut self.bytes, bytes));
         if requests_changed || bytes_changed {
@@ -262,7 +287,7 @@ impl Limits {
             }
             None => return false,
         };
-        (self.felt, self.calm_reads) = (now, 0);
+        (self.felt, self.calm_reads, self.calm) = (now, 0, Window::default());
         self.take(curve);
         self.probe();
         true

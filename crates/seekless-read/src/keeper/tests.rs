@@ -118,21 +118,30 @@ proptest! {
 #[test]
 fn in_a_full_cache_what_is_cached_stays_and_nothing_comes_in() {
     let parts = [0..MIB, 2 * MIB + 4096..3 * MIB, 8 * MIB..9 * MIB];
-    let Some(file) = cached_in_part(&parts) else { return };
-    if !leaves_nothing(&file) {
-        return;
-    }
-    let keeper = Keeper::with_headroom(&file, full).unwrap();
-    let before = cached(&file, 0..FILE_BYTES);
-    for step in [100_000, 3 * MIB] {
-        for start in (0..FILE_BYTES).step_by(step as usize) {
-            check(&keeper, &file, start..start + step);
+    // The kernel may reclaim a page meanwhile, but hardly each time.
+    for turn in 0..3 {
+        let Some(file) = cached_in_part(&parts) else { return };
+        if !leaves_nothing(&file) {
+            return;
         }
-        keeper.search(&file, &mut [0; 9000], 5 * MIB + 77).unwrap();
-        check(&keeper, &file, 5 * MIB..5 * MIB + 20_000);
-        assert_eq!(cached(&file, 0..FILE_BYTES), before);
-        assert!(parts.iter().all(|part| cached(&file, part.clone()) == part.end - part.start));
+        let keeper = Keeper::with_headroom(&file, full).unwrap();
+        let before = cached(&file, 0..FILE_BYTES);
+        for step in [100_000, 3 * MIB] {
+            for start in (0..FILE_BYTES).step_by(step as usize) {
+                check(&keeper, &file, start..start + step);
+            }
+            keeper.search(&file, &mut [0; 9000], 5 * MIB + 77).unwrap();
+            check(&keeper, &file, 5 * MIB..5 * MIB + 20_000);
+        }
+        let stay = |part: &Range<u64>| cached(&file, part.clone()) == part.end - part.start;
+        let after = cached(&file, 0..FILE_BYTES);
+        assert!(after <= before, "{after} bytes are cached in place of {before}");
+        if after == before && parts.iter().all(stay) {
+            return;
+        }
+        eprintln!("turn {turn}: {after} bytes are cached in place of {before}");
     }
+    panic!("what is cached does not stay");
 }
 
 #[test]
