@@ -191,9 +191,9 @@ impl Limits {
         self.count >= WINDOWS_MIN && self.judge(ended)
     }
 
-    /// No limit was felt for a while. If about as much passed as one allows, it may be there all the
-    /// same, since reads are as large as it makes worth while: it is raised until it is felt or out
-    /// of reach. Any other is forgotten.
+    /// No limit was felt for a while. If about as much passed as one allows, it may be there all
+    /// the same, since reads are as large as it makes worth while: it is raised until it is felt
+    /// or out of reach. Any other is forgotten.
     fn doubt(&mut self, now: Nanos) {
         let took_ns = now.saturating_sub(self.felt) as f64;
         let (requests, bytes) = Window { took_ns, ..self.calm }.rates();
