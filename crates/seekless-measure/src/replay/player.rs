@@ -12,7 +12,7 @@ const PATIENCE_NS: Nanos = 100_000_000;
 
 /// So many I/Os are handed over together where the pace does not say. With all that are free at
 /// once, device and player work in turn: at depth 32 the device did 0.77 of what fio makes of it,
-/// with 1, 2, 4 and 8 at once 0.99, 1.00, 1.03 and 0.92.
+/// and 0.97 to 1.00 with two.
 const HANDED_OVER: usize = 2;
 
 /// How to play.
