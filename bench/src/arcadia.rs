@@ -21,8 +21,9 @@ pub(crate) struct Args {
     /// The start that is loaded, and that order and prediction do not know.
     #[arg(long, default_value = "arcadia", value_name = "START")]
     start: String,
-    /// The limits of the device, each iops=N,bandwidth=RATE; with --simulated alone also any other
-    /// device, such as t7k250, s3 or nvme.
+    /// The limits of the device, each iops=N,bandwidth=RATE; the pack is made for the first. With
+    /// --simulated alone also any other device, such as t7k250, s3 or nvme; there each has its own
+    /// order.
     #[arg(long, num_args = 1.., value_name = "SPEC", default_values = ["iops=500,bandwidth=150MB/s", "iops=120,bandwidth=150MB/s"])]
     throttle: Vec<DeviceSpec>,
     /// Simulates all five starts, each from what the other four tell, and loads nothing.
