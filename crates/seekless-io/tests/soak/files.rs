@@ -34,7 +34,7 @@ fn is_loose(file: u64) -> bool {
     file % 13 == 5
 }
 
-/// Whether the content of a part of a file is checked by whoever reads it, or cannot be spoilt: the
+/// Whether the content of a part of a file is checked by its reader, or cannot be spoilt: the
 /// engine flips bits in packs only, and a part of a stored entry has no checksum.
 pub(crate) fn may_be_read_in_part(file: u64) -> bool {
     is_loose(file) || (!file.is_multiple_of(2) && file % 100 != 25)

@@ -43,7 +43,7 @@ const MAPPED_SLACK_BYTES: usize = 160 << 20;
 const THREADS: u64 = 4;
 const CACHE_BYTES: u64 = 2 << 20;
 
-/// When nobody holds a buffer, the store's are those of the cache and of kept reads. These take
+/// When no user holds a buffer, the store's are those of the cache and of kept reads. These take
 /// whole sectors and pages: up to an eighth more.
 const BUFFERS_AT_REST: u64 = 2 * CACHE_BYTES * 9 / 8;
 

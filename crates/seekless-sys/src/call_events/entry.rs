@@ -81,9 +81,7 @@ impl Code<'_> {
     pub(super) fn later_at_entry(&self) -> Program {
         let body = |code: &mut Assembler, parts: &Parts| {
             let out = code.label();
-            code.call(Helper::CurrentIds);
-            code.store(Eight, Stack, AT_IDS, R0);
-            lookup(code, &self.tables.threads, AT_IDS);
+            self.look_up_thread(code);
             code.jump_if(R0, Jump::Equal, 0, out);
             code.copy(R8, R0);
             code.load(Eight, R7, R8, call::RULE);
@@ -134,9 +132,7 @@ impl Code<'_> {
     /// not followed. The memory is made at the first call, and kept until the thread ends.
     fn find_thread(&self, code: &mut Assembler, parts: &Parts, out: Label) {
         let known = code.label();
-        code.call(Helper::CurrentIds);
-        code.store(Eight, Stack, AT_IDS, R0);
-        lookup(code, &self.tables.threads, AT_IDS);
+        self.look_up_thread(code);
         code.copy(R8, R0);
         code.jump_if(R8, Jump::Unequal, 0, known);
         self.leave_unless_followed(code, out);
@@ -214,7 +210,7 @@ impl Code<'_> {
         code.copy(R1, R7);
         code.and(R1, rule::BOTH);
         code.jump_if(R1, Jump::Equal, 0, end);
-        // What nobody else can change meanwhile need not be told twice.
+        // A close is told once if no other thread has this table of descriptors.
         self.field(code, (Eight, R1), R9, self.fields.task_files, AT_ANY);
         code.jump_if(R1, Jump::Equal, 0, end);
         self.field(code, (Four, R2), R1, self.fields.files_count, AT_ANY);

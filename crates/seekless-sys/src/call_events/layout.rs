@@ -91,7 +91,7 @@ pub(super) mod untold {
 
 /// Of a walk that another turn of its program goes on with.
 pub(super) mod walk {
-    /// Where it is; 0 if there is none.
+    /// Where the walk has come to; 0 if no walk is to go on.
     pub(crate) const PLACE: i16 = 0;
     pub(crate) const VIEW: i16 = 8;
     /// The parts of the name so far.

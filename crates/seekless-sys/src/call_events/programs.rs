@@ -77,6 +77,14 @@ impl Code<'_> {
         code.jump_if(R0, when, 0, out);
     }
 
+    /// The memory of this thread into register 0, which is 0 if there is no such memory; the
+    /// thread's numbers to `AT_IDS`.
+    pub(super) fn look_up_thread(&self, code: &mut Assembler) {
+        code.call(Helper::CurrentIds);
+        code.store(Eight, Stack, AT_IDS, R0);
+        lookup(code, &self.tables.threads, AT_IDS);
+    }
+
     /// The thread into register 0.
     pub(super) fn thread(&self, code: &mut Assembler) {
         code.call(Helper::CurrentTask);
@@ -133,9 +141,7 @@ impl Code<'_> {
         let body = |code: &mut Assembler, parts: &Parts| {
             let out = code.label();
             code.copy(R6, R1);
-            code.call(Helper::CurrentIds);
-            code.store(Eight, Stack, AT_IDS, R0);
-            lookup(code, &self.tables.threads, AT_IDS);
+            self.look_up_thread(code);
             code.jump_if(R0, Jump::Equal, 0, out);
             code.copy(R7, R0);
             code.load(Eight, R9, R7, call::RULE);
@@ -160,9 +166,7 @@ impl Code<'_> {
     pub(super) fn later_at_exit(&self) -> Program {
         let body = |code: &mut Assembler, parts: &Parts| {
             let out = code.label();
-            code.call(Helper::CurrentIds);
-            code.store(Eight, Stack, AT_IDS, R0);
-            lookup(code, &self.tables.threads, AT_IDS);
+            self.look_up_thread(code);
             code.jump_if(R0, Jump::Equal, 0, out);
             code.copy(R7, R0);
             code.load(Eight, R9, R7, call::RULE);

@@ -11,8 +11,8 @@ use seekless_trace::Load;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tempfile::TempDir;
 
-/// Who throttles a device also changes how far ahead its file system reads inodes, which is part of
-/// what is charged for opening a file. So a case that throttles is the only one of its time.
+/// A case that throttles the device also changes how far ahead the file system reads inodes. That
+/// is part of what is charged for opening a file, so no other case may run meanwhile.
 static MACHINE: RwLock<()> = RwLock::new(());
 
 /// A hold on [`MACHINE`].
