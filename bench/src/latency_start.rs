@@ -89,6 +89,8 @@ struct Row {
     run: Figures,
     /// Plain seconds by those under `run`.
     times: f64,
+    /// Seconds of a plain start with all cached.
+    warm_seconds: f64,
     /// Seconds under `run` with a wrong profile by plain ones.
     wrong: Option<f64>,
     preload: Option<Figures>,
@@ -123,31 +125,41 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let preload = args.preload.as_ref().map(|program| Preload::find(program, &place));
     let preload = preload.transpose()?.flatten();
     let bench = Bench { seekless: args.commands.ours()?, place: &place, preload, args };
-    let mut rows = Vec::new();
+    let (mut rows, mut failed) = (Vec::new(), Vec::new());
     for program in programs::all(args, &place, &bench.mounted())? {
-        rows.push(bench.program(&program)?);
+        match bench.program(&program) {
+            Ok(row) => rows.push(row),
+            Err(error) => failed.push(error.context(program.name)),
+        }
     }
     if args.commands.json {
         println!("{}", serde_json::to_string_pretty(&rows)?);
-        return Ok(());
+    } else {
+        show(args, &rows, before);
     }
+    failed.iter().for_each(|error| eprintln!("bench: {error:#}"));
+    ensure!(failed.is_empty(), "{} programs have no figures", failed.len());
+    Ok(())
+}
+
+fn show(args: &Args, rows: &[Row], before: f64) {
     println!("{}", table(&HEADER, rows.iter().map(cells).collect()));
     println!(
-        "\nCold, from exec to exit; medians of {} rounds that alternate, after one discarded, whose \
-         start under run is `first`; `wrong` is the time with a wrong profile, of plain; preload had six seconds before; each read \
-         takes {} ms, {} at once; run is told {} of the \
-         device; the profile is from another script of the kind; answers are the same. Load \
-         average {before} before and {} after.",
+        "\nCold, from exec to exit; medians of {} rounds that alternate, after one discarded, \
+         whose start under run is `first`; `warm` is a plain start again, with all cached, so \
+         no help makes it `at most` times as fast; `wrong` is the time with a wrong profile, of \
+         plain; preload had six seconds before; each read takes {} ms, {} at once; run is told \
+         {} of the device; the profile is from another script of the kind; answers are the same. \
+         Load average {before} before and {} after.",
         args.rounds,
         args.delay_ms,
         args.at_once,
         args.device.as_deref().unwrap_or("nothing"),
         load_average()
     );
-    Ok(())
 }
 
-const HEADER: [&str; 12] = [
+const HEADER: [&str; 14] = [
     "program",
     "plain s",
     "reads",
@@ -156,6 +168,8 @@ const HEADER: [&str; 12] = [
     "reads",
     "bytes",
     "times",
+    "warm s",
+    "at most",
     "first",
     "wrong",
     "preload s",
@@ -170,7 +184,10 @@ fn cells(row: &Row) -> Vec<String> {
     let mut cells = vec![row.program.clone()];
     cells.extend(figures(&row.plain));
     cells.extend(figures(&row.run));
-    cells.extend([format!("{:.2}", row.times), format!("{:.2}", row.first_seconds)]);
+    let at_most = row.plain.seconds / row.warm_seconds;
+    cells.extend(
+        [row.times, row.warm_seconds, at_most, row.first_seconds].map(|n| format!("{n:.2}")),
+    );
     cells.push(row.wrong.map_or_else(String::new, |wrong| format!("{wrong:.2}")));
     cells.push(row.preload.map_or_else(String::new, |of| format!("{:.2}", of.seconds)));
     cells.push(format_bytes(row.cached_bytes));
@@ -197,15 +214,18 @@ impl Bench<'_> {
         let mut delayed = Delayed::of(folder, &self.mounted(), Delays { read, at_once })?;
         let (profile, files) = self.learn(program, &program.name, &program.alike)?;
         let wrong = match self.args.wrong {
-            true => Some(self.learn(program, "wrong", &program.other)?.0),
+            true => {
+                Some(self.learn(program, &format!("{} wrong", program.name), &program.other)?.0)
+            }
             false => None,
         };
         let learned = self.preload.as_ref().map(|preload| self.teach(preload, program));
         let learned = learned.transpose()?;
         let (mut plain, mut warmed, mut misled) = (Vec::new(), Vec::new(), Vec::new());
-        let mut preloaded = Vec::new();
+        let (mut cached, mut preloaded) = (Vec::new(), Vec::new());
         for _ in 0..=self.args.rounds {
             plain.push(self.trial(program, None, &files, &mut delayed)?);
+            cached.push(self.timed(program, None, &delayed)?);
             warmed.push(self.trial(program, Some(&profile), &files, &mut delayed)?);
             if wrong.is_some() {
                 misled.push(self.trial(program, wrong.as_deref(), &files, &mut delayed)?);
@@ -220,6 +240,7 @@ impl Bench<'_> {
         let answer = &plain[0].answer;
         let same = plain
             .iter()
+            .chain(&cached)
             .chain(&warmed)
             .chain(&misled)
             .chain(&preloaded)
@@ -227,12 +248,23 @@ impl Bench<'_> {
         ensure!(same && !answer.is_empty(), "{}: the answers differ", program.name);
         let cached_bytes = plain.iter().chain(&warmed).map(|trial| trial.cached_bytes).max();
         let first_seconds = warmed[0].seconds;
+        let warm_seconds = figures(&cached[1..]).seconds;
         let (plain, run) = (figures(&plain[1..]), figures(&warmed[1..]));
         let preload = preloaded.get(1..).map(figures);
         let wrong = misled.get(1..).map(|misled| figures(misled).seconds / plain.seconds);
         let (name, times) = (program.name.clone(), plain.seconds / run.seconds);
         let cached_bytes = cached_bytes.unwrap_or(0);
-        Ok(Row { program: name, plain, run, times, wrong, preload, first_seconds, cached_bytes })
+        Ok(Row {
+            program: name,
+            plain,
+            run,
+            times,
+            warm_seconds,
+            wrong,
+            preload,
+            first_seconds,
+            cached_bytes,
+        })
     }
 
     /// Learns from a start: twice, so that the program has compiled what it compiles. Returns the
