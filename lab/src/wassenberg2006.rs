@@ -102,6 +102,7 @@ struct CacheFigures {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let zero_ad = data::zero_ad(&data::folder(args.data.as_deref()))?;
+    args.run.iter().try_for_each(|name| zero_ad.run(name).map(drop))?;
     match (&args.live, &args.peers) {
         (Some(folder), _) => live_alone(&zero_ad, folder, args),
         (_, Some(folder)) => peers_alone(&zero_ad, folder, args),
@@ -123,28 +124,29 @@ fn live_alone(zero_ad: &ZeroAd, folder: &Path, args: &Args) -> anyhow::Result<()
 
 fn all_but_sizes(zero_ad: &ZeroAd, args: &Args) -> anyhow::Result<()> {
     picture::check(args.picture.as_deref())?;
+    // What is known is printed at once: all of it takes minutes.
+    let mut first = true;
+    let mut show = |words: &dyn Fn() -> String| {
+        let gap = if std::mem::take(&mut first) { "" } else { "\n" };
+        if args.json { Ok(()) } else { output::text(&(gap.to_owned() + &words())) }
+    };
     let throughput = throughput::measure(zero_ad)?;
+    show(&|| throughput::words(&throughput))?;
     if let Some(path) = &args.picture {
         picture::save(path, &throughput::picture(&throughput))?;
     }
     let parts = parts::measure(zero_ad)?;
+    show(&|| parts::words(&parts))?;
     let ordering = ordering::measure(zero_ad)?;
+    show(&|| ordering::words(&ordering))?;
     let seeks = seeks::measure(zero_ad)?;
+    show(&|| seeks::words(&seeks))?;
     let devices = devices::measure(zero_ad)?;
+    show(&|| devices::words(&devices))?;
     let cache = cache::simulate(zero_ad)?;
+    show(&|| cache::words(&cache))?;
     let together = together::measure(zero_ad)?;
-    if !args.json {
-        let words = [
-            throughput::words(&throughput),
-            parts::words(&parts),
-            ordering::words(&ordering),
-            seeks::words(&seeks),
-            devices::words(&devices),
-            cache::words(&cache),
-            together::words(&together),
-        ];
-        output::text(&words.join("\n"))?;
-    }
+    show(&|| together::words(&together))?;
     let mut end_to_end = Vec::new();
     if let Some(folder) = &args.end_to_end {
         end_to_end = end_to_end::measure(zero_ad, folder, args)?;

@@ -12,10 +12,11 @@ use crate::{Error, Result, Store};
 use seekless_device::{Costs, CostsSource, Knowledge};
 use seekless_engine::{Engine, EngineKind};
 use seekless_policy::cache::{Cache, Config, Together};
-use seekless_policy::eviction::{Needs, named};
+use seekless_policy::eviction::{Id, Needs, named};
 use seekless_policy::extents::Extent;
 use seekless_policy::planner::{self, Planner};
 use seekless_policy::prediction::{Model, Prediction};
+use seekless_sys::memory::free_bytes;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::available_parallelism;
@@ -42,6 +43,7 @@ pub struct StoreBuilder {
     read_ahead_bytes: Option<u64>,
     window_bytes: Option<u64>,
     max_entry_bytes: u64,
+    large_entries: bool,
     beyond_bytes: Option<u64>,
     protect: bool,
     record: bool,
@@ -66,6 +68,7 @@ impl Default for StoreBuilder {
             read_ahead_bytes: None,
             window_bytes: None,
             max_entry_bytes: ENTRY_BYTES_MAX,
+            large_entries: false,
             beyond_bytes: None,
             protect: false,
             record: false,
@@ -170,6 +173,13 @@ impl StoreBuilder {
     /// is given memory only as its data justifies it.
     pub fn max_entry_bytes(mut self, bytes: u64) -> Self {
         self.max_entry_bytes = bytes;
+        self
+    }
+
+    /// Whether an entry may be larger than [`StoreBuilder::max_entry_bytes`], as long as half of the
+    /// memory that is free when the store is opened holds it; by default false.
+    pub fn large_entries(mut self, allow: bool) -> Self {
+        self.large_entries = allow;
         self
     }
 
@@ -306,7 +316,8 @@ impl StoreBuilder {
             read_ahead_bytes: self.read_ahead_bytes,
             window_bytes: self.window_bytes,
         };
-        let twice = self.max_entry_bytes.saturating_mul(2).saturating_add(AHEAD_BYTES);
+        let max_entry_bytes = self.entry_limit(&sources);
+        let twice = max_entry_bytes.saturating_mul(2).saturating_add(AHEAD_BYTES);
         let beyond_bytes = self.beyond_bytes.unwrap_or(twice);
         let memory = Memory::new(kept.bytes(), beyond_bytes, self.protect)
             .map_err(|error| Error::setting("there is no memory for the cache", error))?;
@@ -317,10 +328,21 @@ impl StoreBuilder {
         planner.set_prediction(model.and_then(|model| Prediction::new(model, entries.clone())));
         let knowledge = Knowledge::new(costs, source);
         let state = self.state(files_bytes, &entries, planner, knowledge)?;
-        let shared = Arc::new(Shared::new(sources, engine, state, memory, self.max_entry_bytes));
+        let shared = Arc::new(Shared::new(sources, engine, state, memory, max_entry_bytes));
         let workers = Workers::start(shared.clone(), self.worker_count())
             .map_err(|error| Error::setting("a worker thread cannot start", error))?;
         Ok(Store::new(shared, workers, known.note))
+    }
+
+    /// Most bytes of one entry of these.
+    fn entry_limit(&self, sources: &Sources) -> u64 {
+        if !self.large_entries {
+            return self.max_entry_bytes;
+        }
+        let bytes = |id| sources.bytes(id).max(sources.coded_bytes(id));
+        let largest = (0..sources.extents.len() as Id).map(bytes).max().unwrap_or(0);
+        let half = free_bytes().map_or(0, |bytes| bytes / 2);
+        self.max_entry_bytes.max(largest.min(half))
     }
 
     /// `files_bytes` of the cache are for content.

@@ -111,8 +111,8 @@ impl Error {
 
     pub(crate) fn too_large(at: &At<'_>, bytes: u64, limit: u64) -> Self {
         let message = format!(
-            "{at}: it claims {bytes} bytes, more than the {limit} that one entry may have; \
-             raise max_entry_bytes if you trust the archive"
+            "{at}: it claims {bytes} bytes, more than the {limit} that one entry may have here \
+             (the store's max_entry_bytes)"
         );
         Self::new(ErrorKind::TooLarge, message, None)
     }

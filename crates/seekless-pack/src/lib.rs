@@ -88,7 +88,7 @@ pub use name::check_new as check_name;
 pub use pieces::Pieces;
 pub use prepare::{About, Codec, Prepared, prepare, prepare_directory};
 pub use read_at::ReadAt;
-pub use verify::{Verified, verify};
+pub use verify::{Verified, damaged, verify};
 pub use writer::{PackWriter, Written};
 pub use zstandard::Level;
 

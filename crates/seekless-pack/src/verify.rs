@@ -56,6 +56,31 @@ pub fn verify<R: ReadAt + ?Sized>(
     Ok(found)
 }
 
+/// The entries of the archive `source`, whose directory is `index`, that are damaged or cannot be
+/// read. Each is checked as [`verify`] does. Calls `progress` with the bytes of the archive that
+/// are done, and those of all entries.
+pub fn damaged<R: ReadAt + ?Sized>(
+    source: &R,
+    index: &Index,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Vec<u32> {
+    let mut check = Check { source, index, read: Vec::new(), content: Vec::new() };
+    let end = |number: u32| index.entry(number).header_offset + index.entry(number).extent_bytes;
+    let mut found = Vec::new();
+    let mut next = 0;
+    while let Some(last) = (index.len() as u32).checked_sub(1)
+        && next <= last
+    {
+        let group = check.group(next);
+        if check.entries(next..group).is_err() {
+            found.extend((next..group).filter(|&one| check.entries(one..one + 1).is_err()));
+        }
+        progress(end(group - 1), end(last));
+        next = group;
+    }
+    found
+}
+
 struct Check<'a, R: ?Sized> {
     source: &'a R,
     index: &'a Index,

@@ -232,6 +232,9 @@ impl Output {
         };
         match published {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(destination.exists()),
+            Err(error) if matches!(destination.place, Place::StandardOutput) => {
+                Err(destination.failed("cannot be written", error))
+            }
             Err(error) => Err(destination.failed("cannot be put in its place", error)),
             Ok(()) => Ok(()),
         }

@@ -5,6 +5,7 @@ mod arrange;
 mod check;
 mod exclude;
 mod fill;
+mod old;
 mod path;
 mod shrink;
 #[cfg(test)]
@@ -22,6 +23,7 @@ use crate::roots::Roots;
 use arrange::Arranged;
 use exclude::Exclude;
 use fill::Ready;
+use old::Old;
 use seekless_device::DeviceSpec;
 use seekless_pack::{About, PackWriter, Written, prepare};
 use seekless_policy::eviction::Id;
@@ -37,9 +39,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 pub use tree::LeftOut;
 use tree::{Node, Tree};
-use update::Old;
 pub(crate) use update::some;
-pub use update::{Differences, Evidence, Part, Update, differences, update};
+pub use update::{Differences, Evidence, Part, Update, codec_of, differences, update};
 
 /// Headers and small entries are gathered into writes of this size.
 const WRITE_BYTES: usize = 1 << 20;

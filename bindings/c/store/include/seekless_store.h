@@ -102,6 +102,8 @@ struct seekless_store_statistics {
     uint64_t wait_p50_ns;     /* half of them waited no longer */
     uint64_t wait_p99_ns;     /* 99 in 100 waited no longer */
     uint64_t wait_max_ns;     /* the longest */
+    uint64_t predicted_bytes; /* read ahead because the files in them were expected */
+    uint64_t predicted_used_bytes; /* of these, bytes of files that were loaded since */
 };
 
 /* Fills in what the library usually does; struct_bytes is sizeof *options. */
@@ -121,7 +123,8 @@ void seekless_store_close(seekless_store *store);
 seekless_buffer *seekless_store_load(seekless_store *store, const char *name);
 
 /* Reads bytes of a file from offset on; fewer where the file ends before, as pread() does. Of a
- * stored entry only these blocks are read; a compressed one is loaded whole. */
+ * stored entry only these blocks are read; of a deflated one of over 4 MiB in a pack that Seekless
+ * made, the chunks of 1 MiB that hold them; any other compressed one is loaded whole. */
 seekless_buffer *seekless_store_read_range(seekless_store *store, const char *name, uint64_t offset, uint64_t bytes);
 
 /* Begins to load many files; they come in the order in which they arrive. End the iterator with

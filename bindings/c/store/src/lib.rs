@@ -61,6 +61,8 @@ pub struct CStatistics {
     pub wait_p50_ns: u64,
     pub wait_p99_ns: u64,
     pub wait_max_ns: u64,
+    pub predicted_bytes: u64,
+    pub predicted_used_bytes: u64,
 }
 
 /// Fills in the usual options.
@@ -310,6 +312,8 @@ pub unsafe extern "C" fn seekless_store_get_statistics(
             wait_p50_ns: of.wait_p50_ns,
             wait_p99_ns: of.wait_p99_ns,
             wait_max_ns: of.wait_max_ns,
+            predicted_bytes: of.predicted.bytes,
+            predicted_used_bytes: of.predicted.used_bytes,
         };
         // SAFETY: as the caller says; all fields are of one size.
         unsafe { put_versioned(statistics, "statistics", struct_bytes, &found)? };

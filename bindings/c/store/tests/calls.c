@@ -130,6 +130,7 @@ static void statistics(const seekless_store *store)
     must(seekless_store_get_statistics(store, &found, sizeof found) == 0);
     must(found.hits >= 6000 && found.ranges >= 1 && found.delivered_bytes > 0);
     must(found.waits >= 1 && found.reads >= 1 && found.depth_max >= 1);
+    must(found.predicted_used_bytes <= found.predicted_bytes);
     must(found.wait_p50_ns <= found.wait_p99_ns && found.wait_p99_ns <= found.wait_max_ns);
     /* A program with an older header has a shorter struct: nothing behind it is written. */
     struct { uint64_t hits, after; } old = {0, 42};

@@ -267,7 +267,9 @@ fn on_what(comparison: &Comparison) -> String {
 /// What the pack's store says of its last round on demand.
 fn served(comparison: &Comparison) -> String {
     let served = &comparison.served;
-    format!(
+    let note = served.prediction_fault.as_ref();
+    let note = note.map_or_else(String::new, |note| format!("without prediction: {note}\n"));
+    let words = format!(
         "the pack's store, last round on demand: {}; {} (median {}, 99 % {}, longest {}); {:.1} reads in \
          flight, at most {}; {:.0} % read in vain\n",
         counted(served.hits, "hit"),
@@ -278,7 +280,8 @@ fn served(comparison: &Comparison) -> String {
         served.mean_depth,
         format_count(served.depth_max),
         100.0 * served.waste
-    )
+    );
+    words + &note
 }
 
 /// How far the expected figure is from the measured one: `+0.6 %`.

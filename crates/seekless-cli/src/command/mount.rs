@@ -99,7 +99,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 /// Settings of a store whose files are mounted.
 pub(super) fn settings() -> StoreBuilder {
-    Store::builder().window(WINDOW_BYTES)
+    Store::builder().window(WINDOW_BYTES).large_entries(true)
 }
 
 /// What may be brought in unless the user says.

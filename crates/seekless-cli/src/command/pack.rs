@@ -9,7 +9,7 @@ use seekless::device::units::{counted, format_bytes, format_count, parse_bytes};
 use seekless::tools::device::named;
 use seekless::tools::order::DEVICE;
 use seekless::tools::pack::{
-    Codec, Differences, Evidence, Level, Options, OrderBy, Part, Summary, Update, check,
+    Codec, Differences, Evidence, Level, Options, OrderBy, Part, Summary, Update, check, codec_of,
     differences, pack, pack_for_runs, update,
 };
 use seekless::tools::roots::{Root, Roots};
@@ -35,7 +35,7 @@ use std::process::ExitCode;
 /// With --update the pack is brought up to date with the folder. Only files that have changed are
 /// read and coded; all others are copied from the pack as they lie there. What stays keeps its
 /// order, and new files are put beside those of their folder and kind. Give the --exclude that the
-/// pack was made with.
+/// pack was made with. With --verify its entries are checked, and damaged ones are packed again.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -98,8 +98,9 @@ pub struct Args {
     /// How files are stored: auto deflates those that shrink by 3 % or more; stored; deflate;
     /// zstd or zstd:LEVEL (1 to 19, usually 9) codes those that shrink by 3 % or more so that they
     /// are smaller and decode faster, but fewer tools can open them (see below)
-    #[arg(long, visible_alias = "compression", value_name = "CODEC", value_parser = codec, default_value = "auto")]
-    codec: Codec,
+    /// [default: auto; with --update, zstd if the archive has entries of it]
+    #[arg(long, visible_alias = "compression", value_name = "CODEC", value_parser = codec)]
+    codec: Option<Codec>,
     /// Read the archive back and check every entry before it appears
     #[arg(long)]
     verify: bool,
@@ -153,7 +154,7 @@ impl Method {
 impl Args {
     fn options(&self) -> anyhow::Result<Options> {
         Ok(Options {
-            codec: self.codec,
+            codec: self.codec.unwrap_or_default(),
             verify: self.verify,
             roots: Roots::new(self.root.clone()),
             exclude: self.exclude.clone(),
@@ -210,7 +211,8 @@ fn update_pack(directory: &Path, archive: &Path, args: &Args) -> anyhow::Result<
     if archive.as_os_str() == "-" {
         bail!("standard output holds no pack to update: name one with -o");
     }
-    let options = args.options()?;
+    let codec = args.codec.map_or_else(|| codec_of(archive), Ok)?;
+    let options = Options { codec, ..args.options()? };
     let mut progress = output::progress("Updating");
     let updated = update(directory, archive, args.evidence(), &options, &mut progress);
     drop(progress);
@@ -218,18 +220,28 @@ fn update_pack(directory: &Path, archive: &Path, args: &Args) -> anyhow::Result<
     if let Some(summary) = &done.pack {
         warn(summary, args);
     }
+    if let Some(why) = &done.prediction_fault {
+        let what = if done.pack.is_some() { "was damaged and is left out" } else { "is damaged" };
+        eprintln!(
+            "seekless: what the pack says of its program's loads {what} ({why}); pack again with \
+             --trace"
+        );
+    }
     if args.json {
         output::json(&done)?;
     } else {
-        output::text(&updated_words(archive, &done))?;
+        output::text(&updated_words(archive, &done, args.verify))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn updated_words(archive: &Path, done: &Update) -> String {
+fn updated_words(archive: &Path, done: &Update, verified: bool) -> String {
     let part = |part: &Part| format!("{} ({})", format_count(part.files), format_bytes(part.bytes));
     let mut text = match &done.pack {
         Some(summary) => report(archive, summary),
+        None if verified => {
+            format!("{}: up to date and whole, left as it is\n", archive.display())
+        }
         None => format!("{}: up to date, left as it is\n", archive.display()),
     };
     let _ = writeln!(
@@ -240,6 +252,9 @@ fn updated_words(archive: &Path, done: &Update) -> String {
         part(&done.added),
         part(&done.removed)
     );
+    for name in &done.mended {
+        let _ = writeln!(text, "  was damaged in the pack, and is packed again: {name}");
+    }
     text
 }
 
@@ -271,7 +286,7 @@ fn warn(summary: &Summary, args: &Args) {
         );
         left_out.examples.iter().for_each(|example| eprintln!("  {example}"));
         if left_out.count > left_out.examples.len() as u64 {
-            eprintln!("  ...");
+            eprintln!("  ... (--strict stops at the first)");
         }
     }
 }

@@ -10,7 +10,7 @@ use super::survey::{Sought, Survey};
 use crate::error::{Error, ErrorKind, Result};
 use seekless_device::{Content, Fetch};
 use seekless_engine::{Clock, Counters, Engine, EngineKind, Throttled, build};
-use seekless_io::{Statistics, Store};
+use seekless_io::Store;
 use seekless_measure::Checksum;
 use seekless_policy::extents::Extent;
 use serde::Serialize;
@@ -31,7 +31,7 @@ pub(crate) struct Pack {
 }
 
 /// What became of the loads of one round, as the store counts them.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct Served {
     /// Loads of files that the cache had.
@@ -54,10 +54,14 @@ pub struct Served {
     pub predicted_bytes: u64,
     /// Of these, bytes of files that were loaded afterwards.
     pub predicted_used_bytes: u64,
+    /// Why the store did not read ahead by what the pack says of its program's loads, if that is
+    /// damaged.
+    pub prediction_fault: Option<String>,
 }
 
-impl From<Statistics> for Served {
-    fn from(of: Statistics) -> Self {
+impl Served {
+    fn by(store: &Store) -> Self {
+        let of = store.statistics();
         Self {
             hits: of.hits,
             waits: of.waits,
@@ -69,6 +73,7 @@ impl From<Statistics> for Served {
             waste: of.waste(),
             predicted_bytes: of.predicted.bytes,
             predicted_used_bytes: of.predicted.used_bytes,
+            prediction_fault: store.prediction_note().map(str::to_owned),
         }
     }
 }
@@ -99,7 +104,7 @@ impl Pack {
 
     /// What became of the loads of the last round on demand.
     pub(crate) fn served(&self) -> Served {
-        *self.served.lock().unwrap_or_else(PoisonError::into_inner)
+        self.served.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -119,7 +124,7 @@ pub(crate) fn load_on_demand(
             delivered.add(place as u64, &buffer);
         }
         let mut served = pack.served.lock().unwrap_or_else(PoisonError::into_inner);
-        *served = store.statistics().into();
+        *served = Served::by(store);
         Ok(())
     })
 }
@@ -168,7 +173,7 @@ fn open(pack: &Pack, options: &Options, clock: &Clock) -> Result<Store> {
         Error::because(ErrorKind::Measure, "cannot start an engine to read with", error)
     })?;
     let mut store = Store::builder().cache(options.cache_bytes).shared_engine(engine).direct(true);
-    store = store.predict(!options.no_prediction);
+    store = store.predict(!options.no_prediction).large_entries(true);
     // As a user who knows the limits would.
     if let Device::Throttled(spec) = &options.device {
         store = store.costs(spec.costs());

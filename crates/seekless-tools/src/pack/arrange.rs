@@ -12,6 +12,9 @@ use serde::Serialize;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+/// An order that is no list of paths may have lines of any length.
+const EXAMPLE_CHARS: usize = 200;
+
 /// How an order met the folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -24,7 +27,7 @@ pub struct OrderUse {
     pub repeated: u64,
     /// Paths that the folder does not have.
     pub missing: u64,
-    /// One of those.
+    /// One of those; of a long one, the beginning.
     pub missing_example: Option<String>,
     /// Where the paths were found, if none of them was where it says: by the longest common tail of
     /// names.
@@ -154,7 +157,7 @@ impl OrderUse {
     fn miss(&mut self, traced: &str) {
         self.missing += 1;
         if self.missing_example.is_none() {
-            self.missing_example = Some(traced.to_owned());
+            self.missing_example = Some(traced.chars().take(EXAMPLE_CHARS).collect());
         }
     }
 

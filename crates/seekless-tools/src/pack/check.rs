@@ -1,7 +1,7 @@
 //! Checks that a pack is whole.
 
 use crate::error::{Error, ErrorKind, Result};
-use seekless_pack::{ErrorKind as Fault, ReadAt, Verified, verify};
+use seekless_pack::{ErrorKind as Fault, Index, ReadAt, Verified, damaged, verify};
 use seekless_sys::open_seekable;
 use std::fs::File;
 use std::path::Path;
@@ -41,6 +41,17 @@ pub(super) fn check_file(
         };
         Error::because(ErrorKind::Pack, format!("{} {what}", path.display()), error)
     })
+}
+
+/// The entries of a pack that cannot be kept as they lie there: they are damaged, or cannot be
+/// read. What it says when `cancel` is set is of no use.
+pub(super) fn damaged_entries(
+    file: &File,
+    index: &Index,
+    cancel: &AtomicBool,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Vec<u32> {
+    damaged(&Stoppable { file, cancel }, index, progress)
 }
 
 /// A pack that is being read back, until the caller asks to stop.

@@ -6,6 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use seekless_pack::{About, PREDICTION, check_name};
 use seekless_policy::eviction::Id;
 use serde::Serialize;
+use std::error::Error as _;
 use std::fs::{self, File, Metadata};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -208,7 +209,7 @@ impl Walk<'_> {
     fn leave_out(&mut self, why: &Error) {
         self.left_out.count += 1;
         if self.left_out.examples.len() < EXAMPLES {
-            self.left_out.examples.push(why.to_string());
+            self.left_out.examples.push(with_reasons(why));
         }
     }
 
@@ -297,4 +298,10 @@ fn refused(path: &Path, why: &str) -> Refusal {
 
 fn failed(what: &str, path: &Path, error: std::io::Error) -> Error {
     Error::because(ErrorKind::Io, format!("cannot {what} {}", path.display()), error)
+}
+
+/// An error, and the errors behind it.
+fn with_reasons(error: &Error) -> String {
+    let reasons = std::iter::successors(error.source(), |reason| (*reason).source());
+    reasons.fold(error.to_string(), |words, reason| format!("{words}: {reason}"))
 }

@@ -1,32 +1,24 @@
 //! Brings a pack up to date with its folder: what has not changed is copied as it lies in the pack,
 //! coded.
 
+use super::check::damaged_entries;
 use super::exclude::Exclude;
+use super::old::Old;
 use super::tree::{Node, Tree};
-use super::{Options, Step, Summary, make};
+use super::{Options, Step, Summary, make, stop_if_cancelled};
 use crate::compare::sum;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use rayon::prelude::*;
-use seekless_pack::{Index, PREDICTION, decode};
+use seekless_pack::{Codec, Index, Level, Method, PREDICTION};
 use seekless_policy::eviction::Id;
 use seekless_policy::ordering::{Kin, beside};
-use seekless_policy::prediction::Model;
-use seekless_sys::open_seekable;
 use seekless_sys::output::Destination;
 use serde::Serialize;
-use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, BufWriter, Read, Seek, SeekFrom};
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Paths that a message gives as examples.
 const EXAMPLES: usize = 5;
-
-/// Between these many bytes it is looked whether to stop.
-const PIECE_BYTES: u64 = 64 << 20;
 
 /// By what a file is taken to be as it was packed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,6 +78,10 @@ pub struct Update {
     pub added: Part,
     /// Entries whose files are gone; their bytes are those of the old content.
     pub removed: Part,
+    /// Of the rewritten entries, those that were damaged; found only where the pack is verified.
+    pub mended: Vec<String>,
+    /// In which way what the pack says of its program's loads is damaged; a new pack lacks it.
+    pub prediction_fault: Option<String>,
     /// The new pack; `None` if nothing has changed, and the pack was left as it is.
     pub pack: Option<Summary>,
 }
@@ -117,11 +113,12 @@ pub fn differences(
 /// Makes the pack `archive` hold the folder `dir` as it is now. Entries whose files have not
 /// changed are copied as they are, without being decoded. The order of what stays is kept; new
 /// files lie beside those that are most like them ([`beside`]). Entries whose files are gone are
-/// left out. What the pack says of its program's loads stays, unless it is damaged. The new pack
-/// takes the old one's place when it is whole; a program that has the old one open goes on reading
-/// that.
+/// left out. What the pack says of its program's loads stays, unless it is damaged, which is told.
+/// The new pack takes the old one's place when it is whole; a program that has the old one open
+/// goes on reading that.
 ///
-/// `options` as for [`pack`](super::pack); the codec is that of rewritten and new files.
+/// `options` as for [`pack`](super::pack); the codec is that of rewritten and new files. With
+/// `verify` all entries of the old pack are checked first, and damaged ones are packed again.
 ///
 /// # Errors
 /// As [`pack`](super::pack); the pack is absent or cannot be read.
@@ -134,105 +131,46 @@ pub fn update(
 ) -> Result<Update> {
     let tree = Tree::walk(dir, Some(archive), &Exclude::new(&options.exclude)?, options.strict)?;
     let old = Old::open(archive)?;
-    let matched = Matched::new(&tree, &old.index, evidence)?;
+    let mut matched = Matched::new(&tree, &old.index, evidence)?;
+    let damaged = match options.verify {
+        true => damaged_entries(&old.file, &old.index, &options.cancel, progress),
+        false => Vec::new(),
+    };
+    stop_if_cancelled(options)?;
+    let mended = matched.take_out(&damaged);
     let mut update = matched.counted(&tree, &old.index);
-    if matched.is_up_to_date() {
+    update.mended = mended.iter().map(|&entry| old.index.name(entry).to_owned()).collect();
+    let unwanted = options.no_prediction && old.index.find(PREDICTION).is_some();
+    let model = match options.no_prediction {
+        true => Ok(None),
+        false => old.model(),
+    };
+    update.prediction_fault = model.as_ref().err().cloned();
+    let is_fit = model.is_ok() || !options.verify;
+    if matched.is_up_to_date() && !unwanted && is_fit {
         return Ok(update);
     }
     let out = Destination::new(archive).replacing(true);
-    let (steps, old) = (matched.steps(&tree, &old.index), old.with_modes(&tree, &matched));
-    let model = if options.no_prediction { None } else { old.model(&tree, &steps) };
+    let (steps, old) = (matched.steps(&tree, &old.index), old.with_modes(matched.modes(&tree)));
+    let model = model.ok().flatten().map(|model| old.renumbered(&model, &tree, &steps));
     update.pack = Some(make(&tree, &out, &steps, Some(&old), model, options, progress)?);
     Ok(update)
+}
+
+/// The codec for an update of a pack, unless the user says: that of its entries.
+///
+/// # Errors
+/// The pack cannot be read.
+pub fn codec_of(archive: &Path) -> Result<Codec> {
+    let index = Old::open(archive)?.index;
+    let zstd = (0..index.len() as u32).any(|number| index.entry(number).method == Method::Zstd);
+    Ok(if zstd { Codec::Zstd(Level::default()) } else { Codec::Auto })
 }
 
 /// The first few of these names, for a message.
 pub(crate) fn some(names: &[String]) -> String {
     let shown = names.iter().take(EXAMPLES).map(String::as_str).collect::<Vec<_>>().join(", ");
     if names.len() > EXAMPLES { shown + ", ..." } else { shown }
-}
-
-/// The pack as it was.
-pub(super) struct Old {
-    file: File,
-    pub(super) index: Index,
-    /// The Unix mode that each entry's file has now.
-    modes: Vec<u32>,
-}
-
-impl Old {
-    fn open(archive: &Path) -> Result<Self> {
-        let file = open_seekable(archive).map_err(|error| Error::unreadable(archive, error))?;
-        let bytes = file.metadata().map_err(|error| Error::unreadable(archive, error))?.len();
-        let index = Index::open(&file, bytes).map_err(|error| {
-            let what = format!("cannot read the pack {}", archive.display());
-            Error::because(ErrorKind::Pack, what, error)
-        })?;
-        Ok(Self { file, index, modes: Vec::new() })
-    }
-
-    fn with_modes(mut self, tree: &Tree, matched: &Matched) -> Self {
-        self.modes = vec![0; self.index.len()];
-        for pair in &matched.kept {
-            self.modes[pair.entry as usize] = tree.nodes[pair.file as usize].stamp.mode;
-        }
-        self
-    }
-
-    /// What the pack says of its program's loads, in the numbers of the pack that `steps` make.
-    fn model(&self, tree: &Tree, steps: &[Step]) -> Option<Model> {
-        let number = self.index.find(PREDICTION)?;
-        let entry = self.index.entry(number);
-        if entry.bytes > Model::BYTES_MAX || entry.extent_bytes > 2 * Model::BYTES_MAX {
-            return None;
-        }
-        let mut extent = vec![0; entry.extent_bytes as usize];
-        self.file.read_exact_at(&mut extent, entry.header_offset).ok()?;
-        let mut bytes = Vec::new();
-        decode(&entry, PREDICTION, &extent, &mut bytes).ok()?;
-        let model = Model::from_bytes(&bytes).ok()?;
-        let mut numbers = HashMap::new();
-        for step in steps {
-            let mut add = |name: &'_ str| {
-                let number = numbers.len() as Id;
-                numbers.insert(name.to_owned(), number);
-            };
-            match step {
-                Step::Pack(file) => add(&tree.nodes[*file as usize].name),
-                Step::Copy(run) => run.clone().for_each(|entry| add(self.index.name(entry))),
-            }
-        }
-        let known = |id: Id| (id as usize) < self.index.entries().len();
-        let of = |id: Id| known(id).then(|| numbers.get(self.index.name(id)).copied())?;
-        Some(model.renumbered(numbers.len() as u32, of))
-    }
-
-    pub(super) fn mode(&self, entry: u32) -> u32 {
-        self.modes[entry as usize]
-    }
-
-    /// Appends a range of the pack to `sink`, unless cancelled. The kernel copies it, or shares it
-    /// where the file system can.
-    pub(super) fn copy(
-        &self,
-        range: Range<u64>,
-        sink: &mut BufWriter<&File>,
-        cancel: &AtomicBool,
-    ) -> io::Result<()> {
-        let mut file = &self.file;
-        file.seek(SeekFrom::Start(range.start))?;
-        let mut left = range.end - range.start;
-        while left > 0 {
-            if cancel.load(Ordering::Relaxed) {
-                return Err(io::Error::other("interrupted"));
-            }
-            match io::copy(&mut file.take(left.min(PIECE_BYTES)), sink)? {
-                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-                copied => left -= copied,
-            }
-        }
-        Ok(())
-    }
 }
 
 /// An entry and its file.
@@ -273,6 +211,23 @@ impl Matched {
         Ok(matched)
     }
 
+    /// Of each entry that is kept, the mode that its file has now.
+    fn modes<'a>(&'a self, tree: &'a Tree) -> impl Iterator<Item = (u32, u32)> + 'a {
+        let mode = |pair: &Pair| (pair.entry, tree.nodes[pair.file as usize].stamp.mode);
+        self.kept.iter().map(mode)
+    }
+
+    /// Has these entries packed again, unless they are anyway. Returns which of them that changes.
+    fn take_out(&mut self, damaged: &[u32]) -> Vec<u32> {
+        let is_damaged = |pair: &Pair| damaged.binary_search(&pair.entry).is_ok();
+        let (again, kept) = self.kept.iter().copied().partition(is_damaged);
+        let again: Vec<Pair> = again;
+        self.kept = kept;
+        self.changed.extend(&again);
+        self.changed.sort_unstable_by_key(|pair| pair.entry);
+        again.iter().map(|pair| pair.entry).collect()
+    }
+
     fn is_up_to_date(&self) -> bool {
         self.changed.is_empty() && self.added.is_empty() && self.removed.is_empty()
     }
@@ -290,6 +245,8 @@ impl Matched {
             rewritten: part(&mut self.changed.iter().map(|pair| file(pair.file))),
             added: part(&mut self.added.iter().map(|&id| file(id))),
             removed: part(&mut self.removed.iter().map(|&number| entry(number))),
+            mended: Vec::new(),
+            prediction_fault: None,
             pack: None,
         }
     }

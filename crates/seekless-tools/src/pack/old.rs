@@ -1,0 +1,109 @@
+//! A pack that is brought up to date: what is copied from it, and what it says of its program's
+//! loads.
+
+use super::Step;
+use super::tree::Tree;
+use crate::error::{Error, ErrorKind, Result};
+use seekless_pack::{Index, PREDICTION, decode};
+use seekless_policy::eviction::Id;
+use seekless_policy::prediction::Model;
+use seekless_sys::open_seekable;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Between these many bytes it is looked whether to stop.
+const PIECE_BYTES: u64 = 64 << 20;
+
+/// The pack as it was.
+pub(super) struct Old {
+    pub(super) file: File,
+    pub(super) index: Index,
+    /// The Unix mode that each entry's file has now.
+    modes: Vec<u32>,
+}
+
+impl Old {
+    pub(super) fn open(archive: &Path) -> Result<Self> {
+        let file = open_seekable(archive).map_err(|error| Error::unreadable(archive, error))?;
+        let bytes = file.metadata().map_err(|error| Error::unreadable(archive, error))?.len();
+        let index = Index::open(&file, bytes).map_err(|error| {
+            let what = format!("cannot read the pack {}", archive.display());
+            Error::because(ErrorKind::Pack, what, error)
+        })?;
+        Ok(Self { file, index, modes: Vec::new() })
+    }
+
+    /// As it is, with the modes that the files of these entries have now.
+    pub(super) fn with_modes(mut self, modes: impl Iterator<Item = (u32, u32)>) -> Self {
+        self.modes = vec![0; self.index.len()];
+        modes.for_each(|(entry, mode)| self.modes[entry as usize] = mode);
+        self
+    }
+
+    /// What the pack says of its program's loads, if it says something; an error says in which way
+    /// that is damaged.
+    pub(super) fn model(&self) -> std::result::Result<Option<Model>, String> {
+        let Some(number) = self.index.find(PREDICTION) else { return Ok(None) };
+        let entry = self.index.entry(number);
+        if entry.bytes > Model::BYTES_MAX || entry.extent_bytes > 2 * Model::BYTES_MAX {
+            return Err(format!("{PREDICTION} is larger than any prediction"));
+        }
+        let mut extent = vec![0; entry.extent_bytes as usize];
+        let read = self.file.read_exact_at(&mut extent, entry.header_offset);
+        read.map_err(|error| format!("{PREDICTION} cannot be read: {error}"))?;
+        let mut bytes = Vec::new();
+        decode(&entry, PREDICTION, &extent, &mut bytes).map_err(|error| error.to_string())?;
+        let model = Model::from_bytes(&bytes);
+        model.map(Some).map_err(|error| format!("{PREDICTION}: {error}"))
+    }
+
+    /// What the pack says of its program's loads, in the numbers of the pack that `steps` make.
+    pub(super) fn renumbered(&self, model: &Model, tree: &Tree, steps: &[Step]) -> Model {
+        let mut numbers = HashMap::new();
+        for step in steps {
+            let mut add = |name: &'_ str| {
+                let number = numbers.len() as Id;
+                numbers.insert(name.to_owned(), number);
+            };
+            match step {
+                Step::Pack(file) => add(&tree.nodes[*file as usize].name),
+                Step::Copy(run) => run.clone().for_each(|entry| add(self.index.name(entry))),
+            }
+        }
+        let known = |id: Id| (id as usize) < self.index.entries().len();
+        let of = |id: Id| known(id).then(|| numbers.get(self.index.name(id)).copied())?;
+        model.renumbered(numbers.len() as u32, of)
+    }
+
+    pub(super) fn mode(&self, entry: u32) -> u32 {
+        self.modes[entry as usize]
+    }
+
+    /// Appends a range of the pack to `sink`, unless cancelled. The kernel copies it, or shares it
+    /// where the file system can.
+    pub(super) fn copy(
+        &self,
+        range: Range<u64>,
+        sink: &mut BufWriter<&File>,
+        cancel: &AtomicBool,
+    ) -> io::Result<()> {
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(range.start))?;
+        let mut left = range.end - range.start;
+        while left > 0 {
+            if cancel.load(Ordering::Relaxed) {
+                return Err(io::Error::other("interrupted"));
+            }
+            match io::copy(&mut file.take(left.min(PIECE_BYTES)), sink)? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                copied => left -= copied,
+            }
+        }
+        Ok(())
+    }
+}
