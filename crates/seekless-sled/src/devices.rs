@@ -3,13 +3,12 @@
 
 use crate::config::{bounded_text, from_toml};
 use crate::{Error, ErrorKind};
-use rustix::fs::{FlockOperation, flock};
 use seekless_device::Row;
-use seekless_sys::home;
 use seekless_sys::output::{Content, Destination};
+use seekless_sys::{home, lock_folder};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -138,8 +137,7 @@ impl Devices {
         let said = |error| Error::io(path, error);
         let folder = path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder).map_err(said)?;
-        let lock = File::create(path.with_extension("lock")).map_err(said)?;
-        flock(&lock, FlockOperation::LockExclusive).map_err(|error| said(error.into()))?;
+        let _lock = lock_folder(folder).map_err(said)?;
         let mut devices = Devices::read(path)?;
         change(&mut devices);
         let text = toml::to_string(&devices)

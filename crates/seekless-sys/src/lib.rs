@@ -90,6 +90,7 @@ pub mod direct;
 mod escape;
 pub mod extents;
 pub mod files;
+mod folder_lock;
 pub mod folios;
 mod getent;
 pub mod guarded;
@@ -121,5 +122,6 @@ mod tracepoint;
 pub mod undo;
 pub mod usage;
 
+pub use folder_lock::lock_folder;
 pub use reason::reason;
 pub use seekable::{open_seekable, open_to_write};

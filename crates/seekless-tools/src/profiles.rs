@@ -10,12 +10,11 @@ pub use learn::{Learned, learn, learn_trace};
 pub(crate) use learn::{by_most, identify, identity_of};
 
 use crate::error::{Error, ErrorKind, Result};
-use rustix::fs::{FlockOperation, flock};
-use seekless_sys::home;
 use seekless_sys::output::Destination;
+use seekless_sys::{home, lock_folder};
 use seekless_trace::{Profile, ProfiledRun};
 use serde::Serialize;
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -208,7 +207,7 @@ fn shown_file(profile: &Profile, number: u32) -> ShownFile {
 }
 
 /// Changes the profile at `path`: reads it, applies `change`, and replaces it by the result in one
-/// step. A lock makes other processes wait meanwhile, so that no run is lost. `change` gets `None`
+/// step. A lock on the folder makes other processes wait meanwhile, so that no run is lost. `change` gets `None`
 /// if there is no profile, or only what cannot be read.
 ///
 /// # Errors
@@ -220,16 +219,9 @@ pub fn update(path: &Path, change: impl FnOnce(Option<Profile>) -> Profile) -> R
         Error::because(ErrorKind::Io, why, error)
     };
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unwritable)?;
-    let _lock = lock(folder).map_err(unwritable)?;
+    let _lock = lock_folder(folder).map_err(unwritable)?;
     let profile = change(Profile::read(path).ok());
     write(&profile, Destination::new(path).replacing(true))
-}
-
-/// Taken by each process that changes profiles in a folder, until it is dropped.
-fn lock(folder: &Path) -> std::io::Result<File> {
-    let lock = File::create(folder.join("lock"))?;
-    flock(&lock, FlockOperation::LockExclusive)?;
-    Ok(lock)
 }
 
 fn write(profile: &Profile, out: Destination) -> Result<()> {

@@ -30,7 +30,7 @@ use seekless_trace::Profile;
 use std::ffi::{CString, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How to start a program.
 #[derive(Clone, Debug, Default)]
@@ -62,6 +62,47 @@ pub struct Start {
     sample_s: Option<u64>,
     /// What is expected, and what will be done.
     pub decision: Decision,
+    /// Why there is no profile to go by, where that is not as it should be: the program starts as
+    /// it would alone, and nothing is recorded.
+    pub fault: Option<Error>,
+}
+
+/// The profile of a start, and where it lies.
+#[derive(Default)]
+struct Known {
+    path: PathBuf,
+    profile: Option<Profile>,
+    fault: Option<Error>,
+}
+
+impl Known {
+    /// The profile that the user named. It is made only if this start is to be recorded into it,
+    /// and a file that is no profile is not replaced.
+    fn named(path: &Path, recording: Recording) -> Result<Self> {
+        let path = path.to_owned();
+        let is_new = matches!(path.symlink_metadata(), Err(error) if error.kind() == io::ErrorKind::NotFound);
+        match (is_new, recording) {
+            (true, Recording::Whole) => Ok(Self { path, ..Self::default() }),
+            (true, _) => {
+                let why = format!("{}: no such profile; --record makes one", path.display());
+                let fault = Some(Error::new(ErrorKind::Missing, why));
+                Ok(Self { path, fault, ..Self::default() })
+            }
+            (false, _) => match (profiles::read(&path), recording) {
+                (Ok(profile), _) => Ok(Self { path, profile: Some(profile), fault: None }),
+                (Err(error), Recording::Whole) => Err(error),
+                (Err(error), _) => Ok(Self { path, profile: None, fault: Some(error) }),
+            },
+        }
+    }
+
+    /// The profile of this user for such a start. One that cannot be read is recorded anew.
+    fn own(key: &Key) -> Self {
+        match profiles::place(key) {
+            Ok(path) => Self { profile: profiles::read(&path).ok(), path, fault: None },
+            Err(error) => Self { fault: Some(error), ..Self::default() },
+        }
+    }
 }
 
 /// How a start ended that this process outlived.
@@ -77,29 +118,28 @@ pub enum Outcome {
 /// Decides how to start the program `words`, with its arguments.
 ///
 /// # Errors
-/// No program is named, or a profile that was named cannot be read. A profile of this user's that
-/// cannot be read is recorded anew.
+/// No program is named; or the start is to be recorded into a file that is there and is no profile.
 pub fn prepare(words: &[OsString], options: &Options) -> Result<Start> {
     let Some((program, arguments)) = words.split_first() else {
         return Err(Error::new(ErrorKind::Invalid, "no program to run"));
     };
     let key = Key::new(program, arguments);
-    let path = match &options.profile {
-        Some(path) => path.clone(),
-        None => profiles::place(&key)?,
+    let Known { path, profile, fault } = match &options.profile {
+        Some(path) => Known::named(path, options.recording)?,
+        None => Known::own(&key),
     };
-    let profile = match &options.profile {
-        Some(path) if path.exists() => Some(profiles::read(path)?),
-        _ => profiles::read(&path).ok(),
-    };
+    let asked = if fault.is_some() { Recording::Never } else { options.recording };
     let (plan, mut decision) = decide::decide(profile.as_ref(), &key, options);
-    let recording =
-        recording::now(options.recording, profile.as_ref(), &decision, program, &options.profile);
-    decision.recording = recording.words();
+    let recording = recording::now(asked, profile.as_ref(), &decision, program, &options.profile);
+    decision.recording = match &fault {
+        Some(_) => "none, since there is no profile to go by".to_owned(),
+        None => recording.words(),
+    };
     decision.profile.clone_from(&path);
     let fresh_s = profile.as_ref().and_then(|it| recording::fresh_s(it, &options.profile));
     let sample_s = fresh_s.filter(|_| plan.is_settled && sample::stands_for(options));
-    Ok(Start { words: words.to_vec(), key, path, profile, plan, recording, sample_s, decision })
+    let words = words.to_vec();
+    Ok(Start { words, key, path, profile, plan, recording, sample_s, decision, fault })
 }
 
 impl Start {

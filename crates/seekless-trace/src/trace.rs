@@ -59,8 +59,10 @@ impl Trace {
         let covered = checksum::check_footer(source.len(), |start, end| source.read(start, end));
         let covered = covered.map_err(unreadable)?;
         let covered = covered.map_err(|wrong| Error::corrupt(path, wrong))?;
-        let damaged =
-            |why: String| Error::corrupt(path, "is not a complete Parquet file").because(why);
+        let damaged = |why: String| {
+            Error::corrupt(path, "is not a complete Parquet file: copy it again from its source")
+                .because(why)
+        };
         check_footer(&source).map_err(|error| damaged(error.to_string()))?;
         let load = || {
             let plain = ArrowReaderMetadata::load(&source, ArrowReaderOptions::new())?;

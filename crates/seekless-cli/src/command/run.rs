@@ -27,8 +27,8 @@ use std::process::ExitCode;
 /// From the second start on, `run` becomes the program: it keeps its process number, terminal,
 /// streams, environment, signals, job control and exit status, and a helper process works beside
 /// it. The first start is recorded as `seekless record` does it, with what that alters (unless you
-/// are root, setuid programs run without their privileges; a program that is one itself is not
-/// traced) and what it costs: two thirds more processor time for a start of Python, many times the
+/// are root, setuid programs run without their privileges, and debuggers and strace cannot trace; a
+/// program that is setuid itself is not traced) and what it costs: two thirds more processor time for a start of Python, many times the
 /// time for a program that opens thousands of small files. It lasts until the program ends, so give
 /// --no-record for a service. Later recordings see page faults only, at some hundred nanoseconds
 /// each, during the first two minutes: in the next two starts, and then once a day. If much of what
@@ -39,7 +39,8 @@ use std::process::ExitCode;
 /// but a script does. `seekless profiles` shows them. A file that is no longer the one that was
 /// recorded (size, inode, time of change) is left out. Only regular files that you may read are
 /// opened. Nothing is written but the profile, and two notes beside it: how many requests a device
-/// serves at once, and a sample of what was cached where that was all.
+/// serves at once, and a sample of what was cached where that was all. Without a profile that can
+/// be read, the program starts as it would alone.
 ///
 /// With --mount the program, and no other, sees the files of a pack (`seekless pack`) in place of a
 /// folder's: many small files then come in a few large requests. It needs /dev/fuse, and neither
@@ -61,8 +62,8 @@ Examples:
   seekless run --mount site-packages.zip=venv/lib/python3.12/site-packages -- python3 app.py
   seekless run --no-record --budget 500MB -- ./service")]
 pub struct Args {
-    /// The profile to go by, which is not changed unless --record is given [default: this user's
-    /// own for such a start]
+    /// The profile to go by, which is made or changed only if --record is given [default: this
+    /// user's own for such a start]
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
     /// Bring in at most so much [default: half of the free memory]
@@ -128,10 +129,19 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         costs: args.device.map(|device| device.costs()),
         recording,
     };
-    let start = match prepare(&args.command, &options) {
+    let mut start = match prepare(&args.command, &options) {
         Ok(start) => start,
         Err(error) => return Ok(not_started(&error.into())),
     };
+    if let Some(fault) = start.fault.take() {
+        if args.dry_run {
+            return Ok(not_started(&fault.into()));
+        }
+        // No reason not to start the program; standard error may be closed.
+        let fault = anyhow::Error::from(fault);
+        let said = format!("seekless: {fault:#}; the program starts without help\n");
+        let _ = std::io::stderr().write_all(said.as_bytes());
+    }
     if args.dry_run {
         if let Err(error) = packs::check(&overlays) {
             return Ok(not_started(&error));

@@ -77,7 +77,7 @@ fn bindings(
         return Err(Error::new(
             ErrorKind::NotATrace,
             lines.path(),
-            "is empty, expected a header line",
+            "is empty: a trace has at least a header line",
         ));
     }
     record.read(lines, import.options.delimiter)?;
