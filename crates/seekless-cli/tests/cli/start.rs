@@ -290,9 +290,35 @@ fn its_own_failures_have_the_exit_codes_of_env() {
         assert_eq!(code("./no-such-program"), Some(127));
         assert_eq!(code("/"), Some(126));
     }
-    let named = place.run(&["--profile", "/dev/null"], &["true"]);
-    assert_eq!(named.status.code(), Some(125), "{named:?}");
+    let dry = place.run(&["--profile", "/dev/null", "--dry-run"], &["true"]);
+    assert_eq!(dry.status.code(), Some(125), "{dry:?}");
     assert_eq!(place.run(&[], &[]).status.code(), Some(125), "no program");
+}
+
+#[test]
+fn without_the_named_profile_a_program_starts_plainly_and_nothing_is_written() {
+    let place = Place::new();
+    let write = |name: &str, text: &str| fs::write(place.root.join(name), text).unwrap();
+    write("notes.txt", "precious");
+    write("lock", "precious");
+    std::os::unix::fs::symlink("nowhere", place.root.join("link")).unwrap();
+    let program = ["sh", "-c", "echo out; exit 7"];
+    for name in ["absent.parquet", "notes.txt", "link", "/dev/null"] {
+        let (status, out, said) = shown(place.run(&["--profile", name], &program));
+        assert_eq!((status.as_str(), out.as_str()), ("exit status: 7", "out\n"), "{said}");
+        assert!(said.contains(name) && said.contains("starts without help"), "{said}");
+    }
+    let kept = place.run(&["--record", "--profile", "notes.txt"], &program);
+    assert_eq!((kept.status.code(), text(&kept.stdout)), (Some(125), String::new()), "{kept:?}");
+    let read = |name: &str| fs::read_to_string(place.root.join(name)).unwrap();
+    assert_eq!([read("notes.txt"), read("lock")], ["precious", "precious"]);
+    let mut names: Vec<_> =
+        fs::read_dir(&place.root).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["link", "lock", "notes.txt"]);
+    let recorded = place.run(&["--record", "--profile", "new.parquet"], &program);
+    assert_eq!(recorded.status.code(), Some(7), "{recorded:?}");
+    assert_eq!(read("lock"), "precious");
 }
 
 #[test]

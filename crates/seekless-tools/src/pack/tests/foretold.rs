@@ -91,3 +91,32 @@ fn an_update_keeps_what_the_pack_says_under_new_numbers() {
     update(&dir, &out, Evidence::SizeAndTime, &without, &mut |_, _| {}).expect("updated");
     assert_eq!(entry(&out), None);
 }
+
+#[test]
+fn an_update_leaves_out_what_is_unwanted_though_nothing_else_changed() {
+    let (_room, dir, out, _) = packed_for_runs(&Options::default());
+    let without = Options { no_prediction: true, ..Options::default() };
+    let done = update(&dir, &out, Evidence::SizeAndTime, &without, &mut |_, _| {}).expect("ok");
+    assert_eq!((entry(&out), done.pack.is_some(), done.kept.files), (None, true, 5));
+    let done = update(&dir, &out, Evidence::SizeAndTime, &without, &mut |_, _| {}).expect("ok");
+    assert!(done.pack.is_none());
+}
+
+#[test]
+fn an_update_tells_that_what_the_pack_says_is_damaged() {
+    let (_room, dir, out, _) = packed_for_runs(&Options::default());
+    let mut bytes = fs::read(&out).expect("it is there");
+    let index = Index::open(bytes.as_slice(), bytes.len() as u64).expect("our own");
+    let said = index.entry(index.find(PREDICTION).expect("it is there"));
+    bytes[(said.header_offset + said.extent_bytes - 1) as usize] ^= 0xFF;
+    fs::write(&out, &bytes).expect("room");
+    let by = |verify| {
+        let options = Options { verify, ..Options::default() };
+        update(&dir, &out, Evidence::SizeAndTime, &options, &mut |_, _| {}).expect("updated")
+    };
+    let told = by(false);
+    assert!(told.pack.is_none() && told.prediction_fault.is_some(), "{told:?}");
+    let mended = by(true);
+    assert!(mended.pack.is_some() && mended.prediction_fault.is_some(), "{mended:?}");
+    assert_eq!((entry(&out), by(true).prediction_fault), (None, None));
+}

@@ -74,6 +74,39 @@ fn a_pack_that_is_up_to_date_is_left_alone() {
 }
 
 #[test]
+fn entries_that_are_damaged_in_the_pack_are_packed_again() {
+    let words = "the same words again and again ".repeat(50);
+    let (_room, dir) = folder(&[("a", "1"), ("b", &words), ("c", "3")]);
+    let out = dir.with_file_name("data.zip");
+    pack_to(&dir, &out, &[], &Options::default()).expect("packed");
+    let whole = fs::read(&out).expect("it is there");
+    let index = Index::open(whole.as_slice(), whole.len() as u64).expect("our own");
+    let entry = index.entry(index.find("b").expect("packed"));
+    let mut damaged = whole.clone();
+    damaged[(entry.header_offset + entry.extent_bytes - 3) as usize] ^= 0xFF;
+    fs::write(&out, &damaged).expect("room");
+    let done = updated_by(&dir, Evidence::SizeAndTime);
+    assert_eq!(done.mended, ["b"]);
+    assert_eq!(counts(&done)[..2], [(2, 2), (1, words.len() as u64)]);
+    assert_eq!(contents(&out)[1].1, words);
+    let again = updated_by(&dir, Evidence::SizeAndTime);
+    assert!(again.mended.is_empty() && again.pack.is_none(), "{again:?}");
+}
+
+#[test]
+fn the_usual_codec_of_an_update_is_that_of_the_pack() {
+    let words = "the same words again and again ".repeat(50);
+    let (_room, dir) = folder(&[("a", &words)]);
+    let out = dir.with_file_name("data.zip");
+    for (codec, usual) in
+        [(Codec::Auto, Codec::Auto), (Codec::Zstd(Level::default()), Codec::Zstd(Level::default()))]
+    {
+        pack_to(&dir, replacing(&out), &[], &Options { codec, ..Options::default() }).expect("ok");
+        assert_eq!(codec_of(&out).expect("our own"), usual);
+    }
+}
+
+#[test]
 fn contents_decide_when_asked() {
     let (_room, dir) = folder(&[("a", "1"), ("b", "2")]);
     let out = dir.with_file_name("data.zip");
