@@ -91,7 +91,7 @@ impl Shared {
             max_entry_bytes,
             memory,
             slots,
-            hits: HitLog::new(),
+            hits: HitLog::new(state.folds_hits()),
             hints,
             recorder: Recorder::new(),
             content_offsets: ContentOffsets::default(),
@@ -157,7 +157,7 @@ impl Shared {
         // Most were drained while other threads went on logging; from here to the end of the
         // eviction no thread logs.
         let mut stopped = self.hits.stop(&self.sources);
-        stopped.drain(|ids| state.hit(ids, |id| self.file_request(id)));
+        state.drain_stopped(&mut stopped, |id| self.file_request(id));
         state.share_memory(&self.slots, &mut stopped, &mut released);
         if self.memory.is_wasteful() {
             state.evict_one(&self.slots, &mut stopped, &mut released);

@@ -151,15 +151,24 @@ impl Index {
         self.names.get(number)
     }
 
-    /// Whether entry `number` is called exactly `name`: without looking whether the text of all
-    /// names is cut between two characters, as [`name`](Self::name) does.
+    /// Where the name of entry `number` stands among those of all entries, for
+    /// [`is_at`](Self::is_at).
     ///
     /// # Panics
     /// If there is no such entry.
+    #[must_use]
+    pub fn name_place(&self, number: u32) -> Range<u32> {
+        let range = self.names.range(number as usize);
+        range.start as u32..range.end as u32
+    }
+
+    /// Whether exactly `name` stands at a place that [`name_place`](Self::name_place) gave: looks
+    /// at the bytes of the name, and at nothing else.
     #[inline]
     #[must_use]
-    pub fn is(&self, number: u32, name: &str) -> bool {
-        self.names.is(number, name)
+    pub fn is_at(&self, place: Range<u32>, name: &str) -> bool {
+        let place = place.start as usize..place.end as usize;
+        self.names.text.as_bytes().get(place).is_some_and(|own| is_same(own, name.as_bytes()))
     }
 
     /// The number of the entry called `name`: its position in [`entries`](Self::entries).
@@ -309,6 +318,37 @@ impl Index {
     }
 }
 
+/// Whether two names are alike: 16 bytes at a time, without a call. The last 16 are looked at by
+/// themselves.
+#[inline]
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let ends = one.last_chunk::<16>().zip(other.last_chunk::<16>());
+    let Some((end, other_end)) = ends.filter(|_| one.len() == other.len()) else {
+        return one == other;
+    };
+    let (chunks, others) = (one.as_chunks::<16>().0, other.as_chunks::<16>().0);
+    end == other_end && chunks.iter().zip(others).all(|(one, other)| one == other)
+}
+
 fn no_memory<E>(_: E) -> Error {
     Error::new(ErrorKind::Limit, "the archive's directory needs more memory than there is")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_same;
+
+    #[test]
+    fn names_are_compared_to_their_last_byte() {
+        for length in 0..100 {
+            let name: Vec<u8> = (0..length).collect();
+            assert!(is_same(&name, &name.clone()));
+            for at in 0..name.len() {
+                let mut other = name.clone();
+                other[at] ^= 0x80;
+                assert!(!is_same(&name, &other), "{length} bytes, of which {at} differs");
+            }
+            assert!(!is_same(&name, &[&name[..], &[0]].concat()));
+        }
+    }
 }
