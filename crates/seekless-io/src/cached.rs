@@ -18,7 +18,7 @@ mod sync;
 mod tests;
 
 use crate::buffer::{Buffer, BufferLender, WeakBuffer};
-pub(crate) use hit_log::{Hit, HitLog, Stopped};
+pub(crate) use hit_log::{Hit, HitLog, Stopped, Told};
 use seekless_policy::eviction::Id;
 pub(crate) use slots::Slots;
 pub(crate) use sync::own_number;
@@ -30,12 +30,22 @@ pub(crate) trait Lend {
     fn lend(&mut self) -> Self::Lent;
 }
 
+/// Where a name stands among those of all entries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NamePlace {
+    /// Which source has it.
+    pub(crate) source: u32,
+    /// Its place there, as the source has it.
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+}
+
 /// The names of all entries, by which they are looked up.
 pub(crate) trait Names {
     fn name(&self, id: Id) -> &str;
 
-    /// Whether the entry is called exactly `name`.
-    fn is(&self, id: Id, name: &str) -> bool {
-        self.name(id) == name
-    }
+    fn place(&self, id: Id) -> NamePlace;
+
+    /// Whether the name that stands there is exactly `name`.
+    fn is_at(&self, place: NamePlace, name: &str) -> bool;
 }

@@ -1,7 +1,9 @@
 //! What the cache decided, in the order in which it was decided: the seam by which a test holds the
 //! engine to the simulator's figures. Off unless asked for.
 
-use seekless_policy::eviction::{Eviction, Id, Named, Needs, Outcome, PageState, Pool, Request};
+use seekless_policy::eviction::{
+    Eviction, Hits, Id, Named, Needs, Outcome, PageState, Pool, Request,
+};
 use std::sync::{Arc, Mutex};
 
 use crate::lock;
@@ -108,8 +110,12 @@ impl Eviction for Watched {
         self.watch(pool, |policy, pool| policy.request(request, pool))
     }
 
-    fn hit_all<P: Pool + ?Sized>(&mut self, requests: &[Request], pool: &mut P) {
-        self.watch(pool, |policy, pool| policy.hit_all(requests, pool));
+    fn hit_all<P: Pool + ?Sized>(&mut self, hits: &[Hits], pool: &mut P) {
+        self.watch(pool, |policy, pool| policy.hit_all(hits, pool));
+    }
+
+    fn folds_hits(&self) -> bool {
+        self.policy.folds_hits()
     }
 
     fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {

@@ -9,7 +9,7 @@ mod folder;
 mod names;
 
 use crate::archive::Archive;
-use crate::cached::Names;
+use crate::cached::{NamePlace, Names};
 use crate::error::{At, Error};
 use crate::lock;
 use crate::statistics::SourceStatistics;
@@ -366,12 +366,23 @@ impl Names for Sources {
         part.source.name(number)
     }
 
-    #[inline]
-    fn is(&self, id: Id, name: &str) -> bool {
+    /// In an archive: its bytes among those of all names. In a folder: the file's number.
+    fn place(&self, id: Id) -> NamePlace {
         let (part, number) = self.part(id);
-        match &part.source {
-            Source::Archive(archive) => archive.index.is(number, name),
-            Source::Folder(folder) => *folder.files[number as usize].name == *name,
+        let place = match &part.source {
+            Source::Archive(archive) => archive.index.name_place(number),
+            Source::Folder(_) => number..number + 1,
+        };
+        NamePlace { source: self.source_of(id) as u32, start: place.start, end: place.end }
+    }
+
+    #[inline]
+    fn is_at(&self, place: NamePlace, name: &str) -> bool {
+        let NamePlace { source, start, end } = place;
+        match self.parts.get(source as usize).map(|part| &part.source) {
+            Some(Source::Archive(archive)) => archive.index.is_at(start..end, name),
+            Some(Source::Folder(folder)) => *folder.files[start as usize].name == *name,
+            None => false,
         }
     }
 }

@@ -2,7 +2,7 @@
 //! blocks, does I/O or decodes.
 
 use crate::buffer::{Buffer, BufferLender};
-use crate::cached::{HitLog, Slots};
+use crate::cached::{HitLog, Slots, Told};
 use crate::decision::{Decision, Recorder, Watched};
 use crate::error::Error;
 use crate::latencies::Latencies;
@@ -13,7 +13,7 @@ use crate::sources::Sources;
 use crate::statistics::Statistics;
 use seekless_device::{Brought, Costs, Knowledge, Nanos};
 use seekless_policy::cache::{Cache, Command, Config, Filled, Step};
-use seekless_policy::eviction::{Id, Request};
+use seekless_policy::eviction::{Hits, Id, NEVER, Request};
 use seekless_policy::future::Future;
 use seekless_policy::planner::Planner;
 use std::collections::{HashMap, VecDeque};
@@ -75,8 +75,8 @@ pub(crate) struct State {
     future: Future,
     commands: Vec<Command>,
     /// Empty, between drains: logged hits, and those that the policy is told of together.
-    hits: Vec<Id>,
-    told: Vec<Request>,
+    hits: Vec<Told>,
+    told: Vec<Hits>,
     flights: HashMap<Id, Flight>,
     pub(crate) planner: Planner,
     pub(crate) knowledge: Knowledge,
@@ -134,8 +134,26 @@ impl State {
     /// Tells the policy of the hits that threads have logged meanwhile.
     pub(crate) fn drain(&mut self, log: &HitLog<BufferLender>, request: impl Fn(Id) -> Request) {
         let mut scratch = std::mem::take(&mut self.hits);
-        log.drain(&mut scratch, |ids| self.hit(ids, &request));
+        log.drain(&mut scratch, |told| self.hit(told, &request));
         self.hits = scratch;
+    }
+
+    /// The same of those that were logged since, while hits stand still.
+    pub(crate) fn drain_stopped(
+        &mut self,
+        hits: &mut Stopped<'_>,
+        request: impl Fn(Id) -> Request,
+    ) {
+        let mut scratch = std::mem::take(&mut self.hits);
+        hits.drain(&mut scratch, |told| self.hit(told, &request));
+        self.hits = scratch;
+    }
+
+    /// Whether hits may be told entry by entry, with their number: each by itself is of interest to
+    /// no one.
+    pub(crate) fn folds_hits(&self) -> bool {
+        let nobody_asks = self.recorder.is_none() && self.planner.prediction().is_none();
+        nobody_asks && self.cache.folds_hits()
     }
 
     /// The program will load these, and nothing else that it announced before.
@@ -150,22 +168,35 @@ impl State {
         Request { next_use: self.future.loaded(request.id), ..*request }
     }
 
-    /// Tells the policy of hits, several at a time.
-    pub(crate) fn hit(&mut self, ids: &[Id], request: impl Fn(Id) -> Request) {
-        for ids in ids.chunks(TOLD_AT_ONCE) {
-            let mut requests = std::mem::take(&mut self.told);
-            requests.extend(ids.iter().map(|&id| self.foreseen(&request(id))));
-            self.statistics.hits += requests.len() as u64;
-            let bytes: u64 = requests.iter().map(|request| request.weight).sum();
-            self.statistics.delivered_bytes += bytes;
-            ids.iter().for_each(|&id| self.planner.loaded(id));
-            let told = self.cache.touch(&requests);
-            debug_assert!(told, "a hit of what was evicted: {ids:?}");
-            if let Some(recorder) = &mut self.recorder {
-                requests.iter().for_each(|request| recorder.requested(*request));
+    /// The last of so many requests for the same file, likewise.
+    fn foreseen_times(&mut self, request: Request, times: u32) -> Request {
+        // After the last that was announced there is nothing to foresee.
+        let before = (1..times).find(|_| self.future.loaded(request.id) == NEVER);
+        match before {
+            Some(_) => request,
+            None => self.foreseen(&request),
+        }
+    }
+
+    /// Tells the policy of hits, several entries at a time.
+    fn hit(&mut self, told: &[Told], request: impl Fn(Id) -> Request) {
+        for told in told.chunks(TOLD_AT_ONCE) {
+            let mut all = std::mem::take(&mut self.told);
+            for &Told { id, hits: times, .. } in told {
+                let request = self.foreseen_times(request(id), times);
+                self.statistics.hits += u64::from(times);
+                self.statistics.delivered_bytes += request.weight * u64::from(times);
+                all.push(Hits { request, times });
             }
-            requests.clear();
-            self.told = requests;
+            // Each is told by itself if there is a prediction: see `folds_hits`.
+            told.iter().for_each(|told| self.planner.loaded(told.id));
+            let are_known = self.cache.touch(&all);
+            debug_assert!(are_known, "a hit of what was evicted: {told:?}");
+            if let Some(recorder) = &mut self.recorder {
+                all.iter().for_each(|hits| recorder.requested(hits.request));
+            }
+            all.clear();
+            self.told = all;
         }
     }
 

@@ -61,16 +61,24 @@ pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
 
 /// The body of the first extra field `id`. A malformed remainder ends the search: aligners pad with
 /// bare zeros.
-pub(crate) fn extra(mut fields: &[u8], id: u16) -> Option<&[u8]> {
+pub(crate) fn extra(fields: &[u8], id: u16) -> Option<&[u8]> {
+    let mut found = None;
+    extras(fields, |kind, body| {
+        if kind == id {
+            found.get_or_insert(body);
+        }
+    });
+    found
+}
+
+/// Shows the kind and the body of each extra field, likewise.
+pub(crate) fn extras<'a>(mut fields: &'a [u8], mut show: impl FnMut(u16, &'a [u8])) {
     while fields.len() >= 4 {
         let length = usize::from(u16_at(fields, 2));
-        let body = fields.get(4..4 + length)?;
-        if u16_at(fields, 0) == id {
-            return Some(body);
-        }
+        let Some(body) = fields.get(4..4 + length) else { return };
+        show(u16_at(fields, 0), body);
         fields = &fields[4 + length..];
     }
-    None
 }
 
 /// Takes the next 64-bit value of a Zip64 extra field.

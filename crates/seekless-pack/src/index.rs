@@ -4,6 +4,7 @@ mod end;
 mod feed;
 mod header;
 mod row;
+mod table;
 
 use crate::chunks::Chunks;
 use crate::entry::Entry;
@@ -15,13 +16,10 @@ use crate::format::{
 use crate::read_at::ReadAt;
 use end::{End, Tail};
 use feed::Feed;
-use foldhash::fast::RandomState;
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry as Place;
 use row::Rows;
 use seekless_sys::memory::prefer_huge_pages;
-use std::hash::BuildHasher;
 use std::ops::Range;
+use table::{Table, Unfit};
 
 /// What an entry may hold besides what is certain: the rest of its name, an extra field, a data
 /// descriptor.
@@ -34,14 +32,13 @@ const SLACK_BYTES: u64 = 2 * u16::MAX as u64 + DESCRIPTOR_BYTES;
 /// claims more bytes than its data can hold. What only the local header and the data can show is
 /// checked by [`decode`](crate::decode).
 ///
-/// It takes 43 bytes and the name for each entry, and 8 bytes for each chunk of a large deflated
-/// one.
+/// It takes 42 to 48 bytes and the name for each entry, and 8 bytes for each chunk of a large
+/// deflated one.
 #[derive(Debug, Clone, Default)]
 pub struct Index {
     rows: Rows,
     names: Names,
-    table: HashTable<u32>,
-    hasher: RandomState,
+    table: Table,
     data_bytes: u64,
 }
 
@@ -65,10 +62,10 @@ impl Names {
         &self.text[self.range(number as usize)]
     }
 
-    /// Whether it is exactly `name`.
+    /// As [`get`](Self::get), without looking whether the text is cut between two characters.
     #[inline]
-    fn is(&self, number: u32, name: &str) -> bool {
-        &self.text.as_bytes()[self.range(number as usize)] == name.as_bytes()
+    fn bytes(&self, number: u32) -> &[u8] {
+        &self.text.as_bytes()[self.range(number as usize)]
     }
 
     fn push(&mut self, name: &str) {
@@ -79,7 +76,7 @@ impl Names {
 
 impl Index {
     /// Reads the directory of the archive `source`, which is `file_bytes` long: one read of its
-    /// last 66 KiB, and one of what is missing; of more than 16 MiB, one for each 16 MiB.
+    /// last 66 KiB, and one of what is missing; of more than 8 MiB, one for each 8 MiB.
     ///
     /// # Errors
     /// [`ErrorKind::NotAZip`], [`ErrorKind::Truncated`], [`ErrorKind::MultiDisk`],
@@ -89,9 +86,11 @@ impl Index {
     pub fn open<R: ReadAt + ?Sized>(source: &R, file_bytes: u64) -> Result<Self> {
         let tail = Tail::read(source, file_bytes)?;
         let end = End::find(&tail, source)?;
-        let mut index = Self::parse(&mut Feed::new(source, &tail, &end), &end)?;
-        index.sort()?;
-        index.check_extents()?;
+        let (mut index, is_in_order) = Self::parse(Feed::new(source, &tail, &end)?, &end)?;
+        if !is_in_order {
+            index.sort()?;
+            index.check_extents()?;
+        }
         index.fill_table()?;
         Ok(index)
     }
@@ -151,22 +150,30 @@ impl Index {
         self.names.get(number)
     }
 
-    /// Whether entry `number` is called exactly `name`: without looking whether the text of all
-    /// names is cut between two characters, as [`name`](Self::name) does.
+    /// Where the name of entry `number` stands among those of all entries, for
+    /// [`is_at`](Self::is_at).
     ///
     /// # Panics
     /// If there is no such entry.
+    #[must_use]
+    pub fn name_place(&self, number: u32) -> Range<u32> {
+        let range = self.names.range(number as usize);
+        range.start as u32..range.end as u32
+    }
+
+    /// Whether exactly `name` stands at a place that [`name_place`](Self::name_place) gave: looks
+    /// at the bytes of the name, and at nothing else.
     #[inline]
     #[must_use]
-    pub fn is(&self, number: u32, name: &str) -> bool {
-        self.names.is(number, name)
+    pub fn is_at(&self, place: Range<u32>, name: &str) -> bool {
+        let place = place.start as usize..place.end as usize;
+        self.names.text.as_bytes().get(place).is_some_and(|own| is_same(own, name.as_bytes()))
     }
 
     /// The number of the entry called `name`: its position in [`entries`](Self::entries).
     #[must_use]
     pub fn find(&self, name: &str) -> Option<u32> {
-        let hash = self.hasher.hash_one(name.as_bytes());
-        self.table.find(hash, |&number| self.names.is(number, name)).copied()
+        self.table.find(name.as_bytes(), &self.names)
     }
 
     /// The chunks of entry `number`, which can be inflated one by one; `None` if it has none, or if
@@ -208,26 +215,39 @@ impl Index {
         self.data_bytes
     }
 
-    fn parse<R: ReadAt + ?Sized>(feed: &mut Feed<'_, R>, end: &End) -> Result<Self> {
+    /// Reads the whole directory. True if it has the entries in archive order and none overlaps
+    /// what follows it: then nothing is left to be checked of their places.
+    fn parse<R: ReadAt + ?Sized>(mut feed: Feed<'_, R>, end: &End) -> Result<(Self, bool)> {
         // `End` has checked that so many headers fit into the directory.
         let count = usize::try_from(end.entries).map_err(no_memory)?;
-        let (mut rows, mut names) = (Rows::with_room(count).map_err(no_memory)?, Names::default());
+        let mut rows = Rows::with_room(count).map_err(no_memory)?;
         let text_bytes = end.directory_bytes.saturating_sub(count as u64 * CENTRAL_BYTES as u64);
-        let mut text = Vec::new();
+        let (mut text, mut ends) = (Vec::new(), Vec::new());
         text.try_reserve_exact(text_bytes as usize).map_err(no_memory)?;
         prefer_huge_pages(&mut text);
-        names.text = String::from_utf8(text).unwrap_or_default(); // empty, with its room
-        names.ends.try_reserve_exact(count).map_err(no_memory)?;
-        prefer_huge_pages(&mut names.ends);
+        ends.try_reserve_exact(count).map_err(no_memory)?;
+        prefer_huge_pages(&mut ends);
+        // Where the next header may lie at the earliest.
+        let (mut free, mut is_in_order) = (0, true);
         for number in 0..end.entries {
-            let rest = feed.rest(header::BYTES_MAX)?;
-            let header_bytes = header::parse(rest, number, end, &mut rows, &mut names)?;
+            let rest = feed.rest()?;
+            let start = text.len();
+            let header_bytes = header::parse(rest, number, end, &mut rows, &mut text)?;
             feed.skip(header_bytes);
+            ends.push(text.len() as u32);
+            let (offset, coded_bytes) = rows.last();
+            is_in_order &= free <= offset;
+            free = offset.saturating_add(least_extent((text.len() - start) as u64, coded_bytes));
         }
-        header::check_end(feed.rest(header::BYTES_MAX)?, end)?;
+        is_in_order &= free <= end.directory_offset;
+        header::check_end(feed.rest()?, end)?;
+        // Each name is UTF-8, so this cannot fail; to look at all of them at once is quicker.
+        let text = String::from_utf8(text).map_err(no_memory)?;
+        let mut names = Names { text, ends };
         // Room for extra fields was reserved too.
         names.text.shrink_to_fit();
-        Ok(Self { rows, names, data_bytes: end.directory_offset, ..Self::default() })
+        let data_bytes = end.directory_offset;
+        Ok((Self { rows, names, data_bytes, ..Self::default() }, is_in_order))
     }
 
     /// Puts the entries in archive order.
@@ -247,12 +267,8 @@ impl Index {
         if number + 1 < self.len() { self.rows.offset(number + 1) } else { self.data_bytes }
     }
 
-    /// Local header and data, without the local extra field, which only the header itself tells.
-    /// The stored name may have been shorter than the text (code page 437 grows to UTF-8 threefold
-    /// at most), hence the least that is certain.
     fn least_extent(&self, number: usize, coded_bytes: u64) -> u64 {
-        let name_bytes = self.names.range(number).len() as u64;
-        coded_bytes.saturating_add(LOCAL_BYTES as u64 + name_bytes.div_ceil(3))
+        least_extent(self.names.range(number).len() as u64, coded_bytes)
     }
 
     fn check_extents(&self) -> Result<()> {
@@ -281,34 +297,58 @@ impl Index {
     }
 
     fn fill_table(&mut self) -> Result<()> {
-        let Self { names, table, hasher, .. } = self;
-        let count = names.ends.len() as u32;
-        // The hasher is not asked while the table is empty.
-        table.try_reserve(count as usize, |_: &u32| 0).map_err(no_memory)?;
-        let hash_of = |number: u32| hasher.hash_one(names.get(number).as_bytes());
-        for number in 0..count {
-            let name = names.get(number);
-            let place = table.entry(
-                hash_of(number),
-                |&other| names.is(other, name),
-                |&other| hash_of(other),
-            );
-            match place {
-                Place::Vacant(place) => drop(place.insert(number)),
-                Place::Occupied(_) => {
-                    return Err(Error::new(
-                        ErrorKind::Duplicate,
-                        format!(
-                            "the name {name:?} stands in the archive twice, so that it is unclear which is meant; repack it"
-                        ),
-                    ));
-                }
-            }
-        }
+        self.table = Table::of(&self.names).map_err(|unfit| match unfit {
+            Unfit::Memory(error) => no_memory(error),
+            Unfit::Duplicate(number) => Error::new(
+                ErrorKind::Duplicate,
+                format!(
+                    "the name {:?} stands in the archive twice, so that it is unclear which is meant; repack it",
+                    self.name(number)
+                ),
+            ),
+        })?;
         Ok(())
     }
 }
 
+/// Local header and data, without the local extra field, which only the header itself tells. The
+/// stored name may have been shorter than the text (code page 437 grows to UTF-8 threefold at
+/// most), hence the least that is certain.
+fn least_extent(name_bytes: u64, coded_bytes: u64) -> u64 {
+    coded_bytes.saturating_add(LOCAL_BYTES as u64 + name_bytes.div_ceil(3))
+}
+
+/// Whether two names are alike: 16 bytes at a time, without a call. The last 16 are looked at by
+/// themselves.
+#[inline]
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let ends = one.last_chunk::<16>().zip(other.last_chunk::<16>());
+    let Some((end, other_end)) = ends.filter(|_| one.len() == other.len()) else {
+        return one == other;
+    };
+    let (chunks, others) = (one.as_chunks::<16>().0, other.as_chunks::<16>().0);
+    end == other_end && chunks.iter().zip(others).all(|(one, other)| one == other)
+}
+
 fn no_memory<E>(_: E) -> Error {
     Error::new(ErrorKind::Limit, "the archive's directory needs more memory than there is")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_same;
+
+    #[test]
+    fn names_are_compared_to_their_last_byte() {
+        for length in 0..100 {
+            let name: Vec<u8> = (0..length).collect();
+            assert!(is_same(&name, &name.clone()));
+            for at in 0..name.len() {
+                let mut other = name.clone();
+                other[at] ^= 0x80;
+                assert!(!is_same(&name, &other), "{length} bytes, of which {at} differs");
+            }
+            assert!(!is_same(&name, &[&name[..], &[0]].concat()));
+        }
+    }
 }

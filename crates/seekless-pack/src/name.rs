@@ -64,24 +64,43 @@ pub(crate) fn check_read(name: &str) -> std::result::Result<(), &'static str> {
     Ok(())
 }
 
-/// Whether a name must be looked at more closely: true of each with a NUL or a `..`, of those under
-/// 8 bytes, and of few others. Looks at 8 bytes at a time, of which the last is looked at again, so
-/// that no pair is cut.
-fn may_be_refused(name: &[u8]) -> bool {
-    const DOTS: u64 = u64::from_le_bytes([b'.'; 8]);
-    let Some(last) = name.len().checked_sub(8) else { return true };
-    let odd = |at: usize| {
-        let word = name[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-        let dots = may_be_zero(word ^ DOTS);
-        (may_be_zero(word) | dots & dots >> 8) != 0
-    };
-    (0..last).step_by(7).fold(odd(last), |found, at| found | odd(at))
+/// Whether a stored name is ASCII and certainly one that [`check_read`] lets pass: so are most.
+/// Looks at 8 bytes at a time.
+pub(crate) fn is_plain(name: &[u8]) -> bool {
+    match name {
+        [b'/' | b'\\', ..] | [_, b':', ..] => false,
+        _ => !eights(name, |word| word & HIGH_BITS != 0 || is_odd(word)),
+    }
 }
+
+/// Whether a name must be looked at more closely: true of each with a NUL or a `..`, of those under
+/// 8 bytes, and of few others.
+fn may_be_refused(name: &[u8]) -> bool {
+    eights(name, is_odd)
+}
+
+/// Whether 8 bytes may have a NUL or a `..` among them.
+fn is_odd(word: u64) -> bool {
+    const DOTS: u64 = u64::from_le_bytes([b'.'; 8]);
+    let dots = may_be_zero(word ^ DOTS);
+    (may_be_zero(word) | dots & dots >> 8) != 0
+}
+
+/// Whether `is` of any 8 bytes of a name, of which the last is looked at again, so that no pair is
+/// cut; true of a shorter name.
+fn eights(name: &[u8], is: impl Fn(u64) -> bool) -> bool {
+    let Some((_, last)) = name.split_last_chunk() else { return true };
+    let sevens = (0..name.len() - 8).step_by(7).filter_map(|at| name[at..].first_chunk());
+    sevens
+        .fold(is(u64::from_le_bytes(*last)), |found, eight| found | is(u64::from_le_bytes(*eight)))
+}
+
+const HIGH_BITS: u64 = u64::from_le_bytes([0x80; 8]);
 
 /// The high bit of each byte that is zero, and of a few bytes above such a byte.
 fn may_be_zero(word: u64) -> u64 {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
-    word.wrapping_sub(ONES) & !word & ONES << 7
+    word.wrapping_sub(ONES) & !word & HIGH_BITS
 }
 
 /// A stored name as text. Without the UTF-8 flag it is code page 437 by the book, but many tools
@@ -130,10 +149,14 @@ mod tests {
             for after in 0..40 {
                 let [a, b] = [before, after].map(|bytes| "ab".repeat(bytes)[..bytes].to_owned());
                 assert_eq!(check_read(&format!("{a}/./{b}...{a}")), Ok(()));
-                assert!(check_read(&format!("{a}/../{b}")).is_err(), "{a}/../{b}");
-                assert!(check_read(&format!("{a}\0{b}")).is_err(), "a NUL after {a}");
+                for refused in [format!("{a}/../{b}"), format!("{a}\0{b}")] {
+                    assert!(check_read(&refused).is_err() && !is_plain(refused.as_bytes()));
+                }
+                assert!(!is_plain(format!("{a}\u{e4}{b}").as_bytes()), "an umlaut after {a}");
+                assert!(a.len() + b.len() < 8 || is_plain(format!("{a}{b}").as_bytes()));
             }
-            assert!(check_read(&format!("{}/..", "a".repeat(before))).is_err());
+            let refused = format!("{}/..", "a".repeat(before));
+            assert!(check_read(&refused).is_err() && !is_plain(refused.as_bytes()));
         }
     }
 
@@ -157,6 +180,8 @@ mod tests {
             &long,
         ] {
             assert_eq!(check_new(name).expect_err(name).kind(), ErrorKind::Name);
+            let longer = format!("{name}/and/so/on");
+            assert!(check_read(&longer).is_ok() || !is_plain(longer.as_bytes()), "{longer}");
         }
     }
 

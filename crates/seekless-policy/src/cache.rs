@@ -10,7 +10,7 @@ mod together;
 pub mod write_back;
 
 use crate::column;
-use crate::eviction::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use crate::eviction::{Eviction, Hits, Id, Needs, Outcome, Pool, Request, Use};
 use crate::{Error, ErrorKind, Result};
 use command::Ignore;
 pub use command::{Command, Sink};
@@ -183,19 +183,27 @@ impl<E: Eviction> Cache<E> {
 
     /// Applies hits that a thread logged earlier without taking the lock, in their order: reads of
     /// files that are resident. False if one is not; then that hit is ignored.
-    pub fn touch(&mut self, requests: &[Request]) -> bool {
-        let are_resident = requests.iter().all(|request| self.resident(request.id));
+    pub fn touch(&mut self, hits: &[Hits]) -> bool {
+        let are_resident = hits.iter().all(|hits| self.resident(hits.request.id));
         if are_resident && self.leaving.is_none() {
-            self.policy.hit_all(requests, &mut self.frames.pool(&mut Ignore));
+            self.policy.hit_all(hits, &mut self.frames.pool(&mut Ignore));
             return true;
         }
-        for request in requests {
-            if self.resident(request.id) {
-                let outcome = self.decide(request, &mut Ignore);
-                debug_assert_eq!(outcome, Outcome::Hit);
+        for Hits { request, times } in hits {
+            for _ in 0..*times {
+                if self.resident(request.id) {
+                    let outcome = self.decide(request, &mut Ignore);
+                    debug_assert_eq!(outcome, Outcome::Hit);
+                }
             }
         }
         are_resident
+    }
+
+    /// Whether hits may be told id by id: [`Eviction::folds_hits`].
+    #[must_use]
+    pub fn folds_hits(&self) -> bool {
+        self.leaving.is_none() && self.policy.folds_hits()
     }
 
     /// The fetch of `id` ended. Pushes a `Drop` if it failed or if `id` was evicted meanwhile. In

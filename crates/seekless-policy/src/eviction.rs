@@ -132,6 +132,15 @@ impl Request {
     }
 }
 
+/// Hits of one resident id, with no other call between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hits {
+    /// What each of them is.
+    pub request: Request,
+    /// How many there are.
+    pub times: u32,
+}
+
 /// The outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -230,11 +239,18 @@ pub trait Eviction {
     /// Hits of resident ids, in their order, as [`Eviction::request`] takes them one by one. A
     /// policy behind a name is called once for all.
     #[inline]
-    fn hit_all<P: Pool + ?Sized>(&mut self, requests: &[Request], pool: &mut P) {
-        for request in requests {
-            let outcome = self.request(request, pool);
-            debug_assert_eq!(outcome, Outcome::Hit, "{request:?}");
+    fn hit_all<P: Pool + ?Sized>(&mut self, hits: &[Hits], pool: &mut P) {
+        for Hits { request, times } in hits {
+            for _ in 0..*times {
+                let outcome = self.request(request, pool);
+                debug_assert_eq!(outcome, Outcome::Hit, "{request:?}");
+            }
         }
+    }
+    /// Whether hits may be told id by id: of all hits between two other calls, only how many each
+    /// id had counts, and the order of the ids' last ones.
+    fn folds_hits(&self) -> bool {
+        false
     }
     /// Evicts one victim, for fragmentation or memory pressure; false if nothing is resident.
     fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool;

@@ -5,9 +5,13 @@
 //! Each stripe has lenders of its own of the buffers that its threads hit, by name. So a second hit
 //! of the same file writes to no memory that the threads of another stripe use, looks at nothing
 //! but the stripe and the name, and takes the stripe's lock as its only locked instruction.
+//!
+//! A log that *folds* notes an entry once: further hits until the next drain only count up beside
+//! its lender, and say when the last of them was. That is for policies to which nothing else of
+//! them counts; then most hits cost the policy nothing.
 
 use super::sync::{Lock, LockGuard, own_number};
-use super::{Lend, Names};
+use super::{Lend, NamePlace, Names};
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -17,21 +21,48 @@ use std::hash::{BuildHasher, Hasher};
 /// Hits that a stripe holds before its thread drains the log itself: what bounds the log's memory.
 pub(super) const STRIPE_HITS_MAX: usize = 1024;
 
+/// The same of a log that folds: entries that were hit. To tell the policy of so many takes about a
+/// millisecond.
+pub(super) const STRIPE_ENTRIES_MAX: usize = 16 * STRIPE_HITS_MAX;
+
+/// So many hits are folded at most, so that their counts do not overflow; far fewer than fit, since
+/// threads may log some more until one of them drains.
+const FOLDED_MAX: u32 = 1 << 31;
+
 /// On cache lines of its own, so that two threads do not fight for one.
 #[repr(align(128))]
 struct Stripe<L>(Lock<Hits<L>>);
 
 struct Hits<L> {
-    ids: Vec<Id>,
+    log: Log,
     /// The stripe's lenders, all of buffers that the cache has.
     lenders: HashTable<Known<L>>,
+}
+
+/// What was hit since the last drain.
+struct Log {
+    /// The entries, each with the hash of its name.
+    logged: Vec<(u64, Id)>,
+    /// How many hits there were.
+    count: u32,
+    /// What a hit adds to the count of its entry: 1 in a log that folds.
+    step: u32,
+    /// How much may be logged.
+    logged_max: usize,
 }
 
 /// A buffer that the stripe lends. On a cache line of its own: a look-up reads one.
 #[repr(align(64))]
 struct Known<L> {
     lender: L,
+    /// Of its name.
+    hash: u64,
+    name: NamePlace,
     id: Id,
+    /// Hits since the last drain; 0 always in a log that does not fold.
+    hits: u32,
+    /// The number of the last of them among those of the stripe.
+    last: u32,
 }
 
 /// The log. Threads share its stripes evenly.
@@ -47,10 +78,22 @@ pub(crate) struct Hit<B> {
     pub(crate) is_full: bool,
 }
 
+/// Hits of one entry, for the policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Told {
+    pub(crate) id: Id,
+    pub(crate) hits: u32,
+    /// The number of the last of them among those of the stripe.
+    last: u32,
+}
+
 impl<L: Lend, const STRIPES: usize> HitLog<L, STRIPES> {
-    pub(crate) fn new() -> Self {
-        let stripe = |_| Stripe(Lock::new(Hits { ids: Vec::new(), lenders: HashTable::new() }));
-        Self { stripes: std::array::from_fn(stripe), hasher: RandomState::default() }
+    /// An empty log, which folds hits or tells each by itself.
+    pub(crate) fn new(folds: bool) -> Self {
+        Self {
+            stripes: std::array::from_fn(|_| Stripe(Lock::new(Hits::new(folds)))),
+            hasher: RandomState::default(),
+        }
     }
 
     /// Looks for the entry called `name` among those that the calling thread's stripe knows, and
@@ -58,10 +101,9 @@ impl<L: Lend, const STRIPES: usize> HitLog<L, STRIPES> {
     #[inline]
     pub(crate) fn hit(&self, name: &str, names: &impl Names) -> Option<Hit<L::Lent>> {
         let hash = hash(&self.hasher, name);
-        let hits = &mut *self.own_stripe();
-        let known = hits.lenders.find_mut(hash, |known| names.is(known.id, name))?;
-        let (id, buffer) = (known.id, known.lender.lend());
-        Some(hits.log(id, buffer))
+        let Hits { log, lenders } = &mut *self.own_stripe();
+        let known = lenders.find_mut(hash, |known| names.is_at(known.name, name))?;
+        Some(log.hit(known))
     }
 
     /// As [`HitLog::hit`], of the entry `id`. If the stripe does not know it, `look` looks for it
@@ -72,18 +114,17 @@ impl<L: Lend, const STRIPES: usize> HitLog<L, STRIPES> {
         names: &impl Names,
         look: impl FnOnce() -> Option<L>,
     ) -> Option<Hit<L::Lent>> {
-        let hash_of = |id: Id| hash(&self.hasher, names.name(id));
-        let hash = hash_of(id);
-        let hits = &mut *self.own_stripe();
-        let place = hits.lenders.entry(hash, |known| known.id == id, |known| hash_of(known.id));
-        let buffer = match place {
-            Entry::Occupied(mut known) => known.get_mut().lender.lend(),
+        let hash = hash(&self.hasher, names.name(id));
+        let Hits { log, lenders } = &mut *self.own_stripe();
+        let place = lenders.entry(hash, |known| known.id == id, |known| known.hash);
+        let known = match place {
+            Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
-                let mut known = place.insert(Known { lender: look()?, id });
-                known.get_mut().lender.lend()
+                let name = names.place(id);
+                place.insert(Known { lender: look()?, hash, name, id, hits: 0, last: 0 }).into_mut()
             }
         };
-        Some(hits.log(id, buffer))
+        Some(log.hit(known))
     }
 
     #[inline]
@@ -93,15 +134,10 @@ impl<L: Lend, const STRIPES: usize> HitLog<L, STRIPES> {
 
     /// Hands all logged hits to `apply`, while threads log further ones. `scratch`, which is empty,
     /// is lent to keep the stripes' locks short.
-    pub(crate) fn drain(&self, scratch: &mut Vec<Id>, mut apply: impl FnMut(&[Id])) {
+    pub(crate) fn drain(&self, scratch: &mut Vec<Told>, mut apply: impl FnMut(&[Told])) {
         for stripe in &self.stripes {
-            {
-                let mut hits = stripe.0.lock();
-                if hits.ids.is_empty() {
-                    continue;
-                }
-                std::mem::swap(&mut hits.ids, scratch);
-            }
+            stripe.0.lock().take(scratch);
+            in_order(scratch);
             apply(scratch);
             scratch.clear();
         }
@@ -115,10 +151,47 @@ impl<L: Lend, const STRIPES: usize> HitLog<L, STRIPES> {
 }
 
 impl<L> Hits<L> {
+    fn new(folds: bool) -> Self {
+        let (step, logged_max) = if folds { (1, STRIPE_ENTRIES_MAX) } else { (0, STRIPE_HITS_MAX) };
+        let log = Log { logged: Vec::new(), count: 0, step, logged_max };
+        Self { log, lenders: HashTable::new() }
+    }
+
+    /// Takes all that is logged, for [`in_order`].
+    fn take(&mut self, told: &mut Vec<Told>) {
+        let Self { log, lenders } = self;
+        let single = |id| Told { id, hits: 1, last: 0 };
+        if log.step == 0 {
+            told.extend(log.logged.iter().map(|&(_, id)| single(id)));
+        } else {
+            told.extend(log.logged.iter().filter_map(|&(hash, id)| {
+                let known = lenders.find_mut(hash, |known| known.id == id)?;
+                Some(Told { id, hits: std::mem::take(&mut known.hits), last: known.last })
+            }));
+        }
+        log.logged.clear();
+        log.count = 0;
+    }
+}
+
+/// Puts what one stripe has logged in the order of the last hits.
+fn in_order(told: &mut [Told]) {
+    // Those of a log that does not fold are all equal, and stay where they are.
+    told.sort_by_key(|told| told.last);
+}
+
+impl Log {
     #[inline]
-    fn log<B>(&mut self, id: Id, buffer: B) -> Hit<B> {
-        self.ids.push(id);
-        Hit { id, buffer, is_full: self.ids.len() >= STRIPE_HITS_MAX }
+    fn hit<L: Lend>(&mut self, known: &mut Known<L>) -> Hit<L::Lent> {
+        let mut is_full = self.count >= FOLDED_MAX;
+        if known.hits == 0 {
+            self.logged.push((known.hash, known.id));
+            is_full |= self.logged.len() >= self.logged_max;
+        }
+        known.hits += self.step;
+        known.last = self.count;
+        self.count += self.step;
+        Hit { id: known.id, buffer: known.lender.lend(), is_full }
     }
 }
 
@@ -137,15 +210,17 @@ pub(crate) struct Stopped<'a, L, N, const STRIPES: usize = 16> {
 }
 
 impl<L, N: Names, const STRIPES: usize> Stopped<'_, L, N, STRIPES> {
-    /// Hands all logged hits to `apply`.
-    pub(crate) fn drain(&mut self, mut apply: impl FnMut(&[Id])) {
+    /// Hands all logged hits to `apply`. `scratch` is empty.
+    pub(crate) fn drain(&mut self, scratch: &mut Vec<Told>, mut apply: impl FnMut(&[Told])) {
         for hits in &mut self.stripes {
-            apply(&hits.ids);
-            hits.ids.clear();
+            hits.take(scratch);
+            in_order(scratch);
+            apply(scratch);
+            scratch.clear();
         }
     }
 
-    /// The cache lets `id` go: no stripe lends it any more.
+    /// The cache lets `id` go: no stripe lends it any more. All hits of it have been told.
     pub(crate) fn forget(&mut self, id: Id) {
         let hash = hash(self.hasher, self.names.name(id));
         for hits in &mut self.stripes {

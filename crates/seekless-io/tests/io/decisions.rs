@@ -2,13 +2,16 @@
 
 use crate::support::Sample;
 use proptest::prelude::*;
-use seekless_io::{Decision, Store};
+use seekless_io::{Costs, Decision, Store};
 use seekless_pack::Codec;
 use seekless_policy::cache::{Cache, Command, Config, Filled};
 use seekless_policy::eviction::{NAMES, Needs, named, needs_of};
 use std::sync::LazyLock;
 
 const CACHE_BYTES: u64 = 30_000;
+
+/// Told, so that the store's share of memory does not depend on how long its reads take.
+const COSTS: Costs = Costs { request_ns: 100_000, bytes_per_second: 1 << 30, depth: 8 };
 
 static SAMPLE: LazyLock<Sample> = LazyLock::new(|| {
     Sample::of_sizes((0..60).map(|number| 200 + number * 311 % 9_000), Codec::Auto)
@@ -104,6 +107,31 @@ proptest! {
         let store = builder.read_ahead_cache(read_ahead).window(window).open(&SAMPLE.path).unwrap();
         perform(&store, &acts);
         check_replay(&store, policy, CACHE_BYTES);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    /// While decisions are recorded the policy is told of each hit by itself. A store that tells it
+    /// of several at once must not decide otherwise.
+    #[test]
+    fn a_store_that_counts_hits_by_file_keeps_the_same_files(
+        loads in prop::collection::vec(prop_oneof![0..60_usize, 0..8_usize, 0..8_usize], 1..300),
+        policy in prop::sample::select(policies()),
+    ) {
+        let [each, counted] = [true, false].map(|record| {
+            let builder = Store::builder().cache(CACHE_BYTES).policy(policy);
+            let builder = builder.costs(COSTS).read_ahead_cache(0).record_decisions(record);
+            let store = builder.open(&SAMPLE.path).unwrap();
+            // What is kept at last shows in which of all files are hits.
+            for number in loads.iter().copied().chain((0..60).rev()) {
+                assert_eq!(&store.load(SAMPLE.name(number)).unwrap()[..], SAMPLE.bytes(number));
+            }
+            let found = store.statistics();
+            [found.hits, found.misses, found.bypassed, found.delivered_bytes]
+        });
+        prop_assert_eq!(each, counted, "{}", policy);
     }
 }
 

@@ -48,7 +48,7 @@ mod lent;
 #[expect(dead_code, reason = "read-ahead is no part of the protocol")]
 mod slots;
 
-use hit_log::{HitLog, Stopped};
+use hit_log::{HitLog, Stopped, Told};
 use lent::Lent;
 use slots::Slots;
 use std::sync::{Arc as StdArc, Weak};
@@ -67,12 +67,15 @@ trait Lend {
     fn lend(&mut self) -> Self::Lent;
 }
 
+#[derive(Clone, Copy)]
+struct NamePlace;
+
 trait Names {
     fn name(&self, id: u32) -> &str;
 
-    fn is(&self, id: u32, name: &str) -> bool {
-        self.name(id) == name
-    }
+    fn place(&self, id: u32) -> NamePlace;
+
+    fn is_at(&self, place: NamePlace, name: &str) -> bool;
 }
 
 /// The names of one entry.
@@ -82,6 +85,14 @@ impl Names for OneName {
     fn name(&self, id: u32) -> &str {
         assert_eq!(id, ENTRY);
         NAME
+    }
+
+    fn place(&self, _id: u32) -> NamePlace {
+        NamePlace
+    }
+
+    fn is_at(&self, _place: NamePlace, name: &str) -> bool {
+        name == NAME
     }
 }
 
@@ -134,9 +145,11 @@ struct Policy {
 }
 
 impl Policy {
-    fn hit(&mut self) {
-        assert!(self.resident, "told of a hit of what it has let go");
-        self.told += 1;
+    fn hit(&mut self, told: &[Told]) {
+        for told in told {
+            assert!(self.resident, "told of a hit of what it has let go");
+            self.told += told.hits as usize;
+        }
     }
 }
 
@@ -148,11 +161,12 @@ struct Store {
 }
 
 impl Store {
-    fn new() -> Arc<Self> {
+    /// Whose log folds hits, or does not.
+    fn new(folds: bool) -> Arc<Self> {
         let slots = Slots::new(1);
         slots.keep(ENTRY, Buffer::new());
         let policy = Mutex::new(Policy { resident: true, told: 0, reads: 0 });
-        Arc::new(Self { slots, log: HitLog::new(), policy })
+        Arc::new(Self { slots, log: HitLog::new(folds), policy })
     }
 
     /// A load without the cache's lock.
@@ -170,9 +184,9 @@ impl Store {
         decide: impl FnOnce(&mut Policy, &mut Stopped<'_, BufferLender, OneName, 2>),
     ) {
         let mut policy = self.policy.lock().unwrap();
-        self.log.drain(&mut Vec::new(), |ids| ids.iter().for_each(|_| policy.hit()));
+        self.log.drain(&mut Vec::new(), |told| policy.hit(told));
         let mut stopped = self.log.stop(&OneName);
-        stopped.drain(|ids| ids.iter().for_each(|_| policy.hit()));
+        stopped.drain(&mut Vec::new(), |told| policy.hit(told));
         decide(&mut policy, &mut stopped);
     }
 
@@ -219,8 +233,12 @@ fn start(store: &Arc<Store>, number: usize, act: fn(&Store) -> usize) -> thread:
 
 #[test]
 fn the_policy_is_told_of_each_hit_while_it_has_the_entry() {
-    loom::model(|| {
-        let store = Store::new();
+    [false, true].into_iter().for_each(told_of_each_hit);
+}
+
+fn told_of_each_hit(folds: bool) {
+    loom::model(move || {
+        let store = Store::new(folds);
         let twice = |store: &Store| (0..2).filter(|_| store.hit().is_some()).count();
         let other = start(&store, 1, twice);
         store.evict();
@@ -231,10 +249,14 @@ fn the_policy_is_told_of_each_hit_while_it_has_the_entry() {
 
 #[test]
 fn hits_evictions_and_misses_of_three_threads_are_all_told() {
+    [false, true].into_iter().for_each(all_told);
+}
+
+fn all_told(folds: bool) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(2);
-    model.check(|| {
-        let store = Store::new();
+    model.check(move || {
+        let store = Store::new(folds);
         let load = |store: &Store| usize::from(store.load().bytes() == CONTENT);
         let others = [start(&store, 0, load), start(&store, 1, load)];
         store.evict();
@@ -246,7 +268,7 @@ fn hits_evictions_and_misses_of_three_threads_are_all_told() {
 #[test]
 fn what_a_user_holds_is_found_again_without_a_read() {
     loom::model(|| {
-        let store = Store::new();
+        let store = Store::new(true);
         let held = store.hit();
         let other = start(&store, 1, |store| store.load().bytes().len());
         store.evict();

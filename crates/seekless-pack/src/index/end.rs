@@ -29,21 +29,22 @@ impl Tail {
         Ok(Self { starts_like_zip: offset == 0 && starts_with(&bytes, LOCAL), bytes, offset })
     }
 
-    /// Appends the directory's `length` bytes at `offset`, or the first of them, and returns how
-    /// many: out of the tail where it reaches, else with a read of what lies before.
-    pub(super) fn append<R: ReadAt + ?Sized>(
+    /// Fills `room` with the directory's bytes from `offset` on, or the first part of it, and
+    /// returns how long that is: out of the tail where it reaches, else with a read of what lies
+    /// before.
+    pub(super) fn fill<R: ReadAt + ?Sized>(
         &self,
         source: &R,
         offset: u64,
-        length: u64,
-        bytes: &mut Vec<u8>,
-    ) -> Result<u64> {
+        room: &mut [u8],
+    ) -> Result<usize> {
+        let length = room.len() as u64;
         if let Some(found) = self.within(offset, length) {
-            bytes.extend_from_slice(found);
-            return Ok(length);
+            room.copy_from_slice(found);
+            return Ok(room.len());
         }
-        let length = self.offset.saturating_sub(offset).min(length);
-        append(source, offset, length, "the directory", bytes)?;
+        let length = self.offset.saturating_sub(offset).min(length) as usize;
+        read_into(source, offset, &mut room[..length], "the directory")?;
         Ok(length)
     }
 
@@ -246,28 +247,32 @@ pub(super) fn starts_with(bytes: &[u8], signature: u32) -> bool {
 }
 
 fn read<R: ReadAt + ?Sized>(source: &R, offset: u64, length: u64, what: &str) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    append(source, offset, length, what, &mut bytes)?;
+    let mut bytes = room(length, what)?;
+    read_into(source, offset, &mut bytes, what)?;
     Ok(bytes)
 }
 
-/// `length` is never more than lies in the file.
-fn append<R: ReadAt + ?Sized>(
-    source: &R,
-    offset: u64,
-    length: u64,
-    what: &str,
-    bytes: &mut Vec<u8>,
-) -> Result<()> {
+/// Memory for `length` bytes, which is never more than lies in the file.
+pub(super) fn room(length: u64, what: &str) -> Result<Vec<u8>> {
     let length = usize::try_from(length)
         .map_err(|_| Error::new(ErrorKind::Limit, format!("{what} is too large")))?;
     let no_memory =
         |_| Error::new(ErrorKind::Limit, format!("there is no memory for {what} ({length} bytes)"));
+    let mut bytes = Vec::new();
     bytes.try_reserve_exact(length).map_err(no_memory)?;
-    prefer_huge_pages(bytes);
-    let start = bytes.len();
-    bytes.resize(start + length, 0);
+    prefer_huge_pages(&mut bytes);
+    bytes.resize(length, 0);
+    Ok(bytes)
+}
+
+fn read_into<R: ReadAt + ?Sized>(
+    source: &R,
+    offset: u64,
+    bytes: &mut [u8],
+    what: &str,
+) -> Result<()> {
+    let length = bytes.len();
     let said =
         |error| Error::io(format!("cannot read {what} ({length} bytes at offset {offset})"), error);
-    source.read_exact_at(&mut bytes[start..], offset).map_err(said)
+    source.read_exact_at(bytes, offset).map_err(said)
 }

@@ -1,19 +1,22 @@
 //! The directory, from its first byte to its last, without having all of it in memory.
 
-use super::end::{End, Tail};
+use super::end::{End, Tail, room};
+use super::header::BYTES_MAX;
 use crate::error::Result;
 use crate::read_at::ReadAt;
 
-/// What is read at once: the directory of some 200,000 files.
-const READ_BYTES: u64 = 16 << 20;
+/// What is read at once: the directory of some 100,000 files. The memory for it is taken beside
+/// that of the names, and given back before their table is made, which is as large.
+const READ_BYTES: u64 = 8 << 20;
 
 /// Hands out the directory in its order.
 pub(super) struct Feed<'a, R: ?Sized> {
     source: &'a R,
     tail: &'a Tail,
-    /// What was read and not yet skipped is `bytes[taken..]`.
+    /// What was read and not yet skipped is `bytes[taken..filled]`.
     bytes: Vec<u8>,
     taken: usize,
+    filled: usize,
     /// Where the next read begins, and where the directory ends.
     next: u64,
     end: u64,
@@ -21,23 +24,46 @@ pub(super) struct Feed<'a, R: ?Sized> {
 }
 
 impl<'a, R: ReadAt + ?Sized> Feed<'a, R> {
-    pub(super) fn new(source: &'a R, tail: &'a Tail, end: &End) -> Self {
-        let (next, directory_end) =
-            (end.directory_offset, end.directory_offset + end.directory_bytes);
-        let (bytes, end, read_bytes) = (Vec::new(), directory_end, READ_BYTES);
-        Self { source, tail, bytes, taken: 0, next, end, read_bytes }
+    pub(super) fn new(source: &'a R, tail: &'a Tail, end: &End) -> Result<Self> {
+        Self::with_reads(source, tail, end, READ_BYTES)
     }
 
-    /// What follows: at least `least` bytes, or all that is left.
-    pub(super) fn rest(&mut self, least: usize) -> Result<&[u8]> {
-        while self.bytes.len() - self.taken < least && self.next < self.end {
-            self.bytes.drain(..self.taken);
-            self.taken = 0;
-            let length = (self.end - self.next).min(self.read_bytes);
-            let length = self.tail.append(self.source, self.next, length, &mut self.bytes)?;
-            self.next += length;
+    fn with_reads(source: &'a R, tail: &'a Tail, end: &End, read_bytes: u64) -> Result<Self> {
+        // A read begins only when less is left than one header may need.
+        let most = end.directory_bytes.min(read_bytes + BYTES_MAX as u64);
+        Ok(Self {
+            source,
+            tail,
+            bytes: room(most, "the directory")?,
+            taken: 0,
+            filled: 0,
+            next: end.directory_offset,
+            end: end.directory_offset + end.directory_bytes,
+            read_bytes,
+        })
+    }
+
+    /// What follows: at least as much as the longest header, or all that is left.
+    #[inline]
+    pub(super) fn rest(&mut self) -> Result<&[u8]> {
+        if self.filled - self.taken < BYTES_MAX && self.next < self.end {
+            self.read()?;
         }
-        Ok(&self.bytes[self.taken..])
+        Ok(&self.bytes[self.taken..self.filled])
+    }
+
+    #[cold]
+    fn read(&mut self) -> Result<()> {
+        while self.filled - self.taken < BYTES_MAX && self.next < self.end {
+            self.bytes.copy_within(self.taken..self.filled, 0);
+            (self.taken, self.filled) = (0, self.filled - self.taken);
+            let length = (self.end - self.next).min(self.read_bytes) as usize;
+            let room = &mut self.bytes[self.filled..][..length];
+            let length = self.tail.fill(self.source, self.next, room)?;
+            self.filled += length;
+            self.next += length as u64;
+        }
+        Ok(())
     }
 
     /// So many bytes, which `rest` has shown, were used.
@@ -64,10 +90,10 @@ mod tests {
         let directory = &archive[end.directory_offset as usize..][..end.directory_bytes as usize];
         assert!(end.directory_bytes > 2 * 68 * 1024, "the tail holds but a part");
         for (read_bytes, step) in [(1000, 999), (1000, 3000), (70_000, 65), (1 << 20, 4096)] {
-            let (mut feed, mut seen) = (Feed::new(&archive, &tail, &end), Vec::new());
-            feed.read_bytes = read_bytes;
+            let feed = Feed::with_reads(&archive, &tail, &end, read_bytes);
+            let (mut feed, mut seen) = (feed.unwrap(), Vec::new());
             loop {
-                let rest = feed.rest(step).unwrap();
+                let rest = feed.rest().unwrap();
                 let used = rest.len().min(step);
                 seen.extend_from_slice(&rest[..used]);
                 feed.skip(used);

@@ -1,6 +1,5 @@
 //! One header of the directory, checked and noted.
 
-use super::Names;
 use super::end::{End, starts_with};
 use super::row::{Header, Rows, Time};
 use crate::chunks;
@@ -8,7 +7,7 @@ use crate::entry::Method;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{
     CENTRAL, CENTRAL_BYTES, DEFLATE_RATIO_MAX, EXTRA_CHUNKS, EXTRA_TIME, EXTRA_ZIP64,
-    FLAG_ENCRYPTED, FLAG_STRONG, FLAG_UTF8, SEE_ZIP64_16, SEE_ZIP64_32, ZSTD_RATIO_MAX, extra,
+    FLAG_ENCRYPTED, FLAG_STRONG, FLAG_UTF8, SEE_ZIP64_16, SEE_ZIP64_32, ZSTD_RATIO_MAX, extras,
     take_u64, u16_at, u32_at,
 };
 use crate::name;
@@ -20,22 +19,28 @@ const MADE_BY_UNIX: u16 = 3;
 /// The most bytes of one header: its fixed part, name, extra field and comment.
 pub(super) const BYTES_MAX: usize = CENTRAL_BYTES + 3 * u16::MAX as usize;
 
-/// Parses the header at the start of `bytes`, notes the entry and its name, and returns how long
-/// the header is.
+/// Parses the header at the start of `bytes`, notes the entry and its name, which is UTF-8, and
+/// returns how long the header is.
 pub(super) fn parse(
     bytes: &[u8],
     number: u64,
     end: &End,
     rows: &mut Rows,
-    names: &mut Names,
+    names: &mut Vec<u8>,
 ) -> Result<usize> {
-    let (raw, after) = split(bytes).ok_or_else(|| cut(number))?;
-    let name = raw.name(number)?;
-    let header = raw.header(number, end, &name)?;
-    check_sizes(&header, &name)?;
-    rows.push(&header, raw.chunks(&header)).map_err(super::no_memory)?;
-    names.push(&name);
-    Ok(bytes.len() - after.len())
+    let (raw, header_bytes) = split(bytes).ok_or_else(|| cut(number))?;
+    let start = names.len();
+    if name::is_plain(raw.name) {
+        names.extend_from_slice(raw.name);
+    } else {
+        names.extend_from_slice(raw.name(number)?.as_bytes());
+    }
+    let name = &names[start..];
+    let extra = Extra::of(raw.extra);
+    let header = raw.header(number, end, name, &extra)?;
+    check_sizes(&header, name)?;
+    rows.push(&header, extra.chunks_of(&header)).map_err(super::no_memory)?;
+    Ok(header_bytes)
 }
 
 /// After the last header nothing must follow that looks like another: the count would be wrong.
@@ -52,20 +57,30 @@ pub(super) fn check_end(rest: &[u8], end: &End) -> Result<()> {
 
 /// A central header in its parts.
 struct Raw<'a> {
-    fixed: &'a [u8],
+    fixed: &'a [u8; CENTRAL_BYTES],
     name: &'a [u8],
     extra: &'a [u8],
 }
 
-fn split(bytes: &[u8]) -> Option<(Raw<'_>, &[u8])> {
-    let (fixed, rest) = bytes.split_at_checked(CENTRAL_BYTES)?;
-    if !starts_with(fixed, CENTRAL) {
+/// The header at the start of `bytes`, and how long it is.
+fn split(bytes: &[u8]) -> Option<(Raw<'_>, usize)> {
+    let (fixed, rest) = bytes.split_first_chunk::<CENTRAL_BYTES>()?;
+    if u32_at(fixed, 0) != CENTRAL {
         return None;
     }
-    let (name, rest) = rest.split_at_checked(usize::from(u16_at(fixed, 28)))?;
-    let (extra, rest) = rest.split_at_checked(usize::from(u16_at(fixed, 30)))?;
-    let (_comment, rest) = rest.split_at_checked(usize::from(u16_at(fixed, 32)))?;
-    Some((Raw { fixed, name, extra }, rest))
+    let length = |at| usize::from(u16_at(fixed, at));
+    let (name_end, extra_end) = (length(28), length(28) + length(30));
+    let rest = rest.get(..extra_end + length(32))?;
+    let raw = Raw { fixed, name: &rest[..name_end], extra: &rest[name_end..extra_end] };
+    Some((raw, CENTRAL_BYTES + rest.len()))
+}
+
+/// The extra fields that are heeded: of each kind the first.
+#[derive(Default)]
+struct Extra<'a> {
+    zip64: Option<&'a [u8]>,
+    time: Option<&'a [u8]>,
+    chunks: Option<&'a [u8]>,
 }
 
 fn cut(number: u64) -> Error {
@@ -99,9 +114,10 @@ impl Raw<'_> {
         Ok(text)
     }
 
-    fn header(&self, number: u64, end: &End, name: &str) -> Result<Header> {
-        let (flags, wide) = (self.flags(), self.wide(number)?);
+    fn header(&self, number: u64, end: &End, name: &[u8], extra: &Extra<'_>) -> Result<Header> {
+        let (flags, wide) = (self.flags(), self.wide(number, extra)?);
         if wide.disk != 0 {
+            let name = String::from_utf8_lossy(name);
             return Err(Error::new(
                 ErrorKind::MultiDisk,
                 format!("entry {name:?} lies on another volume; join the volumes first"),
@@ -120,19 +136,19 @@ impl Raw<'_> {
             crc: u32_at(self.fixed, 16),
             method: Method::from_number(u16_at(self.fixed, 10)),
             mode: self.mode(),
-            time: self.time(),
+            time: extra.time(self.fixed),
             flags,
-            directory: name.ends_with('/'),
+            directory: name.ends_with(b"/"),
         })
     }
 
-    fn wide(&self, number: u64) -> Result<Wide> {
+    fn wide(&self, number: u64, extra: &Extra<'_>) -> Result<Wide> {
         let (coded_bytes, bytes) = (u32_at(self.fixed, 20), u32_at(self.fixed, 24));
         let (disk, header_offset) = (u16_at(self.fixed, 34), u32_at(self.fixed, 42));
-        let mut fields = extra(self.extra, EXTRA_ZIP64).unwrap_or(&[]);
+        let mut fields = extra.zip64.unwrap_or(&[]);
         let mut widen = |value: u32| match value {
             // Without the extra field the value is just that: a size of 4 GiB less one.
-            SEE_ZIP64_32 if self.has_zip64() => take_u64(&mut fields).ok_or_else(|| {
+            SEE_ZIP64_32 if extra.zip64.is_some() => take_u64(&mut fields).ok_or_else(|| {
                 refused(ErrorKind::Sizes, number, "has a Zip64 field that is too short")
             }),
             value => Ok(u64::from(value)),
@@ -146,13 +162,30 @@ impl Raw<'_> {
         Ok(Wide { bytes, coded_bytes, header_offset, disk })
     }
 
-    fn has_zip64(&self) -> bool {
-        extra(self.extra, EXTRA_ZIP64).is_some()
+    fn mode(&self) -> u16 {
+        let by_unix = u16_at(self.fixed, 4) >> 8 == MADE_BY_UNIX;
+        if by_unix { u16_at(self.fixed, 40) } else { 0 }
+    }
+}
+
+impl<'a> Extra<'a> {
+    fn of(fields: &'a [u8]) -> Self {
+        let mut found = Self::default();
+        extras(fields, |id, body| {
+            let place = match id {
+                EXTRA_ZIP64 => &mut found.zip64,
+                EXTRA_TIME => &mut found.time,
+                EXTRA_CHUNKS => &mut found.chunks,
+                _ => return,
+            };
+            place.get_or_insert(body);
+        });
+        found
     }
 
     /// The table of the entry's chunks, if it has one that can be right.
-    fn chunks(&self, header: &Header) -> &[u8] {
-        match extra(self.extra, EXTRA_CHUNKS) {
+    fn chunks_of(&self, header: &Header) -> &'a [u8] {
+        match self.chunks {
             Some(table)
                 if header.method == Method::Deflate
                     && header.flags & FLAG_ENCRYPTED == 0
@@ -164,17 +197,10 @@ impl Raw<'_> {
         }
     }
 
-    fn mode(&self) -> u16 {
-        let by_unix = u16_at(self.fixed, 4) >> 8 == MADE_BY_UNIX;
-        if by_unix { u16_at(self.fixed, 40) } else { 0 }
-    }
-
-    fn time(&self) -> Time {
-        let exact =
-            extra(self.extra, EXTRA_TIME).filter(|body| body.len() >= 5 && body[0] & 1 != 0);
-        match exact {
+    fn time(&self, fixed: &[u8; CENTRAL_BYTES]) -> Time {
+        match self.time.filter(|body| body.len() >= 5 && body[0] & 1 != 0) {
             Some(body) => Time::Exact(u32_at(body, 1).cast_signed()),
-            None => Time::Dos { time: u16_at(self.fixed, 12), date: u16_at(self.fixed, 14) },
+            None => Time::Dos { time: u16_at(fixed, 12), date: u16_at(fixed, 14) },
         }
     }
 }
@@ -187,7 +213,7 @@ fn refused(kind: ErrorKind, number: u64, why: &str) -> Error {
 }
 
 /// No content is larger than its data can hold, so a reader may allocate what an entry claims.
-fn check_sizes(entry: &Header, name: &str) -> Result<()> {
+fn check_sizes(entry: &Header, name: &[u8]) -> Result<()> {
     let (bytes, coded_bytes) = (entry.bytes, entry.coded_bytes);
     let possible = match entry.method {
         _ if entry.flags & FLAG_ENCRYPTED != 0 => true,
@@ -199,6 +225,7 @@ fn check_sizes(entry: &Header, name: &str) -> Result<()> {
     if possible {
         return Ok(());
     }
+    let name = String::from_utf8_lossy(name);
     let why = format!(
         "entry {name:?} claims {bytes} bytes of content in {coded_bytes} bytes ({}), which cannot be; the archive is damaged or hostile",
         entry.method

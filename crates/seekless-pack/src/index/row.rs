@@ -112,6 +112,12 @@ impl Rows {
         Ok(())
     }
 
+    /// Where the last entry begins, and the size of its data in bytes.
+    pub(super) fn last(&self) -> (u64, u64) {
+        let Some(last) = self.rows.len().checked_sub(1) else { return (0, 0) };
+        (self.offset(last), self.sizes(last).1)
+    }
+
     pub(super) fn offset(&self, number: usize) -> u64 {
         self.rows[number].header_offset
     }

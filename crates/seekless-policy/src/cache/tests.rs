@@ -70,11 +70,12 @@ fn a_touch_counts_only_while_resident() {
         cache.step(&Request::page(id), &mut out);
         cache.complete(id, Filled::Yes, &mut out);
     }
-    assert!(cache.touch(&[Request::page(0)]));
+    let hit = |id| [Hits { request: Request::page(id), times: 1 }];
+    assert!(cache.touch(&hit(0)));
     out.clear();
     cache.step(&Request::page(2), &mut out);
     assert_eq!(out, [Command::Drop(1), Command::Fetch(2)], "the touch made 1 the older one");
-    assert!(!cache.touch(&[Request::page(1)]));
+    assert!(!cache.touch(&hit(1)));
 }
 
 #[test]

@@ -21,6 +21,8 @@ pub type Fifo = Resident<OneList<FifoRule>>;
 pub struct FifoRule;
 
 impl ListRule for FifoRule {
+    const FOLDS_HITS: bool = true;
+
     #[inline]
     fn hit(&mut self, _list: &mut List, _request: &Request) {}
 }

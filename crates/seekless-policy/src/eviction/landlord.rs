@@ -128,6 +128,8 @@ impl LandlordRule {
 }
 
 impl Rule for LandlordRule {
+    const FOLDS_HITS: bool = true;
+
     fn grow(&mut self, ids: u32) {
         self.ranking.grow(ids);
     }
@@ -144,6 +146,19 @@ impl Rule for LandlordRule {
             self.ranking.renew(request.id);
         } else {
             self.give_back(request, density, weight);
+        }
+    }
+
+    #[inline]
+    fn hit_times(&mut self, request: &Request, times: u32) {
+        for _ in 0..times {
+            let (before, _) = self.ranking.get(request.id);
+            self.hit(request);
+            // What one hit leaves as it is, the others do too. Each restores a share of what is
+            // lost, so that is so after some hundred at most, unless a hit restores little.
+            if self.ranking.get(request.id).0 == before {
+                break;
+            }
         }
     }
 

@@ -22,6 +22,8 @@ pub type Lru = Resident<OneList<LruRule>>;
 pub struct LruRule;
 
 impl ListRule for LruRule {
+    const FOLDS_HITS: bool = true;
+
     #[inline]
     fn hit(&mut self, list: &mut List, request: &Request) {
         list.move_to_front(request.id);

@@ -1,7 +1,7 @@
 //! Policies by name, boxed. The simulator takes them with static types instead, by [`visit`].
 
 use super::table::{Visitor, visit};
-use super::{Eviction, Id, Needs, Outcome, Pool, Request};
+use super::{Eviction, Hits, Id, Needs, Outcome, Pool, Request};
 use crate::Result;
 
 /// What the policy called `name` needs from its owner.
@@ -21,7 +21,9 @@ pub trait DynEviction: Send {
     /// As [`Eviction::request`].
     fn request_dyn(&mut self, request: &Request, pool: &mut dyn Pool) -> Outcome;
     /// As [`Eviction::hit_all`].
-    fn hit_all_dyn(&mut self, requests: &[Request], pool: &mut dyn Pool);
+    fn hit_all_dyn(&mut self, hits: &[Hits], pool: &mut dyn Pool);
+    /// As [`Eviction::folds_hits`].
+    fn folds_hits_dyn(&self) -> bool;
     /// As [`Eviction::evict_one`].
     fn evict_one_dyn(&mut self, pool: &mut dyn Pool) -> bool;
     /// As [`Eviction::set_capacity`].
@@ -49,8 +51,12 @@ impl<E: Eviction + Send> DynEviction for E {
         self.request(request, pool)
     }
 
-    fn hit_all_dyn(&mut self, requests: &[Request], pool: &mut dyn Pool) {
-        self.hit_all(requests, pool);
+    fn hit_all_dyn(&mut self, hits: &[Hits], pool: &mut dyn Pool) {
+        self.hit_all(hits, pool);
+    }
+
+    fn folds_hits_dyn(&self) -> bool {
+        self.folds_hits()
     }
 
     fn evict_one_dyn(&mut self, pool: &mut dyn Pool) -> bool {
@@ -130,8 +136,12 @@ impl Eviction for Named {
         self.policy.request_dyn(request, &mut pool)
     }
 
-    fn hit_all<P: Pool + ?Sized>(&mut self, requests: &[Request], mut pool: &mut P) {
-        self.policy.hit_all_dyn(requests, &mut pool);
+    fn hit_all<P: Pool + ?Sized>(&mut self, hits: &[Hits], mut pool: &mut P) {
+        self.policy.hit_all_dyn(hits, &mut pool);
+    }
+
+    fn folds_hits(&self) -> bool {
+        self.policy.folds_hits_dyn()
     }
 
     fn evict_one<P: Pool + ?Sized>(&mut self, mut pool: &mut P) -> bool {

@@ -11,6 +11,9 @@ const ALL: usize = 0;
 pub trait ListRule {
     /// What the owner of the cache must supply.
     const NEEDS: Needs = Needs::NONE;
+    /// As [`Eviction::folds_hits`](super::Eviction::folds_hits). Then several hits of one id in
+    /// turn must be the same as one.
+    const FOLDS_HITS: bool = false;
 
     /// Makes room for ids below `ids` in what the rule keeps beside the list.
     fn grow(&mut self, _ids: u32) {}
@@ -91,6 +94,7 @@ impl<R> OneList<R> {
 
 impl<R: ListRule> Rule for OneList<R> {
     const NEEDS: Needs = R::NEEDS;
+    const FOLDS_HITS: bool = R::FOLDS_HITS;
 
     fn grow(&mut self, ids: u32) {
         self.rule.grow(ids);
@@ -105,6 +109,12 @@ impl<R: ListRule> Rule for OneList<R> {
     #[inline]
     fn hit(&mut self, request: &Request) {
         self.rule.hit(&mut self.list, request);
+    }
+
+    #[inline]
+    fn hit_times(&mut self, request: &Request, times: u32) {
+        let times = if R::FOLDS_HITS { times.min(1) } else { times };
+        (0..times).for_each(|_| self.hit(request));
     }
 
     #[inline]

@@ -3,7 +3,7 @@
 //!
 //! Such a policy is a structure over ids and a [`Rule`] that picks its victim.
 
-use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use super::{Eviction, Hits, Id, Needs, Outcome, Pool, Request, Use};
 use crate::weights::Weights;
 
 /// Picks the resident id that leaves, and notes uses. [`Resident`] adds up weights and evicts. It
@@ -13,6 +13,8 @@ pub trait Rule {
     const NEEDS: Needs = Needs::NONE;
     /// Whether a [`Use::FirstUse`] is a hit like any other. By default it has no effect.
     const FIRST_USE_COUNTS: bool = false;
+    /// As [`Eviction::folds_hits`].
+    const FOLDS_HITS: bool = false;
 
     /// Makes room for ids below `ids`.
     fn grow(&mut self, ids: u32);
@@ -23,6 +25,15 @@ pub trait Rule {
     fn tick(&mut self) {}
     /// A resident id is used.
     fn hit(&mut self, request: &Request);
+    /// So many requests in turn use a resident id. A rule with [`Rule::FOLDS_HITS`] says how that
+    /// comes to the same in a bounded time.
+    #[inline]
+    fn hit_times(&mut self, request: &Request, times: u32) {
+        for _ in 0..times {
+            self.tick();
+            self.hit(request);
+        }
+    }
     /// An id that is not resident enters; there is room for it.
     fn enter(&mut self, request: &Request);
     /// The next id to leave; `None` if nothing is resident. [`Resident`] calls [`Rule::leave`] for
@@ -188,8 +199,18 @@ impl<R: Rule> Eviction for Resident<R> {
     }
 
     #[inline]
-    fn hit_all<P: Pool + ?Sized>(&mut self, requests: &[Request], _pool: &mut P) {
-        requests.iter().for_each(|request| self.hit(request));
+    fn hit_all<P: Pool + ?Sized>(&mut self, hits: &[Hits], _pool: &mut P) {
+        for Hits { request, times } in hits {
+            if R::FIRST_USE_COUNTS || request.kind != Use::FirstUse {
+                self.rule.hit_times(request, *times);
+            } else {
+                (0..*times).for_each(|_| self.rule.tick());
+            }
+        }
+    }
+
+    fn folds_hits(&self) -> bool {
+        R::FOLDS_HITS
     }
 
     #[inline]

@@ -287,3 +287,91 @@ fn an_unknown_name_is_an_error_that_names_those_near_it() {
     let said = error.to_string();
     assert!(said.contains("near it are lru-2, ") && !said.contains("landlord"), "{said}");
 }
+
+/// A policy that folds hits, as an owner uses it who tells it of hits late: once for each id, in
+/// the order of their last, before anything else.
+struct Late {
+    policy: Named,
+    checker: Checker,
+    hits: Vec<Hits>,
+}
+
+impl Late {
+    fn hit(&mut self, request: &Request) {
+        let known = self.hits.iter().position(|hits| hits.request.id == request.id);
+        let before = known.map_or(0, |place| self.hits.remove(place).times);
+        self.hits.push(Hits { request: *request, times: before + 1 });
+    }
+
+    fn tell(&mut self) {
+        self.policy.hit_all(&std::mem::take(&mut self.hits), &mut self.checker);
+    }
+}
+
+proptest! {
+    #[test]
+    fn policies_that_fold_hits_evict_the_same(
+        name in prop::sample::select(
+            NAMES.iter().copied().filter(|name| named(name, 1).unwrap().folds_hits())
+                .collect::<Vec<_>>(),
+        ),
+        capacity in 1_u64..100,
+        steps in prop::collection::vec(
+            prop_oneof![40 => step(false), 60 => (0..4_u32).prop_map(|id| {
+                Step::Request(Request::file(id, weight_of(id)))
+            })],
+            1..300,
+        ),
+    ) {
+        let (mut policy, mut checker) = (named(name, capacity).unwrap(), Checker::default());
+        let mut late =
+            Late { policy: named(name, capacity).unwrap(), checker: Checker::default(), hits: vec![] };
+        policy.grow(IDS);
+        late.policy.grow(IDS);
+        // A hint, and so a cost, is told only when all hits before it were told.
+        let mut told = 0;
+        for step in steps {
+            match step {
+                Step::Request(request) => {
+                    let cost = if told % 3 == 0 { 1 } else { (request.id + told) % 4 };
+                    let request = Request { cost, kind: Use::Read, ..request };
+                    if checker.request(&mut policy, &request) == Outcome::Hit {
+                        late.hit(&request);
+                        continue;
+                    }
+                    late.tell();
+                    late.checker.request(&mut late.policy, &request);
+                }
+                Step::EvictOne => {
+                    late.tell();
+                    policy.evict_one(&mut checker);
+                    late.policy.evict_one(&mut late.checker);
+                }
+                Step::SetCapacity(capacity) => {
+                    late.tell();
+                    policy.set_capacity(capacity, &mut checker);
+                    late.policy.set_capacity(capacity, &mut late.checker);
+                }
+                Step::Remove(id) => {
+                    late.tell();
+                    checker.remove(&mut policy, id);
+                    late.checker.remove(&mut late.policy, id);
+                }
+            }
+            told += 1;
+            prop_assert_eq!(&checker.evicted, &late.checker.evicted, "{}", name);
+        }
+    }
+}
+
+#[test]
+fn the_default_policy_folds_hits_in_a_bounded_time() {
+    let mut policy = named("landlord", 100).unwrap();
+    assert!(policy.folds_hits());
+    policy.grow(4);
+    let mut checker = Checker::default();
+    let files = [(0, 40), (1, 50), (2, 30)].map(|(id, weight)| Request::file(id, weight));
+    files.iter().for_each(|request| _ = checker.request(&mut policy, request));
+    let kept = *files.iter().find(|file| checker.resident.contains_key(&file.id)).unwrap();
+    policy.hit_all(&[Hits { request: kept, times: u32::MAX }], &mut checker);
+}
