@@ -2,7 +2,9 @@
 //!
 //! What no way of loading can beat is the *ceiling*: of all ways to join the run's own files into
 //! reads, the least time that requests at the device's rate and bytes at its bandwidth allow.
+//! `bounds` says what is left of it for a prediction.
 
+mod bounds;
 mod breakdown;
 mod ceiling;
 mod live;

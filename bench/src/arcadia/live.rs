@@ -1,7 +1,9 @@
 //! The real engine behind the kernel's throttle, from cold, all ways in turn.
 
+use super::bounds::{VAIN_MAX, bytes_within};
+use super::ceiling::{Limits, Ways};
 use super::prepared::Prepared;
-use super::{Args, Data, ceiling};
+use super::{Args, Data};
 use crate::rounds::{load_average, median};
 use anyhow::{Context, ensure};
 use seekless::device::DeviceSpec;
@@ -56,7 +58,7 @@ pub(super) fn run(args: &Args, data: &Data, number: usize) -> anyhow::Result<()>
         let &DeviceSpec::Volume { iops, bytes_per_second } = spec else {
             anyhow::bail!("{spec} is no limit: give iops=N,bandwidth=RATE");
         };
-        let ceiling = ceiling::seconds(&own, iops, bytes_per_second);
+        let ways = Ways::new(&own, |_| true, Limits { iops, bytes_per_second });
         let slowed = Slowed::new(&[&prepared.pack], iops, bytes_per_second)?;
         let mut trials: [Vec<Trial>; WAYS.len()] = Default::default();
         for round in 0..args.rounds {
@@ -72,7 +74,7 @@ pub(super) fn run(args: &Args, data: &Data, number: usize) -> anyhow::Result<()>
         let delivered: HashSet<u64> =
             trials.iter().flatten().map(|trial| trial.delivered.value()).collect();
         ensure!(delivered.len() == 1, "the ways delivered different bytes");
-        println!("{}", words(spec, ceiling, needed, &trials));
+        println!("{}", words(spec, &ways, needed, &trials));
     }
     println!("Load average {before:.1} before, {:.1} after.", load_average());
     Ok(())
@@ -178,12 +180,8 @@ fn listed(
     Ok((delivered, None))
 }
 
-fn words(
-    spec: &DeviceSpec,
-    ceiling: f64,
-    needed: u64,
-    trials: &[Vec<Trial>; WAYS.len()],
-) -> String {
+fn words(spec: &DeviceSpec, ways: &Ways, needed: u64, trials: &[Vec<Trial>; WAYS.len()]) -> String {
+    let ceiling = ways.seconds();
     let seconds = |trials: &[Trial]| {
         median(&mut trials.iter().map(|trial| trial.took.as_secs_f64()).collect::<Vec<_>>())
     };
@@ -223,9 +221,13 @@ fn words(
         "median wait",
         "99 %",
     ];
+    let within = ways.seconds_within(bytes_within(needed));
     format!(
-        "{spec}: nothing loads faster than in {ceiling:.3} s ({:.1} times loose)\n\n{}",
+        "{spec}: nothing loads faster than in {ceiling:.3} s ({:.1} times loose), and with at most \
+         {:.0} % of the bytes in vain than in {within:.3} s ({:.2} of that)\n\n{}",
         loose / ceiling,
+        100.0 * VAIN_MAX,
+        ceiling / within,
         table(&header, WAYS.iter().zip(trials).map(row).collect())
     )
 }

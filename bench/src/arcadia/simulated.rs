@@ -4,9 +4,11 @@
 //! *Named known* is told which files the run loads of those that the other runs name: what a better
 //! prediction could come to with the planner as it is. Requests, bytes and waste stand in the order
 //! of the shares: on demand, predicted, named known, list known. A device that is no volume has no
-//! ceiling: there seconds stand in place of the shares.
+//! ceiling: there seconds stand in place of the shares. What was read in vain for a guess is told
+//! apart from what only lay around a file or between two, or was read twice.
 
-use super::{Args, Data, RUNS, breakdown, ceiling};
+use super::ceiling::{Limits, Ways};
+use super::{Args, Data, RUNS, bounds, breakdown};
 use anyhow::Context;
 use seekless::device::units::{format_bytes, format_count};
 use seekless::device::{CostsSource, DeviceSpec};
@@ -28,11 +30,12 @@ const HEADER_BYTES: u64 = 90;
 
 pub(super) fn run(args: &Args, data: &Data) -> anyhow::Result<()> {
     let list = FileList::read(&data.files)?;
-    let (mut rows, mut details) = (Vec::new(), Vec::new());
+    let (mut rows, mut most, mut details) = (Vec::new(), Vec::new(), Vec::new());
     for spec in &args.throttle {
         for (number, name) in RUNS.iter().enumerate() {
             let start = Start::new(args, data, &list, number, spec)?;
             rows.push(start.row(args, name, spec)?);
+            most.extend(bounds::rows(&start, name, spec));
             if args.breakdown {
                 details.extend(breakdown::rows(&start, args, name, spec)?);
             }
@@ -50,10 +53,13 @@ pub(super) fn run(args: &Args, data: &Data) -> anyhow::Result<()> {
         "bytes",
         "needed",
         "wasted",
-        "guessed",
-        "right",
+        "guessed, of these in vain",
+        "other in vain",
     ];
     println!("{}", table(&header, rows));
+    if !most.is_empty() {
+        println!("{}", table(&bounds::HEADER, most));
+    }
     if args.breakdown {
         println!("{}", table(&breakdown::HEADER, details));
     }
@@ -124,18 +130,27 @@ impl Start {
         Ok(Self { archive, loads, naming, model, told })
     }
 
+    /// The run's files, by offset.
+    pub(super) fn own_ids(&self) -> Vec<Id> {
+        let mut ids = self.loads.clone();
+        ids.sort_unstable();
+        ids
+    }
+
+    /// Where they lie.
+    pub(super) fn own(&self) -> Vec<Extent> {
+        self.own_ids().iter().map(|&id| self.archive.extents[id as usize]).collect()
+    }
+
+    pub(super) fn needed_bytes(&self) -> u64 {
+        self.own().iter().map(|extent| extent.bytes).sum()
+    }
+
     fn row(&self, args: &Args, name: &str, spec: &DeviceSpec) -> anyhow::Result<Vec<String>> {
         let settings = |prediction| settings(args, spec, prediction);
-        let mut own: Vec<Extent> =
-            self.loads.iter().map(|&id| self.archive.extents[id as usize]).collect();
-        own.sort_unstable_by_key(|extent| extent.offset);
-        let needed: u64 = own.iter().map(|extent| extent.bytes).sum();
-        let ceiling = match *spec {
-            DeviceSpec::Volume { iops, bytes_per_second } => {
-                Some(ceiling::seconds(&own, iops, bytes_per_second))
-            }
-            _ => None,
-        };
+        let needed = self.needed_bytes();
+        let seconds = |limits| Ways::new(&self.own(), |_| true, limits).seconds();
+        let ceiling = Limits::of(spec).map(seconds);
         let model = || spec.model();
         let without = on_demand(&self.archive, &self.loads, &settings(None), &mut model())?;
         let with = on_demand(
@@ -151,6 +166,7 @@ impl Start {
             &mut model(),
         )?;
         let known = listed(&self.archive, &self.loads, &settings(None), &mut model())?;
+        let guessed_in_vain = with.predicted_bytes - with.predicted_used_bytes;
         let share = |figures: &StoreFigures| {
             let seconds = figures.time_ns as f64 / 1e9;
             match ceiling {
@@ -185,8 +201,8 @@ impl Start {
                 .map(|figures| format!("{:.0}", waste(figures, needed)))
                 .join(", ")
                 + " %",
-            format_bytes(with.predicted_bytes),
-            format_bytes(with.predicted_used_bytes),
+            format!("{}, {}", format_bytes(with.predicted_bytes), format_bytes(guessed_in_vain)),
+            format_bytes(with.bytes.saturating_sub(needed + guessed_in_vain)),
         ])
     }
 }

@@ -304,7 +304,10 @@ impl Planner {
             let span = first..first + count;
             let window = Window { entries, index, span, around_bytes: widest };
             let request_bytes = costs.gap_bytes() / u64::from(at_once);
-            worth.begin(&window, request_bytes, needed, |id| kept.has(id));
+            // What is announced comes in any case. The window must pay by what it adds to that.
+            let is_announced = |id| prediction.is_some_and(|prediction| prediction.announces(id));
+            let is_added = |number: usize| needed(number) && !is_announced(number as Id);
+            worth.begin(&window, request_bytes, is_added, |id| kept.has(id));
         }
         let read = match worth.of(widest) {
             around if around == sides(widest) => whole,

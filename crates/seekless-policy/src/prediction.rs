@@ -88,6 +88,15 @@ enum State {
     Wrong(Bin),
 }
 
+/// How many of the recorded runs have a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Having {
+    #[default]
+    None,
+    Some,
+    All,
+}
+
 /// Follows one program.
 #[derive(Clone, Debug)]
 pub struct Prediction {
@@ -109,8 +118,11 @@ pub struct Prediction {
     is_sorted: bool,
     /// The confidence and kind of each guess in the list, by file; 0 for others.
     listed: Vec<(u16, Bin)>,
-    /// Whether some of the recorded runs have a file and others do not, by file.
-    uncommon: Vec<bool>,
+    /// How many of the recorded runs have a file, by file.
+    having: Vec<Having>,
+    /// How sure it is that a file comes which all of them have, wherever the program is; 0 if that
+    /// is not asked.
+    core_confidence: u32,
     /// Guesses of the list before this one need not be looked at again.
     next: usize,
     loads: u64,
@@ -130,11 +142,14 @@ impl Prediction {
         }
         let rates = model.rates().clone();
         let followers = Followers::new(model.runs());
-        let mut uncommon = vec![false; entries.len()];
-        followers.uncommon().for_each(|id| uncommon[id as usize] = true);
+        let mut having = vec![Having::None; entries.len()];
+        followers.files().for_each(|(id, is_common)| {
+            having[id as usize] = if is_common { Having::All } else { Having::Some };
+        });
         Some(Self {
             followers,
-            uncommon,
+            having,
+            core_confidence: 0,
             successors: Successors::new(model.runs()),
             rates,
             states: vec![State::New; entries.len()],
@@ -193,10 +208,11 @@ impl Prediction {
 
     /// The owner reads the file of this guess ahead.
     pub fn reads(&mut self, id: Id) {
-        let (confidence, bin) = std::mem::replace(&mut self.listed[id as usize], (0, Bin::NONE));
-        if confidence == 0 {
+        if self.confidence(id) == 0 {
             return;
         }
+        let (_, bin) = std::mem::replace(&mut self.listed[id as usize], (0, Bin::NONE));
+        let bin = if bin == Bin::NONE { Bin::CORE } else { bin };
         let bytes = self.entries[id as usize].bytes;
         self.states[id as usize] = State::Ahead(bin);
         self.ahead.push_back((id, self.loads));
@@ -247,13 +263,16 @@ impl Prediction {
         }
     }
 
-    /// Makes the list of guesses anew, if it is old. `worth` says which are worth reading.
-    pub fn refresh(&mut self, worth: impl Fn(&Guess, u64) -> bool) {
+    /// Makes the list of guesses anew, if it is old. `worth` says which are worth reading. If
+    /// `is_far`, a file that all runs have is likely long before its turn
+    /// ([`Prediction::confidence`]).
+    pub fn refresh(&mut self, is_far: bool, worth: impl Fn(&Guess, u64) -> bool) {
         if self.age.is_some_and(|age| age < STALE_AFTER) {
             return;
         }
         self.age = Some(0);
         self.next = 0;
+        self.core_confidence = if is_far { self.rates.of(Bin::CORE) } else { 0 };
         for guess in self.guesses.drain(..) {
             self.listed[guess.id as usize] = (0, Bin::NONE);
         }
@@ -298,7 +317,13 @@ impl Prediction {
     /// is about to load it.
     #[must_use]
     pub fn is_unlikely(&self, id: Id) -> bool {
-        self.uncommon[id as usize] && self.confidence(id) == 0
+        self.having[id as usize] == Having::Some && self.confidence(id) == 0
+    }
+
+    /// Whether `id` is more likely to be loaded than not.
+    #[must_use]
+    pub fn announces(&self, id: Id) -> bool {
+        self.confidence(id) * 2 >= CERTAIN
     }
 
     /// The guess that [`Prediction::next`] gave is not worth a read of its own for now.
@@ -306,11 +331,28 @@ impl Prediction {
         self.next += 1;
     }
 
-    /// How sure it is that `id` will be loaded, of [`CERTAIN`]; 0 if it is not in the list, or was
-    /// loaded or read ahead since.
+    /// How sure it is that `id` will be loaded, of [`CERTAIN`]. 0 if it was loaded or read ahead
+    /// since, or is neither in the list nor, if that is asked, a file that all recorded runs have.
     #[must_use]
     pub fn confidence(&self, id: Id) -> u32 {
-        self.listed[id as usize].0.into()
+        match self.listed[id as usize].0 {
+            0 if self.is_core(id) => self.core_confidence,
+            listed => listed.into(),
+        }
+    }
+
+    /// Whether the turn of `id` is expected to be near: it is in the list of guesses.
+    #[must_use]
+    pub fn is_near(&self, id: Id) -> bool {
+        self.listed[id as usize].0 > 0
+    }
+
+    /// Whether all recorded runs have `id`, and this one has not come to it.
+    fn is_core(&self, id: Id) -> bool {
+        let index = id as usize;
+        self.having[index] == Having::All
+            && self.states[index] == State::New
+            && !self.is_learned[index]
     }
 
     /// How much may be read ahead.

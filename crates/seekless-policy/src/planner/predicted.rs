@@ -15,6 +15,7 @@
 //! other four, on volumes of 500 and 120 requests/s, `s3`, `nvme` and `t7k250`.
 
 use super::{Planner, READ_BYTES_MAX, Start, asked, within};
+use crate::ahead::requests_are_dear;
 use crate::extents::{Extent, cover, joins};
 use crate::id::Id;
 use crate::prediction::{CERTAIN, Guess, Prediction, Score};
@@ -115,8 +116,11 @@ impl Planner {
     /// Makes the list of guesses anew, if it is old.
     pub(super) fn guess_anew(&mut self) {
         let request_bytes = self.balanced(self.costs.gap_bytes());
+        // Long before its turn a file takes memory, and time from what is needed sooner: that pays
+        // where it saves a dear request.
+        let is_far = requests_are_dear(&self.costs);
         if let Some(prediction) = &mut self.prediction {
-            prediction.refresh(|guess, bytes| is_worth(guess, bytes, request_bytes));
+            prediction.refresh(is_far, |guess, bytes| is_worth(guess, bytes, request_bytes));
         }
     }
 
@@ -179,25 +183,45 @@ impl Planner {
         // What there is no room to keep comes in vain.
         let most = self.unrounded(READ_BYTES_MAX).min(self.kept.capacity());
         let held = within(&self.entries, extent);
+        let mut guessed_bytes = 0;
         for number in held.end..self.entries.len() {
             let next = self.entries[number];
             if !joins(extent, next, gap_bytes, most) {
                 break;
             }
             if self.is_guessed(number as Id, least, cached) {
-                extent = cover(extent, next);
+                let wider = cover(extent, next);
+                guessed_bytes += next.bytes;
+                if self.pays(number as Id, wider.bytes - extent.bytes, guessed_bytes) {
+                    (extent, guessed_bytes) = (wider, 0);
+                }
             }
         }
+        guessed_bytes = 0;
         for number in (0..held.start).rev() {
             let previous = self.entries[number];
             if !joins(previous, extent, gap_bytes, most) {
                 break;
             }
             if self.is_guessed(number as Id, least, cached) {
-                extent = cover(previous, extent);
+                let wider = cover(previous, extent);
+                guessed_bytes += previous.bytes;
+                if self.pays(number as Id, wider.bytes - extent.bytes, guessed_bytes) {
+                    (extent, guessed_bytes) = (wider, 0);
+                }
             }
         }
         extent
+    }
+
+    /// Whether a read is to grow by so many bytes up to a guess, of which so many are of guesses. A
+    /// file whose turn is near saves a request. One that is only likely to come some day would come
+    /// with a large read then: it saves the part of a request that these bytes are of that.
+    fn pays(&self, id: Id, added_bytes: u64, guessed_bytes: u64) -> bool {
+        let vain_bytes = u128::from(added_bytes.saturating_sub(guessed_bytes));
+        let saved = u128::from(added_bytes) * u128::from(self.costs.gap_bytes());
+        self.prediction.as_ref().is_some_and(|prediction| prediction.is_near(id))
+            || saved >= vain_bytes * u128::from(READ_BYTES_MAX)
     }
 
     /// Notes the guesses in a read that is about to start.

@@ -301,6 +301,51 @@ fn a_demand_takes_along_what_is_likely_to_follow() {
     assert!(along.bytes > READ_BYTES_MAX - 20_000 && along.bytes <= READ_BYTES_MAX, "{along:?}");
 }
 
+/// Bytes that a program reads, which loads three of 20 files, if it is known to or not.
+fn bytes_read(is_known: bool) -> u64 {
+    let run: Vec<Id> = (0..8000).filter(|id| id % 20 < 3).collect();
+    let entries = extents((0..8000).map(|_| 20_000));
+    let mut planner = Planner::new(entries.clone(), 1, MEMORY, VOLUME);
+    if is_known {
+        let model = Model::train(8000, &[run.clone(), run.clone()]);
+        planner.set_prediction(Prediction::new(model, entries));
+    }
+    let (mut bytes, mut ended) = (0, Ended::default());
+    for &id in &run {
+        planner.loaded(id);
+        if let Answer::Read(start) = planner.demand(id, |_| false) {
+            bytes += start.extent.bytes;
+            planner.ended(start.tag, start.extent.bytes, |_| false, &mut ended);
+        }
+    }
+    bytes
+}
+
+#[test]
+fn around_a_demand_only_that_is_read_which_a_followed_run_announces() {
+    // Two files that come with the first are worth a window of 300 KB to who does not know them.
+    let needed = 400 * 60_000;
+    assert!(bytes_read(false) > needed * 3, "{}", bytes_read(false));
+    assert!(bytes_read(true) < needed * 3 / 2, "{}", bytes_read(true));
+}
+
+#[test]
+fn a_read_grows_to_what_comes_some_day_only_by_what_that_saves() {
+    // The run loads the files from 300 on, and then those before.
+    let entries = extents((0..600).map(|_| 20_000));
+    let run: Vec<Id> = (300..600).chain((0..290).step_by(10)).collect();
+    let model = Model::train(600, &[run.clone(), run]);
+    let read = |id| {
+        let mut planner = Planner::new(entries.clone(), 1, MEMORY, VOLUME);
+        planner.set_prediction(Prediction::new(model.clone(), entries.clone()));
+        planner.guess_anew();
+        planner.with_guesses(entries[id], &|_| false)
+    };
+    assert_eq!(read(145), entries[145], "each lies 180 KB behind the one before");
+    let last = read(599);
+    assert!(last.bytes > READ_BYTES_MAX - 20_000, "those before it lie side by side: {last:?}");
+}
+
 #[test]
 fn guesses_get_reads_of_their_own_only_where_no_demand_waits_for_them() {
     let begun = |costs| {

@@ -62,7 +62,7 @@ impl Model {
         for (number, &id) in run.iter().enumerate() {
             if number % JUDGED_EVERY == 0 {
                 prediction.age = None;
-                prediction.refresh(|_, _| true);
+                prediction.refresh(false, |_, _| true);
                 for &Guess { id, bin, .. } in &prediction.guesses {
                     if bin.is_judged() {
                         self.rates.count(bin, will[id as usize]);

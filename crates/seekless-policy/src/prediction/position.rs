@@ -80,10 +80,10 @@ impl Followers {
         &self.index[first..first + count]
     }
 
-    /// The files that some runs have and others do not.
-    pub(super) fn uncommon(&self) -> impl Iterator<Item = Id> {
-        self.runs.iter().flat_map(|followed| {
-            followed.uncommon.iter().map(|&position| followed.run[position as usize])
+    /// The files that runs have, and whether all runs have them. A file may come several times.
+    pub(super) fn files(&self) -> impl Iterator<Item = (Id, bool)> {
+        self.runs.iter().flat_map(|Followed { run, classes, .. }| {
+            run.iter().zip(classes).map(|(&id, &class)| (id, class == COMMON))
         })
     }
 

@@ -44,6 +44,10 @@ impl Bin {
     /// A kind for what is no guess.
     pub(super) const NONE: Self = Self(u8::MAX);
 
+    /// That of a file which all runs have, far behind a place.
+    pub(super) const CORE: Self =
+        Self(((COMMON as usize * TAKEN + LOOKED_BACK) * DISTANCES + DISTANCES - 1) as u8);
+
     pub(super) fn followed(class: u8, taken: usize, distance: usize) -> Self {
         Self(((usize::from(class) * TAKEN + taken) * DISTANCES + distance) as u8)
     }

@@ -13,7 +13,7 @@ fn follow(runs: &[Vec<Id>]) -> Prediction {
 /// What is guessed with this confidence or more, soonest first.
 fn guessed(prediction: &mut Prediction, least: u32) -> Vec<Id> {
     prediction.age = None;
-    prediction.refresh(|guess, _| guess.confidence >= least);
+    prediction.refresh(false, |guess, _| guess.confidence >= least);
     prediction.guesses.iter().map(|guess| guess.id).collect()
 }
 
@@ -69,6 +69,28 @@ fn a_file_that_is_loaded_again_and_again_is_learned_once() {
     }
     assert!(guessed(&mut prediction, 0).contains(&3), "it may be guessed again");
     assert_eq!(prediction.learned().runs()[1][..], [3, 7, 500, 9]);
+}
+
+#[test]
+fn a_file_that_all_runs_have_is_likely_long_before_its_turn_if_that_is_asked() {
+    let run = |own: u32| (0..600).chain([own]).collect();
+    let mut prediction = follow(&[run(700), run(800)]);
+    prediction.refresh(false, |_, _| true);
+    assert!(prediction.is_near(5) && !prediction.is_near(590));
+    assert_eq!((prediction.confidence(590), prediction.announces(590)), (0, false));
+    prediction.age = None;
+    prediction.refresh(true, |_, _| true);
+    assert!(prediction.announces(590) && !prediction.is_near(590));
+    assert_eq!(prediction.confidence(800), 0, "not all runs have it");
+    prediction.reads(590);
+    assert!(prediction.is_ahead(590) && !prediction.announces(590));
+    // It is loaded, and let go of: that it came in all runs says nothing of a second time.
+    for id in [590, 591] {
+        prediction.loaded(id);
+        prediction.evicted(id);
+        assert_eq!(prediction.confidence(id), 0);
+    }
+    assert_eq!((prediction.score().files, prediction.score().used), (1, 1));
 }
 
 #[test]
@@ -209,7 +231,7 @@ proptest! {
                 0 => prediction.gone_unused(id),
                 1 => prediction.evicted(id),
                 2 => {
-                    prediction.refresh(|_, _| true);
+                    prediction.refresh(id % 2 == 0, |_, _| true);
                     while let Some(guess) = prediction.next(|other, _| other != id) {
                         prop_assert!(guess.confidence > 0 && guess.confidence <= CERTAIN);
                         prediction.reads(guess.id);
@@ -220,6 +242,11 @@ proptest! {
             }
             let Score { bytes, used_bytes, wasted_bytes, .. } = prediction.score();
             prop_assert!(used_bytes + wasted_bytes <= bytes);
+            for id in 0..100 {
+                prop_assert!(prediction.confidence(id) <= CERTAIN);
+                prop_assert!(!prediction.is_near(id) || prediction.confidence(id) > 0);
+                prop_assert!(!prediction.is_ahead(id) || prediction.confidence(id) == 0);
+            }
         }
     }
 }
