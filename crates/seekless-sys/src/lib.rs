@@ -120,6 +120,7 @@ pub mod signals;
 pub mod tracee;
 mod tracepoint;
 pub mod undo;
+pub mod urgent;
 pub mod usage;
 
 pub use folder_lock::lock_folder;
