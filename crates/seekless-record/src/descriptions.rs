@@ -113,6 +113,11 @@ impl Descriptions {
         }
     }
 
+    /// Whether somebody holds it.
+    pub(crate) fn is_held(&self, id: DescriptionId) -> bool {
+        self.slots.get(id as usize).is_some_and(Option::is_some)
+    }
+
     /// Adds a holder.
     pub(crate) fn hold(&mut self, id: DescriptionId) -> DescriptionId {
         if let Some((holders, _)) = &mut self.slots[id as usize] {

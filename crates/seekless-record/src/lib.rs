@@ -98,6 +98,7 @@ mod shared;
 mod sink;
 mod space;
 mod thread;
+mod threads;
 mod touches;
 mod tracer;
 mod works;

@@ -13,6 +13,8 @@ const BATCH_TIME: Duration = Duration::from_millis(250);
 /// If the queue is this long, the program waits for the disk. So memory is bounded, and no row is
 /// lost.
 const QUEUE_ROWS_MAX: usize = 1 << 20;
+/// Fewer rows than this are copied into the queue; more change hands in their own memory.
+const FEW_ROWS: usize = 256;
 
 /// What a recording has at most; nothing beyond is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,9 +32,21 @@ struct Queue {
     taken: u64,
     beyond: u64,
     rows: Vec<Access>,
+    /// Rows that were handed over together.
+    batches: Vec<Vec<Access>>,
+    /// How many rows these are.
+    batched: usize,
+    /// Batches that have been written, for their memory.
+    spare: Vec<Vec<Access>>,
     /// The names of new files, in the order of their numbers.
     names: Vec<String>,
     done: bool,
+}
+
+impl Queue {
+    fn len(&self) -> usize {
+        self.rows.len() + self.batched
+    }
 }
 
 #[derive(Debug, Default)]
@@ -74,6 +88,8 @@ pub(crate) struct Rows {
 pub(crate) struct Sink {
     rows: Rows,
     is_limited: bool,
+    /// Rows that are not queued yet.
+    held: Vec<Access>,
     writer: Option<JoinHandle<Written>>,
 }
 
@@ -92,7 +108,7 @@ impl Sink {
             .spawn(move || write(&theirs, Written { spool, lost: 0, error: None }, live))?;
         let rows = Rows { shared, files: Arc::default() };
         let is_limited = limits != Limits::default();
-        Ok(Self { rows, is_limited, writer: Some(writer) })
+        Ok(Self { rows, is_limited, held: Vec::new(), writer: Some(writer) })
     }
 
     /// Another end, for another thread. What it pushes after [`Sink::finish`] is lost.
@@ -111,6 +127,29 @@ impl Sink {
     /// As [`Rows::push`].
     pub(crate) fn push(&self, access: Access) -> bool {
         self.rows.push(access)
+    }
+
+    /// As [`Sink::push`], for a caller that calls [`Sink::hand_over`] before it waits: many rows
+    /// take the lock once.
+    pub(crate) fn hold(&mut self, access: Access) -> bool {
+        if self.is_limited {
+            return self.push(access);
+        }
+        if self.held.capacity() < BATCH_ROWS {
+            self.held.reserve_exact(BATCH_ROWS);
+        }
+        self.held.push(access);
+        if self.held.len() >= BATCH_ROWS {
+            self.hand_over();
+        }
+        true
+    }
+
+    /// Queues the rows that are held.
+    pub(crate) fn hand_over(&mut self) {
+        if !self.held.is_empty() {
+            self.rows.push_all(&mut self.held);
+        }
     }
 
     /// Whether nothing more is taken from `now_ns` on.
@@ -139,7 +178,8 @@ impl Sink {
         self.writer.take()?.join().ok()
     }
 
-    fn end(&self) {
+    fn end(&mut self) {
+        self.hand_over();
         self.rows.shared.lock().done = true;
         self.rows.shared.more.notify_one();
     }
@@ -157,6 +197,32 @@ impl Rows {
         names.append(&mut queue.names);
         rows.append(&mut queue.rows);
         self.shared.room.notify_all();
+    }
+
+    /// Takes rows of a recording without limits, and leaves the memory of others.
+    fn push_all(&self, rows: &mut Vec<Access>) {
+        let mut queue = self.room();
+        let before = queue.len();
+        queue.taken += rows.len() as u64;
+        if rows.len() < FEW_ROWS {
+            queue.rows.append(rows);
+        } else {
+            queue.batched += rows.len();
+            let spare = queue.spare.pop().unwrap_or_default();
+            queue.batches.push(std::mem::replace(rows, spare));
+        }
+        if before < BATCH_ROWS && queue.len() >= BATCH_ROWS {
+            self.shared.more.notify_one();
+        }
+    }
+
+    /// The queue, once it has room.
+    fn room(&self) -> MutexGuard<'_, Queue> {
+        let mut queue = self.shared.lock();
+        while queue.len() >= QUEUE_ROWS_MAX {
+            queue = self.shared.room.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+        queue
     }
 
     /// The number of the file with this absolute name.
@@ -181,7 +247,7 @@ impl Rows {
 
     /// Takes a row. False if it is beyond the limits of the recording.
     pub(crate) fn push(&self, access: Access) -> bool {
-        let mut queue = self.shared.lock();
+        let mut queue = self.room();
         let Limits { time_ns, rows } = queue.limits;
         if time_ns.is_some_and(|most| access.time_ns >= most)
             || rows.is_some_and(|most| queue.taken >= most)
@@ -190,11 +256,8 @@ impl Rows {
             return false;
         }
         queue.taken += 1;
-        while queue.rows.len() >= QUEUE_ROWS_MAX {
-            queue = self.shared.room.wait(queue).unwrap_or_else(PoisonError::into_inner);
-        }
         queue.rows.push(access);
-        if queue.rows.len() == BATCH_ROWS {
+        if queue.len() == BATCH_ROWS {
             self.shared.more.notify_one();
         }
         true
@@ -214,44 +277,72 @@ impl Drop for Sink {
     }
 }
 
+/// What the writing thread has taken out of the queue.
+#[derive(Default)]
+struct Taken {
+    names: Vec<String>,
+    batches: Vec<Vec<Access>>,
+    /// It is the end.
+    done: bool,
+    /// The time is up.
+    late: bool,
+}
+
 fn write(shared: &Shared, mut written: Written, live: Option<Live>) -> Written {
-    let mut names = Vec::new();
-    let mut rows = Vec::new();
+    let mut taken = Taken::default();
     loop {
-        let (done, late) = take(shared, &mut names, &mut rows);
+        take(shared, &mut taken);
         shared.room.notify_all();
         if let Some(live) = &live {
-            live.count(&names, &rows);
-        }
-        for name in names.drain(..) {
-            written.spool.file(name); // its number is the sink's: both count up from 0
-        }
-        for access in rows.drain(..) {
-            if written.error.is_some() {
-                written.lost += 1;
-            } else if let Err(error) = written.spool.push(access) {
-                written.error = Some(error);
-                written.lost += 1;
+            let mut names = taken.names.as_slice();
+            for rows in &taken.batches {
+                live.count(std::mem::take(&mut names), rows);
             }
         }
-        if (done || late) && written.error.is_none() {
+        for name in taken.names.drain(..) {
+            written.spool.file(name); // its number is the sink's: both count up from 0
+        }
+        for rows in &mut taken.batches {
+            write_rows(rows, &mut written);
+            rows.clear();
+        }
+        if (taken.done || taken.late) && written.error.is_none() {
             written.error = written.spool.flush().err();
         }
-        if done {
+        if taken.done {
             return written;
         }
     }
 }
 
-/// Waits for a full batch, for the end, or until the time is up. Returns whether it is the end, and
-/// whether the time is up.
-fn take(shared: &Shared, names: &mut Vec<String>, rows: &mut Vec<Access>) -> (bool, bool) {
+fn write_rows(rows: &[Access], written: &mut Written) {
+    let before = match written.error {
+        Some(_) => 0,
+        None => match written.spool.push_all(rows) {
+            Ok(()) => return,
+            Err((before, error)) => {
+                written.error = Some(error);
+                before
+            }
+        },
+    };
+    written.lost += (rows.len() - before) as u64;
+}
+
+/// Waits for a full batch, for the end, or until the time is up, and takes all that there is. Gives
+/// the memory of written batches back.
+fn take(shared: &Shared, taken: &mut Taken) {
     let queue = shared.lock();
-    let waited = shared.more.wait_timeout_while(queue, BATCH_TIME, |queue| {
-        queue.rows.len() < BATCH_ROWS && !queue.done
-    });
+    let waited = shared
+        .more
+        .wait_timeout_while(queue, BATCH_TIME, |queue| queue.len() < BATCH_ROWS && !queue.done);
     let (mut queue, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
-    names.append(&mut queue.names);
-    std::mem::swap(&mut queue.rows, rows);
-    (queue.done, timeout.timed_out())
+    taken.names.append(&mut queue.names);
+    let rows = taken.batches.pop().unwrap_or_default();
+    queue.spare.append(&mut taken.batches);
+    let rows = std::mem::replace(&mut queue.rows, rows);
+    taken.batches.append(&mut queue.batches);
+    taken.batches.push(rows);
+    queue.batched = 0;
+    (taken.done, taken.late) = (queue.done, timeout.timed_out());
 }

@@ -10,6 +10,7 @@ mod leave;
 mod life;
 mod look;
 mod notified;
+mod read_again;
 mod rows;
 mod rundown;
 mod tables;
@@ -39,11 +40,11 @@ use crate::recorded::{Status, Summary};
 use crate::selection::Selection;
 use crate::sink::Sink;
 use crate::thread::{Pending, Thread};
+use crate::threads::Threads;
 use hashbrown::{HashMap, HashSet};
 use seekless_sys::seccomp::MARK;
 use seekless_sys::signals::{self, Forwarding};
 use seekless_sys::tracee::{self, Stop, Until};
-use seekless_trace::FileId;
 use std::io;
 use std::sync::Arc;
 use std::time::Instant;
@@ -113,7 +114,7 @@ pub(crate) struct Tracer {
     /// By number of a mount: whether its files can give privileges that we can look up without
     /// asking a server.
     mounts: HashMap<u64, bool>,
-    threads: HashMap<i32, Thread, foldhash::fast::RandomState>,
+    threads: Threads,
     /// Threads that stopped before the event of their parent's fork or clone: the stop, and when it
     /// was.
     early: HashMap<i32, (Stop, u64)>,
@@ -127,8 +128,8 @@ pub(crate) struct Tracer {
     looker: Option<Looker>,
     /// What comes into the cache of mapped files, if page faults are not told.
     arrivals: Option<Arrivals>,
-    /// Files that were opened, to count each once.
-    opened: HashSet<FileId, foldhash::fast::RandomState>,
+    /// Which files were opened, by their numbers, to count each once.
+    opened: Vec<bool>,
 }
 
 /// The result when the last process has ended.
@@ -179,7 +180,7 @@ impl Tracer {
             forwarding: None,
             last_signal: (0, false, 0),
             summary: Summary { processes: 1, ..Summary::default() },
-            opened: HashSet::default(),
+            opened: Vec::new(),
             looker: looks.then(Looker::default),
             arrivals: None,
         }

@@ -36,6 +36,8 @@ enum Place {
     StandardOutput,
     /// No place: a file that goes with its last descriptor. The name is for messages.
     Nowhere(PathBuf),
+    /// As [`Place::Nowhere`], in the folder of this path.
+    UnnamedBeside(PathBuf),
 }
 
 impl Destination {
@@ -61,6 +63,12 @@ impl Destination {
         Self { place: Place::Nowhere(path.into()), replace: false }
     }
 
+    /// As [`Destination::nowhere`], on the file system of `path`, whose folder must be there.
+    #[must_use]
+    pub fn unnamed_beside(path: impl Into<PathBuf>) -> Self {
+        Self { place: Place::UnnamedBeside(path.into()), replace: false }
+    }
+
     /// The same, where a file that is there may be replaced if `force`.
     #[must_use]
     pub fn replacing(self, force: bool) -> Self {
@@ -71,7 +79,7 @@ impl Destination {
     #[must_use]
     pub fn path(&self) -> &Path {
         match &self.place {
-            Place::File(path) | Place::Nowhere(path) => path,
+            Place::File(path) | Place::Nowhere(path) | Place::UnnamedBeside(path) => path,
             Place::StandardOutput => Path::new("standard output"),
         }
     }
@@ -81,7 +89,7 @@ impl Destination {
     pub fn file(&self) -> Option<&Path> {
         match &self.place {
             Place::File(path) => Some(path),
-            Place::StandardOutput | Place::Nowhere(_) => None,
+            Place::StandardOutput | Place::Nowhere(_) | Place::UnnamedBeside(_) => None,
         }
     }
 
@@ -97,7 +105,7 @@ impl Destination {
     /// As [`Destination::create`], but for what only writing shows.
     pub fn check(&self, content: Content) -> Result<(), Error> {
         match &self.place {
-            Place::Nowhere(_) => Ok(()),
+            Place::Nowhere(_) | Place::UnnamedBeside(_) => Ok(()),
             Place::StandardOutput if content == Content::Binary && io::stdout().is_terminal() => Err(self
                 .unfit(
                     "is a terminal, which cannot show what is not text: name a file with -o, or use a pipe",
@@ -136,6 +144,7 @@ impl Destination {
         self.check(content)?;
         let draft = match (&self.place, content) {
             (Place::File(path), _) => Draft::beside(path),
+            (Place::UnnamedBeside(path), _) => Draft::unnamed_in(draft::folder(path)),
             (Place::StandardOutput, Content::Text) => Draft::standard_output(),
             (Place::StandardOutput, Content::Binary) | (Place::Nowhere(_), _) => Draft::nowhere(),
         };
@@ -149,7 +158,9 @@ impl Destination {
     /// A temporary file cannot be made.
     pub fn scratch(&self) -> io::Result<File> {
         match &self.place {
-            Place::File(path) => tempfile::tempfile_in(draft::folder(path)),
+            Place::File(path) | Place::UnnamedBeside(path) => {
+                tempfile::tempfile_in(draft::folder(path))
+            }
             Place::StandardOutput | Place::Nowhere(_) => tempfile::tempfile(),
         }
     }
@@ -228,7 +239,7 @@ impl Output {
         let published = match &destination.place {
             Place::File(path) => draft.place(path, destination.replace),
             Place::StandardOutput => draft.copy_to_standard_output(),
-            Place::Nowhere(_) => Ok(()),
+            Place::Nowhere(_) | Place::UnnamedBeside(_) => Ok(()),
         };
         match published {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(destination.exists()),

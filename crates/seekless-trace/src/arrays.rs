@@ -1,11 +1,13 @@
-//! Turns rows into Arrow columns, for the Parquet encoder and for the spool.
+//! Turns rows into Arrow columns, for the spool.
 
 use crate::Access;
-use arrow_array::{ArrayRef, Int32Array, Int64Array, UInt32Array, UInt64Array};
+use arrow_array::types::{ArrowPrimitiveType, Int32Type, UInt64Type};
+use arrow_array::{ArrayRef, Int64Array, PrimitiveArray, UInt32Array, UInt64Array};
+use arrow_buffer::{BooleanBuffer, NullBuffer};
 use std::sync::Arc;
 
-/// The columns of `rows`, in the order of the schema. The caller passes those in which the two
-/// formats differ.
+/// The columns of `rows`, in the order of the schema. The caller passes those that are not plain
+/// numbers of a row.
 pub(crate) fn columns(
     rows: &[Access],
     op: ArrayRef,
@@ -22,15 +24,15 @@ pub(crate) fn columns(
         path,
         Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.offset))),
         u64s(rows, |row| row.bytes),
-        optional_u64s(rows, |row| row.latency_ns),
-        Arc::new(rows.iter().map(|row| row.error).collect::<Int32Array>()),
-        optional_u64s(rows, |row| row.file_bytes),
-        optional_u64s(rows, |row| row.device),
-        optional_u64s(rows, |row| row.inode),
+        optional::<UInt64Type>(rows, |row| row.latency_ns),
+        optional::<Int32Type>(rows, |row| row.error),
+        optional::<UInt64Type>(rows, |row| row.file_bytes),
+        optional::<UInt64Type>(rows, |row| row.device),
+        optional::<UInt64Type>(rows, |row| row.inode),
     ]
 }
 
-pub(crate) fn u32s(rows: &[Access], field: impl Fn(&Access) -> u32) -> ArrayRef {
+fn u32s(rows: &[Access], field: impl Fn(&Access) -> u32) -> ArrayRef {
     Arc::new(UInt32Array::from_iter_values(rows.iter().map(field)))
 }
 
@@ -38,6 +40,20 @@ fn u64s(rows: &[Access], field: impl Fn(&Access) -> u64) -> ArrayRef {
     Arc::new(UInt64Array::from_iter_values(rows.iter().map(field)))
 }
 
-fn optional_u64s(rows: &[Access], field: impl Fn(&Access) -> Option<u64>) -> ArrayRef {
-    Arc::new(rows.iter().map(field).collect::<UInt64Array>())
+/// Values and gaps apart, which is several times as fast as one value after another.
+fn optional<T: ArrowPrimitiveType>(
+    rows: &[Access],
+    field: impl Fn(&Access) -> Option<T::Native>,
+) -> ArrayRef
+where
+    T::Native: Default,
+{
+    let present = BooleanBuffer::collect_bool(rows.len(), |at| field(&rows[at]).is_some());
+    let present = NullBuffer::new(present);
+    if present.null_count() == rows.len() {
+        return Arc::new(PrimitiveArray::<T>::new_null(rows.len()));
+    }
+    let values: Vec<T::Native> = rows.iter().map(|row| field(row).unwrap_or_default()).collect();
+    let gaps = Some(present).filter(|present| present.null_count() > 0);
+    Arc::new(PrimitiveArray::<T>::new(values.into(), gaps))
 }

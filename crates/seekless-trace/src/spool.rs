@@ -43,9 +43,15 @@ pub struct SpoolWriter {
     /// Encodes messages into a buffer, from which they are sealed and written to `out`.
     stream: StreamWriter<Vec<u8>>,
     files: Files,
+    /// The trace so far. `None` if it could not be written: then it is made of the spool.
+    trace: Option<Writer>,
+    /// The number that the trace has for a file, by the spool's.
+    numbers: Vec<FileId>,
     rows: Vec<Access>,
-    /// The path of each of these rows; `None` unless it is the first that mentions its file.
-    paths: Vec<Option<String>>,
+    /// The spool's number for the file of each of these rows.
+    numbered: Vec<FileId>,
+    /// The names of the files that are new in these rows, each with the place of its row.
+    names: Vec<(usize, String)>,
     oldest: Option<Instant>,
     metadata: Metadata,
     saved: Metadata,
@@ -68,8 +74,11 @@ impl SpoolWriter {
             out: BufWriter::with_capacity(1 << 18, file),
             stream: stream.map_err(|error| failed(path, error))?,
             files: Files::default(),
+            trace: Writer::beside(path).ok(),
+            numbers: Vec::new(),
             rows: Vec::with_capacity(BATCH_ROWS),
-            paths: Vec::with_capacity(BATCH_ROWS),
+            numbered: Vec::with_capacity(BATCH_ROWS),
+            names: Vec::new(),
             oldest: None,
             metadata: metadata.clone(),
             saved: metadata.clone(),
@@ -95,13 +104,54 @@ impl SpoolWriter {
     /// # Errors
     /// `access.file` is not from [`SpoolWriter::file`], or a full batch could not be written.
     pub fn push(&mut self, access: Access) -> Result<()> {
-        let Some(Mention { file, path }) = self.files.mention(access.file) else {
-            let message = format!("file number {} was not given by this spool", access.file);
-            return Err(Error::new(ErrorKind::Usage, &self.path, message));
+        self.push_all(std::slice::from_ref(&access)).map_err(|(_, error)| error)
+    }
+
+    /// Adds rows as [`SpoolWriter::push`] does, and looks at the clock once.
+    ///
+    /// # Errors
+    /// As [`SpoolWriter::push`]. Also returns how many of them were added before.
+    pub fn push_all(&mut self, rows: &[Access]) -> Result<(), (usize, Error)> {
+        let mut added = 0;
+        while added < rows.len() {
+            let room = BATCH_ROWS - self.rows.len();
+            let part = &rows[added..rows.len().min(added + room)];
+            self.add(part).map_err(|(before, error)| (added + before, error))?;
+            added += part.len();
+        }
+        self.flush_if_due().map_err(|error| (added, error))
+    }
+
+    /// Adds rows, for which the batch has room.
+    fn add(&mut self, part: &[Access]) -> Result<(), (usize, Error)> {
+        let first = self.rows.len();
+        for (at, access) in part.iter().enumerate() {
+            let Some(Mention { file, path }) = self.files.mention(access.file) else {
+                self.rows.extend_from_slice(&part[..at]);
+                let message = format!("file number {} was not given by this spool", access.file);
+                return Err((at, Error::new(ErrorKind::Usage, &self.path, message)));
+            };
+            if let Some(path) = path {
+                self.numbers.extend(self.trace.as_mut().map(|trace| trace.file(&path)));
+                self.names.push((first + at, path));
+            }
+            self.numbered.push(file);
+            if let Some(trace) = &mut self.trace
+                && trace.push(Access { file: self.numbers[file as usize], ..*access }).is_err()
+            {
+                self.trace = None; // the spool has it all
+            }
+        }
+        let written = match part.len() {
+            BATCH_ROWS => self.write_rows(part), // from where they are
+            _ => {
+                self.rows.extend_from_slice(part);
+                Ok(())
+            }
         };
-        self.rows.push(Access { file, ..access });
-        self.paths.push(path);
-        if self.rows.len() >= BATCH_ROWS { self.flush() } else { self.flush_if_due() }
+        let is_full = self.numbered.is_empty() || self.numbered.len() >= BATCH_ROWS;
+        let written = written.and_then(|()| if is_full { self.flush() } else { Ok(()) });
+        written.map_err(|error| (part.len().saturating_sub(1), error))
     }
 
     /// What the trace will say about itself. Changes are written with the next batch.
@@ -128,10 +178,11 @@ impl SpoolWriter {
     /// The batch could not be written.
     pub fn flush(&mut self) -> Result<()> {
         if !self.rows.is_empty() {
-            let batch = rows::encode(&self.rows, &self.paths);
-            self.write(batch)?;
+            let rows = std::mem::take(&mut self.rows);
+            let written = self.write_rows(&rows);
+            self.rows = rows;
+            written?;
             self.rows.clear();
-            self.paths.clear();
         }
         if self.metadata != self.saved {
             self.write(rows::encode_metadata(&self.metadata))?;
@@ -147,15 +198,35 @@ impl SpoolWriter {
     /// The trace could not be written, or exists and may not be replaced. The spool is kept then,
     /// for `seekless trace recover`.
     pub fn finish_into(mut self, out: impl Into<Destination>) -> Result<Summary> {
+        let out = out.into();
         self.flush()?;
+        let made = self.trace.take().and_then(|mut trace| {
+            *trace.metadata_mut() = self.metadata.clone();
+            trace.finish_at(&out).ok()
+        });
+        // A second attempt also finds out what is wrong with the output.
+        let summary = made.map_or_else(|| self.convert_into(&out), Ok)?;
+        std::fs::remove_file(&self.path)
+            .map_err(|error| Error::io(&self.path, "could not be deleted", error))?;
+        Ok(summary)
+    }
+
+    /// Ends the spool, reads it, and writes its rows as the trace at `out`.
+    fn convert_into(&mut self, out: impl Into<Destination>) -> Result<Summary> {
         self.stream.finish().map_err(|error| failed(&self.path, error))?;
         self.write_message()?;
         self.sync_buffer()?;
         let (summary, left) = convert(&self.path, out, Damage::IsAnError)?;
         debug_assert_eq!(left, Left::default());
-        std::fs::remove_file(&self.path)
-            .map_err(|error| Error::io(&self.path, "could not be deleted", error))?;
         Ok(summary)
+    }
+
+    /// Writes a batch of these rows, whose numbers and names have been noted.
+    fn write_rows(&mut self, rows: &[Access]) -> Result<()> {
+        self.write(rows::encode(rows, &self.numbered, &self.names))?;
+        self.numbered.clear();
+        self.names.clear();
+        Ok(())
     }
 
     fn write(
@@ -172,8 +243,7 @@ impl SpoolWriter {
     /// Seals and writes what the stream has encoded.
     fn write_message(&mut self) -> Result<()> {
         let message = self.stream.get_mut();
-        seal::seal(message);
-        let written = self.out.write_all(message);
+        let written = seal::write_sealed(message, &mut self.out);
         message.clear();
         written.map_err(|error| failed(&self.path, error.into()))
     }

@@ -13,7 +13,11 @@ mod load_group;
 mod loads;
 mod merge;
 mod merged;
+mod name_columns;
+mod row_group;
 mod spill;
+mod times;
+mod window;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::names::Names;
@@ -22,9 +26,11 @@ use encoder::Encoder;
 pub(crate) use loads::Loads;
 use seekless_sys::output::{Content, Destination, Output};
 use spill::Spills;
+use std::io::{self, Seek};
 use std::path::Path;
+use window::Window;
 
-/// Rows sorted at a time, which take 25 MB.
+/// Rows that wait at most, which take 31 MB.
 const WINDOW_ROWS: usize = 1 << 18;
 /// Late rows kept in memory until they are spilled.
 const LATE_ROWS: usize = 1 << 18;
@@ -51,9 +57,8 @@ pub struct Writer {
     metadata: Metadata,
     names: Names,
     encoder: Encoder,
-    window: Vec<Access>,
+    window: Window,
     window_rows: usize,
-    sorted: bool,
     written: Option<(u32, u64)>,
     late: Vec<Access>,
     spills: Spills,
@@ -75,6 +80,11 @@ impl Writer {
         Self::with_window(Destination::nowhere(path), Metadata::default(), WINDOW_ROWS)
     }
 
+    /// Starts a trace in a file without a name beside `path`. [`Writer::finish_at`] ends it.
+    pub(crate) fn beside(path: &Path) -> Result<Self> {
+        Self::with_window(Destination::unnamed_beside(path), Metadata::default(), WINDOW_ROWS)
+    }
+
     /// As [`Writer::create`]. Tests use a small window, so that few rows reach every path of the
     /// code.
     fn with_window(out: Destination, metadata: Metadata, window_rows: usize) -> Result<Self> {
@@ -82,9 +92,8 @@ impl Writer {
             encoder: Encoder::create(out.create(Content::Binary)?)?,
             metadata,
             names: Names::default(),
-            window: Vec::new(),
+            window: Window::default(),
             window_rows: window_rows.max(2),
-            sorted: true,
             written: None,
             late: Vec::new(),
             spills: Spills::new(out.clone()),
@@ -124,7 +133,6 @@ impl Writer {
         if self.written.is_some_and(|written| key < written) {
             return self.push_late(access);
         }
-        self.sorted &= self.window.last().is_none_or(|last| last.key() <= key);
         self.window.push(access);
         if self.window.len() >= self.window_rows { self.write_older_half() } else { Ok(()) }
     }
@@ -160,20 +168,14 @@ impl Writer {
         Ok(())
     }
 
-    fn sort_window(&mut self) {
-        if !self.sorted {
-            // Stable: rows of one instant stay in the order they came. Keys are smaller than rows.
-            self.window.sort_by_cached_key(Access::key);
-            self.sorted = true;
-        }
+    fn write_older_half(&mut self) -> Result<()> {
+        self.write_oldest(self.window.len() / 2)
     }
 
-    fn write_older_half(&mut self) -> Result<()> {
-        self.sort_window();
-        let half = self.window.len() / 2;
-        self.encoder.write(&self.window[..half], &self.names)?;
-        self.written = Some(self.window[half - 1].key());
-        self.window.drain(..half);
+    fn write_oldest(&mut self, rows: usize) -> Result<()> {
+        let (encoder, names) = (&mut self.encoder, &self.names);
+        let last = self.window.take(rows, |rows| encoder.write(rows, names))?;
+        self.written = last.or(self.written);
         Ok(())
     }
 
@@ -187,6 +189,20 @@ impl Writer {
         Ok(summary)
     }
 
+    /// As [`Writer::finish`], at another place than where the rows were written: they are copied.
+    ///
+    /// # Errors
+    /// As [`Writer::create`] and [`Writer::finish`].
+    pub(crate) fn finish_at(self, place: &Destination) -> Result<Summary> {
+        let out = place.create(Content::Binary)?;
+        let (written, summary) = self.write_rest()?;
+        let mut rows = merge::again(&written)?;
+        let copied = rows.rewind().and_then(|()| io::copy(&mut rows, &mut out.file()));
+        copied.map_err(|error| Error::io(place.path(), "could not be written", error))?;
+        out.publish()?;
+        Ok(summary)
+    }
+
     /// Ends a temporary trace, and opens it.
     pub(crate) fn into_trace(self) -> Result<Trace> {
         let (out, _) = self.write_rest()?;
@@ -194,16 +210,15 @@ impl Writer {
     }
 
     fn write_rest(mut self) -> Result<(Output, Summary)> {
-        self.sort_window();
-        self.encoder.write(&self.window, &self.names)?;
-        self.window = Vec::new();
+        self.write_oldest(self.window.len())?;
+        self.window = Window::default();
         if self.late_rows > 0 {
             self.late.sort_by_key(Access::key);
             let late = std::mem::take(&mut self.late);
             self.encoder = merge::merge(&self.out, self.encoder, self.spills, late, &self.names)?;
         }
         let (rows, files) = (self.encoder.rows(), self.encoder.files());
-        let out = self.encoder.finish(&self.metadata)?;
+        let out = self.encoder.finish(&self.metadata, &self.names)?;
         Ok((out, Summary { rows, files, late: self.late_rows }))
     }
 }

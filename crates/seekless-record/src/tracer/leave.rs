@@ -12,17 +12,21 @@ use seekless_trace::{Access, Op};
 use std::sync::Arc;
 
 /// The kernel will restart the call (ERESTARTSYS and similar results), so this exit does not count.
-const RESTARTED: std::ops::RangeInclusive<i64> = -516..=-512;
+pub(super) const RESTARTED: std::ops::RangeInclusive<i64> = -516..=-512;
 const ERRORS: std::ops::Range<i64> = -4095..0;
 const CLOSE_RANGE_UNSHARE: u64 = libc::CLOSE_RANGE_UNSHARE as u64;
+
+/// The outcome of a call, by its result in the register.
+pub(super) fn outcome(result: i64) -> Outcome {
+    if ERRORS.contains(&result) { Err(-result as i32) } else { Ok(result as u64) }
+}
 
 impl Tracer {
     pub(super) fn leave(&mut self, tid: i32, pending: &Pending, result: i64) {
         if RESTARTED.contains(&result) && pending.call != Call::Close {
             return;
         }
-        let outcome =
-            if ERRORS.contains(&result) { Err(-result as i32) } else { Ok(result as u64) };
+        let outcome = outcome(result);
         let at = Moment { time_ns: pending.time_ns, ..self.moment(tid) };
         match pending.call {
             Call::Open(names, flags) => self.opened(tid, pending, Some(names), flags, at, outcome),

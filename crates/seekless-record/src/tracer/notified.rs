@@ -140,7 +140,7 @@ impl Tracer {
         let asked = pending.arguments[2].min(TRANSFER_BYTES_MAX);
         match (pending.call, pending.from) {
             (Call::Read(offset), Some(id)) => {
-                let offset = explicit(pending, offset);
+                let offset = explicit(&pending.arguments, offset);
                 self.foreseen_bytes(tid, pending.descriptor(0), id, offset, asked)
             }
             (Call::Write(_), _) => asked as i64,

@@ -24,7 +24,10 @@ impl Tracer {
     pub(super) fn emit(&mut self, access: Access) {
         let (op, file, bytes) = (access.op, access.file, access.bytes);
         let (failed, seen) = (access.error.is_some(), access.latency_ns.is_some());
-        if !self.sink.push(access) {
+        // What is told comes many at a time.
+        let is_taken =
+            if self.told.is_some() { self.sink.hold(access) } else { self.sink.push(access) };
+        if !is_taken {
             return;
         }
         self.summary.accesses += 1;
@@ -32,7 +35,7 @@ impl Tracer {
             Op::Open if failed => self.summary.failed_opens += 1,
             Op::Open => {
                 self.summary.opens += u64::from(seen);
-                self.summary.files += u64::from(self.opened.insert(file));
+                self.summary.files += u64::from(self.is_first_open(file));
             }
             Op::Read => self.summary.bytes_read += bytes,
             Op::Write => self.summary.bytes_written += bytes,
@@ -40,6 +43,15 @@ impl Tracer {
             Op::Fetch => self.summary.fetches.count(bytes),
             _ => {}
         }
+    }
+
+    /// Whether this is the file's first open. Notes it.
+    fn is_first_open(&mut self, file: FileId) -> bool {
+        let at = file as usize;
+        if self.opened.len() <= at {
+            self.opened.resize(at + 1, false);
+        }
+        !std::mem::replace(&mut self.opened[at], true)
     }
 
     /// Emits the `load` row: every byte of an open file has been read.

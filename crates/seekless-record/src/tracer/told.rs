@@ -6,6 +6,7 @@
 //! twice, and at its exec, so that the files that it starts with can be looked up.
 
 use super::Tracer;
+use super::read_again::LastRead;
 use super::rows::{identified, row};
 use crate::arch;
 use crate::call::Call as Kind;
@@ -48,6 +49,8 @@ pub(super) struct Told {
     /// The current call, and its files: descriptor and key.
     call: Option<Call>,
     keys: [(i32, u64); 2],
+    /// The last event, if that was a read and nothing has changed since.
+    last_read: Option<LastRead>,
     rings: Rings,
 }
 
@@ -165,7 +168,7 @@ impl Tracer {
             self.take_stops(&mut events)?;
             // Asked before what it told is taken: then nothing comes after that.
             let is_over = self.status.is_some() && !events.has_any();
-            events.take(|event| self.hear(event));
+            self.hear_all(&mut events);
             if is_over {
                 break;
             }
@@ -205,12 +208,14 @@ impl Tracer {
                     self.note_end(tid, Status::Killed { signal, core })
                 }
                 Stop::Event(_) => {
-                    events.take(|event| self.hear(event)); // its exec, while its files are there
+                    self.hear_all(events); // its exec, while its files are there
                     self.summary.lost += u64::from(self.go_on(tid, 0).is_err());
                 }
                 _ => {
                     self.now_ns = self.elapsed_ns();
-                    self.threads.entry(tid).or_insert_with(|| Thread::new(tid));
+                    if !self.threads.contains_key(&tid) {
+                        self.threads.insert(tid, Thread::new(tid));
+                    }
                     self.stopped(tid, stop);
                 }
             }
@@ -227,7 +232,24 @@ impl Tracer {
         }
     }
 
-    pub(super) fn hear(&mut self, event: Event<'_>) {
+    /// Takes what has been told.
+    pub(super) fn hear_all(&mut self, events: &mut CallEvents) {
+        if let Some(told) = &mut self.told {
+            told.last_read = None; // a stop may have changed the tables meanwhile
+        }
+        events.take(|event| self.hear(event));
+        self.sink.hand_over();
+    }
+
+    fn hear(&mut self, event: Event<'_>) {
+        let Some(told) = &mut self.told else { return };
+        let last_read = told.last_read.take();
+        if let (Event::Called(which, call), Some(last)) = (&event, last_read)
+            && self.read_again(last, *which, call)
+        {
+            self.set_last_read(last_read);
+            return;
+        }
         let Some(told) = &mut self.told else { return };
         match event {
             Event::Called(which, call @ Call { number: RING_READ..=RING_SYNC, .. }) => {
@@ -291,7 +313,19 @@ impl Tracer {
         if self.begin_told(which, call).is_none() {
             return;
         }
+        let pending = self.threads.get(&which.tid).and_then(|thread| thread.pending.as_ref());
+        let read = pending.filter(|pending| matches!(pending.call, Kind::Read(_)));
+        let id = read.and_then(|pending| pending.from);
         self.finish_told(which.tid, call);
+        if id.is_some() && !(RING_READ..=RING_SYNC).contains(&call.number) {
+            self.set_last_read(self.last_read(which, &call, id));
+        }
+    }
+
+    fn set_last_read(&mut self, last: Option<LastRead>) {
+        if let Some(told) = &mut self.told {
+            told.last_read = last;
+        }
     }
 
     /// A request of a ring, whose thread may be in a call meanwhile.

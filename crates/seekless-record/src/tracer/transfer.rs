@@ -20,8 +20,8 @@ impl Tracer {
         outcome: Outcome,
     ) {
         let (from, into) = match pending.call {
-            Call::Read(offset) => (explicit(pending, offset), None),
-            Call::Write(offset) => (None, explicit(pending, offset)),
+            Call::Read(offset) => (explicit(&pending.arguments, offset), None),
+            Call::Write(offset) => (None, explicit(&pending.arguments, offset)),
             Call::SendFile => (self.pointed(tid, pending, 2, outcome), None),
             _ => (self.pointed(tid, pending, 1, outcome), self.pointed(tid, pending, 3, outcome)),
         };
@@ -33,7 +33,13 @@ impl Tracer {
         }
     }
 
-    fn read(&mut self, id: DescriptionId, explicit: Option<u64>, at: Moment, outcome: Outcome) {
+    pub(super) fn read(
+        &mut self,
+        id: DescriptionId,
+        explicit: Option<u64>,
+        at: Moment,
+        outcome: Outcome,
+    ) {
         let bytes = outcome.unwrap_or(0);
         let description = self.descriptions.get(id);
         let file = description.file;
@@ -109,10 +115,9 @@ impl Tracer {
 }
 
 /// The offset in the call's arguments; `None` if the call uses the position.
-pub(super) fn explicit(pending: &Pending, offset: Offset) -> Option<u64> {
-    let whole = pending.arguments[3];
-    let halves =
-        |at: usize| pending.arguments[at] & u64::from(u32::MAX) | pending.arguments[at + 1] << 32;
+pub(super) fn explicit(arguments: &[u64; 6], offset: Offset) -> Option<u64> {
+    let whole = arguments[3];
+    let halves = |at: usize| arguments[at] & u64::from(u32::MAX) | arguments[at + 1] << 32;
     let unless_position = |named: u64| Some(named).filter(|named| *named != u64::MAX);
     match offset {
         Offset::Position => None,

@@ -58,9 +58,10 @@ impl Tracer {
         loop {
             // Asked before what was told is taken: then nothing comes after that.
             let is_over = pid.is_some() && !events.has_any();
-            events.take(|event| self.hear(event));
+            self.hear_all(&mut events);
             if let Some(open) = &mut open {
                 self.run_down(open);
+                self.sink.hand_over();
             }
             let signal = awaited.wait(PATIENCE);
             let is_ending = signal.is_some_and(|signal| ENDINGS.contains(&signal));
@@ -68,7 +69,7 @@ impl Tracer {
                 break;
             }
         }
-        events.take(|event| self.hear(event));
+        self.hear_all(&mut events);
         self.count_untold(&events);
         self.status = Some(Status::Exited(0));
         self.traced()

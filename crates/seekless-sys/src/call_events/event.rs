@@ -120,6 +120,8 @@ pub struct Fetch {
 }
 
 impl<'a> Event<'a> {
+    // Inlined, since a call's record would be copied from place to place otherwise.
+    #[inline]
     pub(super) fn parse(record: &'a [u8]) -> Option<Self> {
         let kind = half(record, KIND)? as i32;
         let number = half(record, NUMBER)?;
@@ -151,6 +153,7 @@ impl<'a> Event<'a> {
     }
 }
 
+#[inline]
 fn parse_call(record: &[u8], number: u32) -> Option<Call> {
     let whole = record.get(..call::NARROW_BYTES as usize)?;
     let wide = |at: i16| word(record, at).unwrap_or(0);
@@ -238,11 +241,13 @@ fn until_zero(record: &[u8], from: i32) -> Option<&[u8]> {
     text.split(|byte| *byte == 0).next()
 }
 
+#[inline]
 fn word(record: &[u8], at: i16) -> Option<u64> {
     let bytes = record.get(at as usize..at as usize + 8)?;
     Some(u64::from_ne_bytes(bytes.try_into().ok()?))
 }
 
+#[inline]
 fn half(record: &[u8], at: i16) -> Option<u32> {
     let bytes = record.get(at as usize..at as usize + 4)?;
     Some(u32::from_ne_bytes(bytes.try_into().ok()?))

@@ -61,6 +61,11 @@ impl Draft {
         Ok(Self { file: tempfile::tempfile()?, name: Name::Unnamed })
     }
 
+    /// For a file that will have no name, in a folder.
+    pub(super) fn unnamed_in(folder: &Path) -> io::Result<Self> {
+        Ok(Self { file: tempfile::tempfile_in(folder)?, name: Name::Unnamed })
+    }
+
     /// Standard output, a descriptor of our own.
     pub(super) fn standard_output() -> io::Result<Self> {
         let own = io::stdout().as_fd().try_clone_to_owned()?;

@@ -3,9 +3,11 @@
 
 use crate::error::Result;
 use crate::metadata::{KEY_VERSION, VERSION};
-use crate::{Access, Metadata, Op, arrays, schema};
+use crate::{Access, FileId, Metadata, Op, arrays, schema};
+use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type, UInt8Type, UInt32Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, UInt8Array, cast::AsArray};
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, UInt8Array, UInt32Array};
+use arrow_buffer::{BooleanBufferBuilder, NullBuffer, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -51,23 +53,54 @@ fn to_json(metadata: &Metadata) -> String {
     serde_json::to_string(metadata).unwrap_or_default() // text and numbers always serialise
 }
 
-pub(super) fn encode(rows: &[Access], paths: &[Option<String>]) -> Result<RecordBatch, ArrowError> {
-    columns(rows, Arc::new(paths.iter().collect::<StringArray>()), None)
+/// The rows, whose files have the numbers `files`. `names` has the names of new files, each with
+/// the place of its row.
+pub(super) fn encode(
+    rows: &[Access],
+    files: &[FileId],
+    names: &[(usize, String)],
+) -> Result<RecordBatch, ArrowError> {
+    let files = Arc::new(UInt32Array::from(files.to_vec()));
+    columns(rows, files, paths(rows.len(), names)?, None)
+}
+
+/// A column of text with these values and gaps between them.
+fn paths(rows: usize, names: &[(usize, String)]) -> Result<ArrayRef, ArrowError> {
+    if names.is_empty() {
+        return Ok(Arc::new(StringArray::new_null(rows)));
+    }
+    let mut present = BooleanBufferBuilder::new(rows);
+    present.append_n(rows, false);
+    let (mut text, mut ends) = (Vec::new(), Vec::with_capacity(rows + 1));
+    for (at, name) in names {
+        ends.resize(at + 1, text.len() as i32); // a batch's names take far less than 2 GB
+        text.extend_from_slice(name.as_bytes());
+        present.set_bit(*at, true);
+    }
+    ends.resize(rows + 1, text.len() as i32);
+    let present = NullBuffer::new(present.finish());
+    let ends = OffsetBuffer::new(ends.into());
+    Ok(Arc::new(StringArray::try_new(ends, text.into(), Some(present))?))
 }
 
 pub(super) fn encode_metadata(metadata: &Metadata) -> Result<RecordBatch, ArrowError> {
     let row = Access::new(Op::Open, 0);
-    columns(&[row], Arc::new(StringArray::from(vec![None::<&str>])), Some(to_json(metadata)))
+    let files = Arc::new(UInt32Array::from(vec![row.file]));
+    columns(&[row], files, Arc::new(StringArray::new_null(1)), Some(to_json(metadata)))
 }
 
 fn columns(
     rows: &[Access],
+    files: ArrayRef,
     paths: ArrayRef,
     metadata: Option<String>,
 ) -> Result<RecordBatch, ArrowError> {
-    let metadata = StringArray::from_iter(std::iter::repeat_n(metadata, rows.len()));
+    let metadata = match metadata {
+        Some(metadata) => StringArray::from_iter(std::iter::repeat_n(Some(metadata), rows.len())),
+        None => StringArray::new_null(rows.len()),
+    };
     let op = Arc::new(UInt8Array::from_iter_values(rows.iter().map(|row| row.op as u8)));
-    let mut columns = arrays::columns(rows, op, arrays::u32s(rows, |row| row.file), paths);
+    let mut columns = arrays::columns(rows, op, files, paths);
     columns.push(Arc::new(metadata));
     RecordBatch::try_new(schema(), columns)
 }

@@ -12,31 +12,31 @@
 //! damage.
 
 use super::MAGIC as FRAME_MARK;
+use std::io::{self, Write};
 
 pub(super) const MARK: [u8; 8] = *b"skl-sum\0";
 pub(super) const SEAL_BYTES: usize = MARK.len() + 8;
 /// The marker and the length.
 pub(super) const PREFIX_BYTES: usize = 8;
 
-/// Inserts the seal into a message that an Arrow writer has made. The end of the stream, which is a
-/// prefix alone, gets none.
-pub(super) fn seal(message: &mut Vec<u8>) {
-    let Some((prefix, _)) = message.split_first_chunk::<PREFIX_BYTES>() else { return };
-    let header_bytes = header_bytes(prefix) as usize;
+/// Writes a message that an Arrow writer has made, with a seal behind its header. The end of the
+/// stream, which is a prefix alone, gets none.
+pub(super) fn write_sealed(message: &mut [u8], out: &mut impl Write) -> io::Result<()> {
+    let header_bytes = message.first_chunk().map_or(0, header_bytes) as usize;
     let body = PREFIX_BYTES + header_bytes;
     if header_bytes == 0 || message.len() < body {
-        return;
+        return out.write_all(message);
     }
     let length = (header_bytes + SEAL_BYTES) as u32; // a header is some kilobytes
     message[4..PREFIX_BYTES].copy_from_slice(&length.to_le_bytes());
-    let body_sum = crc32fast::hash(&message[body..]);
+    let (before, body) = message.split_at(body);
     let mut seal = MARK.to_vec();
-    seal.extend(body_sum.to_le_bytes());
+    seal.extend(crc32fast::hash(body).to_le_bytes());
     let mut sum = crc32fast::Hasher::new();
-    sum.update(&message[..body]);
+    sum.update(before);
     sum.update(&seal);
     seal.extend(sum.finalize().to_le_bytes());
-    message.splice(body..body, seal);
+    [before, &seal, body].into_iter().try_for_each(|part| out.write_all(part))
 }
 
 /// The length of the header in a prefix, seal included.

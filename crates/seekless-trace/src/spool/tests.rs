@@ -57,6 +57,20 @@ fn becomes_a_trace() {
     assert!(!path.exists());
 }
 
+/// The folder of the spool may have had no room for the trace beside it.
+#[test]
+fn becomes_the_same_trace_if_that_could_not_be_made_meanwhile() {
+    let folder = scratch();
+    let [with, without] = ["with.parquet", "without.parquet"].map(|name| folder.path().join(name));
+    let path = folder.path().join("spool");
+    let whole = spool(&path).finish_into(&with).unwrap();
+    let mut late = spool(&path);
+    late.trace = None;
+    assert_eq!(late.finish_into(&without).unwrap(), whole);
+    let [with, without] = [with, without].map(|path| std::fs::read(path).unwrap());
+    assert!(with == without, "byte for byte");
+}
+
 #[test]
 fn files_are_numbered_once_and_the_number_travels() {
     let folder = scratch();

@@ -49,6 +49,15 @@ pub(super) fn run(value: u32, length: usize, width: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(&value.to_le_bytes()[..width.div_ceil(8)]);
 }
 
+/// Appends keys of one bit, packed.
+pub(super) fn flags(flags: &[bool], out: &mut Vec<u8>) {
+    varint((flags.len().div_ceil(GROUP) as u64) << 1 | 1, out);
+    let byte = |group: &[bool]| {
+        group.iter().enumerate().fold(0, |byte, (bit, &flag)| byte | u8::from(flag) << bit)
+    };
+    out.extend(flags.chunks(GROUP).map(byte));
+}
+
 /// Appends the body of a page of keys: their width, and the keys as one run or packed.
 pub(super) fn keys(keys: &[u32], out: &mut Vec<u8>) {
     let first = keys.first().copied().unwrap_or(0);
@@ -146,6 +155,9 @@ mod tests {
         out.clear();
         keys(&[0, 1, 2, 3, 4, 5, 6, 7], &mut out);
         assert_eq!(out, [3, 3, 0b1000_1000, 0b1100_0110, 0b1111_1010], "the format's own example");
+        out.clear();
+        flags(&[true, false, true, false, false, false, false, true, true], &mut out);
+        assert_eq!(out, [5, 0b1000_0101, 1], "two groups");
         out.clear();
         runs(&[(0, 2), (1, 1)], &mut out);
         assert_eq!(out, [1, 4, 0, 2, 1]);

@@ -40,6 +40,15 @@ impl Squeezer {
     }
 }
 
+/// Appends something, and its length before it.
+fn with_length(out: &mut Vec<u8>, append: impl FnOnce(&mut Vec<u8>)) {
+    let start = out.len() + size_of::<u32>();
+    out.extend_from_slice(&[0; size_of::<u32>()]);
+    append(out);
+    let length = (out.len() - start) as u32;
+    out[start - size_of::<u32>()..start].copy_from_slice(&length.to_le_bytes());
+}
+
 /// A finished column, whose bytes begin with its dictionary.
 pub(super) struct Finished {
     pub(super) bytes: Bytes,
@@ -71,14 +80,17 @@ impl Chunk {
     /// Appends what says that all of `rows` rows have a value, or that all have none. A column
     /// without nulls needs no such word.
     pub(super) fn levels(&self, rows: usize, present: bool, out: &mut Vec<u8>) {
-        if self.column.max_def_level() == 0 {
-            return;
+        if self.column.max_def_level() > 0 {
+            with_length(out, |out| bits::run(present.into(), rows, 1, out));
         }
-        let start = out.len();
-        out.extend_from_slice(&[0; 4]);
-        bits::run(present.into(), rows, 1, out);
-        let length = (out.len() - start - 4) as u32;
-        out[start..start + 4].copy_from_slice(&length.to_le_bytes());
+    }
+
+    /// As [`Chunk::levels`], of rows of which `count` have a value: those that are `present`.
+    pub(super) fn mixed_levels(&self, present: &[bool], count: usize, out: &mut Vec<u8>) {
+        if count == 0 || count == present.len() {
+            return self.levels(present.len(), count > 0, out);
+        }
+        with_length(out, |out| bits::flags(present, out));
     }
 
     /// Adds a page of values.

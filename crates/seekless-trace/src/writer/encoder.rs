@@ -1,51 +1,36 @@
-//! Encodes sorted rows as Parquet: picks the encoding of each column, and numbers files by first
+//! Encodes sorted rows as Parquet: cuts them into row groups and pages, and numbers files by first
 //! appearance.
 
-use super::chunk::{Finished, compression};
+use super::chunk::Finished;
 use super::load_group::LoadGroup;
 use super::loads::Loads;
+use super::row_group::RowGroup;
 use crate::checksum::{MAKER, Summed};
 use crate::error::{Error, Result};
 use crate::names::Names;
-use crate::{Access, FileId, Metadata, Op, arrays, schema};
-use arrow_array::types::{Int8Type, Int32Type};
-use arrow_array::{ArrayRef, DictionaryArray, Int8Array, Int32Array, StringArray, UInt32Array};
+use crate::{Access, FileId, Metadata, schema};
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
-use parquet::basic::Encoding;
 use parquet::file::metadata::{KeyValue, SortingColumn};
-use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::ColumnPath;
 use seekless_sys::output::Output;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
+/// Rows of a row group, unless it ends early.
 pub(super) const ROW_GROUP_ROWS: usize = 1_000_000;
-/// Rows encoded at a time. Their columns stay in the second-level cache.
-const BATCH_ROWS: usize = 8192;
-/// If the paths of a row group take more than this, the rest of them is written without a
-/// dictionary.
-const PATH_DICTIONARY_BYTES: usize = 32 << 20;
 
 /// A Parquet file being written, with numbers for its files.
 pub(super) struct Encoder {
     parquet: SerializedFileWriter<Summed>,
-    factory: ArrowRowGroupWriterFactory,
-    /// The columns of the row group that is being encoded; empty before its first row.
-    columns: Vec<ArrowColumnWriter>,
-    /// Rows in it.
-    group_rows: usize,
     path: PathBuf,
     rows: u64,
     /// The caller's number → this file's.
     numbers: Vec<Option<FileId>>,
     /// This file's number → the caller's.
     order: Vec<FileId>,
-    /// The caller's number → a batch, and its key in the dictionary of that batch.
-    keys: Vec<(u64, i32)>,
-    batch: u64,
+    /// The row group that is being encoded, once there are rows.
+    group: Option<Box<RowGroup>>,
     /// The row group of loads, once there are loads.
     loads: Option<Box<LoadGroup>>,
 }
@@ -62,21 +47,18 @@ impl std::fmt::Debug for Encoder {
 impl Encoder {
     pub(super) fn create(out: Output) -> Result<Self> {
         let path = out.path().to_owned();
-        let (parquet, factory) =
+        // It turns our schema into Parquet's, and keeps it in the footer.
+        let (parquet, _) =
             ArrowWriter::try_new(Summed::new(out), schema::schema(), Some(properties()))
                 .and_then(ArrowWriter::into_serialized_writer)
                 .map_err(|error| failed(&path, error))?;
         Ok(Encoder {
             parquet,
-            factory,
-            columns: Vec::new(),
-            group_rows: 0,
             path,
             rows: 0,
             numbers: Vec::new(),
             order: Vec::new(),
-            keys: Vec::new(),
-            batch: 0,
+            group: None,
             loads: None,
         })
     }
@@ -93,17 +75,32 @@ impl Encoder {
     /// the caller's numbers.
     pub(super) fn write(&mut self, mut rows: &[Access], names: &Names) -> Result<()> {
         self.end_load_group()?;
+        self.numbers.resize(names.len().max(self.numbers.len()), None);
         while !rows.is_empty() {
-            let room = BATCH_ROWS.min(ROW_GROUP_ROWS - self.group_rows).min(rows.len());
-            let (batch, rest) = rows.split_at(room);
-            let values =
-                self.batch(batch, names).map_err(|error| failed(&self.path, error.into()))?;
-            self.begin_group()?;
-            encode(&mut self.columns, &values).map_err(|error| failed(&self.path, error))?;
-            self.rows += room as u64;
-            self.group_rows += room;
-            if self.group_rows == ROW_GROUP_ROWS {
-                self.end_group()?;
+            let group = match &mut self.group {
+                Some(group) => group,
+                None => {
+                    let group = RowGroup::new(self.parquet.schema_descr());
+                    let group = group.map_err(|error| failed(&self.path, error))?;
+                    self.group.insert(Box::new(group))
+                }
+            };
+            let (page, rest) = rows.split_at(group.room().min(rows.len()));
+            let (numbers, order) = (&mut self.numbers, &mut self.order);
+            let number = |file: FileId| {
+                *numbers[file as usize].get_or_insert_with(|| {
+                    order.push(file);
+                    order.len() as FileId - 1
+                })
+            };
+            group.add(page, number);
+            self.rows += page.len() as u64;
+            if group.room() == 0 {
+                let name = |file: FileId| names.get(self.order[file as usize]);
+                group.end_page(name).map_err(|error| failed(&self.path, error))?;
+                if group.is_full() {
+                    self.end_group(names)?;
+                }
             }
             rows = rest;
         }
@@ -155,9 +152,24 @@ impl Encoder {
         let Some(loads) = self.loads.as_mut().filter(|loads| loads.rows() > 0) else {
             return Ok(());
         };
-        let mut write = || {
+        let columns = loads.finish();
+        self.append(columns)
+    }
+
+    /// Writes the row group, if it has rows.
+    fn end_group(&mut self, names: &Names) -> Result<()> {
+        let Some(group) = self.group.as_mut().filter(|group| group.rows() > 0) else {
+            return Ok(());
+        };
+        let name = |file: FileId| names.get(self.order[file as usize]);
+        let columns = group.end_page(name).and_then(|()| group.finish());
+        self.append(columns)
+    }
+
+    fn append(&mut self, columns: parquet::errors::Result<Vec<Finished>>) -> Result<()> {
+        let write = || {
             let mut group = self.parquet.next_row_group()?;
-            for Finished { bytes, close } in loads.finish()? {
+            for Finished { bytes, close } in columns? {
                 group.append_column(&bytes, close)?;
             }
             group.close().map(drop)
@@ -165,38 +177,16 @@ impl Encoder {
         write().map_err(|error| failed(&self.path, error))
     }
 
-    fn begin_group(&mut self) -> Result<()> {
-        if self.columns.is_empty() {
-            let number = self.parquet.flushed_row_groups().len();
-            let columns = self.factory.create_column_writers(number);
-            self.columns = columns.map_err(|error| failed(&self.path, error))?;
-        }
-        Ok(())
-    }
-
-    /// Writes the row group, if it has rows.
-    fn end_group(&mut self) -> Result<()> {
-        self.group_rows = 0;
-        let columns = std::mem::take(&mut self.columns);
-        if columns.is_empty() {
-            return Ok(());
-        }
-        let write = || {
-            let mut group = self.parquet.next_row_group()?;
-            for column in columns {
-                column.close()?.append_to_row_group(&mut group)?;
-            }
-            group.close().map(drop)
-        };
-        write().map_err(|error| failed(&self.path, error))
-    }
-
     /// Writes the metadata and the footer. Also returns the file's numbers → the caller's.
-    pub(super) fn finish_ordered(mut self, metadata: &Metadata) -> Result<(Output, Vec<FileId>)> {
+    pub(super) fn finish_ordered(
+        mut self,
+        metadata: &Metadata,
+        names: &Names,
+    ) -> Result<(Output, Vec<FileId>)> {
         let path = self.path.clone();
         let unwritten = |error| Error::io(&path, "could not be written", error);
         self.end_load_group()?;
-        self.end_group()?;
+        self.end_group(names)?;
         self.parquet.flush().map_err(unwritten)?;
         let sums = self.parquet.inner_mut().end_blocks();
         for (key, value) in metadata.to_pairs().into_iter().chain(sums) {
@@ -206,87 +196,21 @@ impl Encoder {
         Ok((out.finish().map_err(unwritten)?, self.order))
     }
 
-    pub(super) fn finish(self, metadata: &Metadata) -> Result<Output> {
-        Ok(self.finish_ordered(metadata)?.0)
+    pub(super) fn finish(self, metadata: &Metadata, names: &Names) -> Result<Output> {
+        Ok(self.finish_ordered(metadata, names)?.0)
     }
-
-    fn batch(
-        &mut self,
-        rows: &[Access],
-        names: &Names,
-    ) -> Result<Vec<ArrayRef>, arrow_schema::ArrowError> {
-        self.batch += 1;
-        let (files, paths) = self.files_and_paths(rows, names)?;
-        Ok(arrays::columns(rows, ops(rows)?, files, paths))
-    }
-
-    fn files_and_paths(
-        &mut self,
-        rows: &[Access],
-        names: &Names,
-    ) -> Result<(ArrayRef, ArrayRef), arrow_schema::ArrowError> {
-        self.numbers.resize(names.len(), None);
-        self.keys.resize(names.len(), (0, 0));
-        let mut files = Vec::with_capacity(rows.len());
-        let mut keys = Vec::with_capacity(rows.len());
-        let mut values = Vec::new();
-        for row in rows {
-            let file = row.file as usize;
-            let order = &mut self.order;
-            files.push(*self.numbers[file].get_or_insert_with(|| {
-                order.push(row.file);
-                order.len() as FileId - 1
-            }));
-            let key = &mut self.keys[file];
-            if key.0 != self.batch {
-                *key = (self.batch, values.len() as i32); // at most BATCH_ROWS
-                values.push(names.get(row.file));
-            }
-            keys.push(key.1);
-        }
-        let values = Arc::new(StringArray::from_iter_values(values));
-        let paths = DictionaryArray::<Int32Type>::try_new(Int32Array::from(keys), values)?;
-        Ok((Arc::new(UInt32Array::from(files)), Arc::new(paths)))
-    }
-}
-
-/// Encodes the columns of a batch.
-fn encode(columns: &mut [ArrowColumnWriter], values: &[ArrayRef]) -> parquet::errors::Result<()> {
-    for ((column, field), values) in columns.iter_mut().zip(schema::schema().fields()).zip(values) {
-        compute_leaves(field, values)?.iter().try_for_each(|leaf| column.write(leaf))?;
-    }
-    Ok(())
-}
-
-fn ops(rows: &[Access]) -> Result<ArrayRef, arrow_schema::ArrowError> {
-    let words = StringArray::from_iter_values(Op::ALL.iter().map(|op| op.as_str()));
-    let keys = Int8Array::from_iter_values(rows.iter().map(|row| row.op as i8));
-    Ok(Arc::new(DictionaryArray::<Int8Type>::try_new(keys, Arc::new(words))?))
 }
 
 fn properties() -> WriterProperties {
-    let column = |name: &str| ColumnPath::from(name);
-    let mut properties = WriterProperties::builder()
+    let by_run_and_time = [0, 1].map(|column_idx| SortingColumn {
+        column_idx,
+        descending: false,
+        nulls_first: false,
+    });
+    WriterProperties::builder()
         .set_created_by(format!("{MAKER}{}", env!("CARGO_PKG_VERSION")))
-        .set_compression(compression())
-        .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
-        .set_statistics_enabled(EnabledStatistics::Chunk)
-        .set_sorting_columns(Some(
-            [0, 1]
-                .map(|column_idx| SortingColumn {
-                    column_idx,
-                    descending: false,
-                    nulls_first: false,
-                })
-                .to_vec(),
-        ))
-        .set_column_dictionary_page_size_limit(column(schema::PATH), PATH_DICTIONARY_BYTES);
-    for name in [schema::TIME_NS, schema::LATENCY_NS, schema::OFFSET] {
-        properties = properties
-            .set_column_dictionary_enabled(column(name), false)
-            .set_column_encoding(column(name), Encoding::DELTA_BINARY_PACKED);
-    }
-    properties.build()
+        .set_sorting_columns(Some(by_run_and_time.to_vec()))
+        .build()
 }
 
 fn failed(path: &Path, error: parquet::errors::ParquetError) -> Error {

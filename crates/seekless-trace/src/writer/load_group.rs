@@ -1,15 +1,15 @@
 //! A row group of loads. Most of its columns hold one value in all rows. `file` and `path` have the
 //! same keys, and `bytes` and `file_bytes` the same values, so each pair is encoded once.
 
-mod names;
 mod numbers;
 
 use super::bits;
 use super::chunk::{Chunk, Finished, Squeezer};
 use super::loads::Loads;
+use super::name_columns::NameColumns;
+use super::times::TimeColumn;
 use crate::{Op, schema};
-use names::NameColumns;
-use numbers::{SizeColumns, TimeColumn};
+use numbers::SizeColumns;
 use parquet::basic::Encoding;
 use parquet::data_type::ByteArray;
 use parquet::errors::Result;
@@ -29,7 +29,8 @@ pub(super) struct LoadGroup {
     names: NameColumns,
     sizes: SizeColumns,
     times: TimeColumn,
-    squeezer: Squeezer,
+    /// One for each thread: of the names, and of the numbers.
+    squeezers: [Squeezer; 2],
 }
 
 impl LoadGroup {
@@ -40,10 +41,10 @@ impl LoadGroup {
         Ok(Self {
             runs: Vec::new(),
             rows: 0,
-            names: NameColumns::new(column(schema::FILE), column(schema::PATH))?,
+            names: NameColumns::new(column(schema::FILE), column(schema::PATH)),
             sizes: SizeColumns::new(column(schema::BYTES), column(schema::FILE_BYTES))?,
-            times: TimeColumn::new(column(schema::TIME_NS))?,
-            squeezer: Squeezer::new()?,
+            times: TimeColumn::new(column(schema::TIME_NS)),
+            squeezers: [Squeezer::new()?, Squeezer::new()?],
             schema,
         })
     }
@@ -64,15 +65,17 @@ impl LoadGroup {
         for run in loads.runs[part.clone()].chunk_by(|one, other| one == other) {
             self.runs.push((run[0], run.len()));
         }
-        let Self { names, sizes, times, .. } = self;
+        let Self { names, sizes, times, squeezers: [of_names, of_numbers], .. } = self;
         let (keys, numbers, done) = std::thread::scope(|scope| {
             let keys = scope.spawn(|| {
-                pages(&part)
-                    .try_for_each(|page| names.page(&loads.files[page.clone()], &loads.ids[page]))
+                pages(&part).try_for_each(|page| {
+                    let ids = &loads.ids[page.clone()];
+                    names.page(&loads.files[page], |at, text| digits(ids[at], text), of_names)
+                })
             });
             let numbers = scope.spawn(|| {
                 pages(&part).try_for_each(|page| {
-                    times.page(&loads.times[page.clone()])?;
+                    times.page(&loads.times[page.clone()], of_numbers)?;
                     sizes.page(&loads.bytes[page])
                 })
             });
@@ -88,9 +91,9 @@ impl LoadGroup {
     /// Ends the group, and returns its columns in the order of the schema. The next rows begin
     /// another.
     pub(super) fn finish(&mut self) -> Result<Vec<Finished>> {
-        let Self { names, sizes, times, .. } = self;
+        let Self { names, sizes, times, squeezers: [of_names, _], .. } = self;
         let (names, time_ns, sizes) = std::thread::scope(|scope| {
-            let names = scope.spawn(|| names.finish());
+            let names = scope.spawn(|| names.finish(of_names));
             let (time_ns, sizes) = (times.finish(), sizes.finish());
             (names.join(), time_ns, sizes)
         });
@@ -147,8 +150,8 @@ impl LoadGroup {
         let mut chunk = Chunk::new(column(&self.schema, name));
         let mut body = Vec::new();
         bits::runs(keys, &mut body);
-        chunk.page(self.rows, Encoding::RLE_DICTIONARY, &self.squeezer.squeeze(&body)?)?;
-        let values = self.squeezer.squeeze(dictionary.0)?;
+        chunk.page(self.rows, Encoding::RLE_DICTIONARY, &self.squeezers[1].squeeze(&body)?)?;
+        let values = self.squeezers[1].squeeze(dictionary.0)?;
         chunk.finish(Some((&values, dictionary.1)), statistics)
     }
 
@@ -163,7 +166,7 @@ impl LoadGroup {
         let mut chunk = Chunk::new(column);
         let mut body = Vec::new();
         chunk.levels(self.rows, false, &mut body);
-        chunk.page(self.rows, Encoding::PLAIN, &self.squeezer.squeeze(&body)?)?;
+        chunk.page(self.rows, Encoding::PLAIN, &self.squeezers[1].squeeze(&body)?)?;
         chunk.finish(None, statistics)
     }
 }
@@ -203,9 +206,14 @@ impl Constant {
     }
 }
 
-fn column(schema: &[ColumnDescPtr], name: &str) -> ColumnDescPtr {
+pub(super) fn column(schema: &[ColumnDescPtr], name: &str) -> ColumnDescPtr {
     let found = schema.iter().find(|column| column.name() == name);
     found.expect("the writer's own schema has the column").clone()
+}
+
+/// Appends an id as text.
+fn digits(id: u64, text: &mut Vec<u8>) {
+    text.extend_from_slice(itoa::Buffer::new().format(id).as_bytes());
 }
 
 /// Divides rows into those of pages.

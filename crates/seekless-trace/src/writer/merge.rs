@@ -18,7 +18,7 @@ pub(super) fn merge(
     late: Vec<Access>,
     names: &Names,
 ) -> Result<Encoder> {
-    let (main, order) = main.finish_ordered(&Metadata::default())?;
+    let (main, order) = main.finish_ordered(&Metadata::default(), names)?;
     let main = Trace::from_file(again(&main)?, place.path())?;
     let rename =
         move |row: Result<Access>| row.map(|row| Access { file: order[row.file as usize], ..row });

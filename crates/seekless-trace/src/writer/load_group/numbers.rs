@@ -1,74 +1,16 @@
-//! The columns `time_ns`, `bytes` and `file_bytes` of loads.
+//! The columns `bytes` and `file_bytes` of loads.
 
 use super::super::bits;
 use super::super::chunk::{Chunk, Finished, Squeezer};
+use super::super::times::{Ends, NO_ENDS};
 use foldhash::fast::RandomState;
 use parquet::basic::Encoding;
 use parquet::errors::Result;
-use parquet::file::statistics::Statistics;
 use parquet::schema::types::ColumnDescPtr;
 use std::collections::HashMap;
 
 /// With more sizes than this, the other pages of a row group have differences instead of keys.
 const SIZES_MAX: usize = 1 << 16;
-
-/// The least and the largest of unsigned numbers.
-struct Ends {
-    least: u64,
-    most: u64,
-}
-
-const NO_ENDS: Ends = Ends { least: u64::MAX, most: 0 };
-
-impl Ends {
-    fn add(&mut self, values: &[u64]) {
-        for &value in values {
-            self.least = self.least.min(value);
-            self.most = self.most.max(value);
-        }
-    }
-
-    /// The statistics of a column without nulls that has values.
-    fn statistics(&self) -> Statistics {
-        Statistics::int64(Some(self.least as i64), Some(self.most as i64), None, Some(0), false)
-    }
-}
-
-/// `time_ns`.
-pub(super) struct TimeColumn {
-    column: ColumnDescPtr,
-    chunk: Chunk,
-    ends: Ends,
-    body: Vec<u8>,
-    squeezer: Squeezer,
-}
-
-impl TimeColumn {
-    pub(super) fn new(column: ColumnDescPtr) -> Result<Self> {
-        Ok(Self {
-            chunk: Chunk::new(column.clone()),
-            column,
-            ends: NO_ENDS,
-            body: Vec::new(),
-            squeezer: Squeezer::new()?,
-        })
-    }
-
-    pub(super) fn page(&mut self, times: &[u64]) -> Result<()> {
-        self.ends.add(times);
-        self.body.clear();
-        bits::delta(times, &mut self.body);
-        let body = self.squeezer.squeeze(&self.body)?;
-        self.chunk.page(times.len(), Encoding::DELTA_BINARY_PACKED, &body)
-    }
-
-    /// Ends the row group.
-    pub(super) fn finish(&mut self) -> Result<Finished> {
-        let statistics = std::mem::replace(&mut self.ends, NO_ENDS).statistics();
-        let chunk = std::mem::replace(&mut self.chunk, Chunk::new(self.column.clone()));
-        chunk.finish(None, statistics)
-    }
-}
 
 /// `bytes` and `file_bytes`, which have the same values.
 pub(super) struct SizeColumns {

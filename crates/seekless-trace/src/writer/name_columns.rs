@@ -1,8 +1,8 @@
-//! The columns `file` and `path` of loads. Both have the keys by which files first appear in the
-//! row group, so one page of keys serves both.
+//! The columns `file` and `path`. Both have the keys by which files first appear in the row group,
+//! so one page of keys serves both.
 
-use super::super::bits;
-use super::super::chunk::{Chunk, Finished, Squeezer};
+use super::bits;
+use super::chunk::{Chunk, Finished, Squeezer};
 use parquet::basic::Encoding;
 use parquet::data_type::ByteArray;
 use parquet::errors::Result;
@@ -23,7 +23,6 @@ pub(super) struct NameColumns {
     ends: Option<[Range<usize>; 2]>,
     page: Vec<u32>,
     body: Vec<u8>,
-    squeezer: Squeezer,
 }
 
 struct Column {
@@ -54,8 +53,8 @@ impl Column {
 const UNKNOWN: u32 = 0;
 
 impl NameColumns {
-    pub(super) fn new(file: ColumnDescPtr, path: ColumnDescPtr) -> Result<Self> {
-        Ok(Self {
+    pub(super) fn new(file: ColumnDescPtr, path: ColumnDescPtr) -> Self {
+        Self {
             keys: Vec::new(),
             start: UNKNOWN + 1,
             next: UNKNOWN + 1,
@@ -64,43 +63,48 @@ impl NameColumns {
             ends: None,
             page: Vec::new(),
             body: Vec::new(),
-            squeezer: Squeezer::new()?,
-        })
+        }
     }
 
-    /// Adds a page: the number of each row's file, and the id that is its name.
-    pub(super) fn page(&mut self, files: &[u32], ids: &[u64]) -> Result<()> {
+    /// Adds a page: the number of each row's file. `name` appends the name of the file of a row.
+    pub(super) fn page(
+        &mut self,
+        files: &[u32],
+        name: impl Fn(usize, &mut Vec<u8>),
+        squeezer: &mut Squeezer,
+    ) -> Result<()> {
         let most = files.iter().copied().max().map_or(0, |file| file as usize + 1);
         if most > self.keys.len() {
             self.keys.resize(most, UNKNOWN);
         }
         self.page.clear();
-        for (&file, &id) in files.iter().zip(ids) {
+        for (at, &file) in files.iter().enumerate() {
             let mut key = self.keys[file as usize];
             if key < self.start {
-                key = self.enter(file, id);
+                key = self.enter(file, |text| name(at, text));
             }
             self.page.push(key - self.start);
         }
         self.body.clear();
         bits::keys(&self.page, &mut self.body);
-        let body = self.squeezer.squeeze(&self.body)?;
+        let body = squeezer.squeeze(&self.body)?;
         self.files.chunk.page(files.len(), Encoding::RLE_DICTIONARY, &body)?;
         self.paths.chunk.page(files.len(), Encoding::RLE_DICTIONARY, &body)
     }
 
     /// Puts a file that is new in this row group into the dictionaries.
-    fn enter(&mut self, file: u32, id: u64) -> u32 {
+    fn enter(&mut self, file: u32, name: impl Fn(&mut Vec<u8>)) -> u32 {
         let key = self.next;
         self.keys[file as usize] = key;
         self.next += 1;
         self.files.dictionary.extend_from_slice(&file.to_le_bytes());
-        let mut digits = itoa::Buffer::new();
-        let digits = digits.format(id).as_bytes();
         let text = &mut self.paths.dictionary;
-        text.extend_from_slice(&(digits.len() as u32).to_le_bytes());
-        let place = text.len()..text.len() + digits.len();
-        text.extend_from_slice(digits);
+        let start = text.len() + size_of::<u32>();
+        text.extend_from_slice(&[0; size_of::<u32>()]);
+        name(text);
+        let place = start..text.len();
+        let length = (place.len() as u32).to_le_bytes(); // a path is far shorter
+        text[start - length.len()..start].copy_from_slice(&length);
         let [least, most] = self.ends.get_or_insert_with(|| [place.clone(), place.clone()]);
         if text[place.clone()] < text[least.clone()] {
             *least = place;
@@ -110,8 +114,13 @@ impl NameColumns {
         key
     }
 
+    /// How many bytes the dictionary of the paths takes.
+    pub(super) fn dictionary_bytes(&self) -> usize {
+        self.paths.dictionary.len()
+    }
+
     /// Ends the row group: `file`, then `path`.
-    pub(super) fn finish(&mut self) -> Result<[Finished; 2]> {
+    pub(super) fn finish(&mut self, squeezer: &mut Squeezer) -> Result<[Finished; 2]> {
         let values = (self.next - self.start) as usize;
         let numbers = self
             .files
@@ -133,8 +142,8 @@ impl NameColumns {
             (self.start, self.next) = (UNKNOWN + 1, UNKNOWN + 1);
         }
         Ok([
-            self.files.finish(values, of_files, &mut self.squeezer)?,
-            self.paths.finish(values, of_paths, &mut self.squeezer)?,
+            self.files.finish(values, of_files, squeezer)?,
+            self.paths.finish(values, of_paths, squeezer)?,
         ])
     }
 }
