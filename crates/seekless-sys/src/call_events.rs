@@ -150,7 +150,7 @@ impl CallEvents {
         let conditions = conditions(rules);
         let tables = Tables::create(rules, &conditions, scope)?;
         let ring = Ring::create(ring_bytes)?;
-        let types = KernelTypes::of_this_kernel(&fields::TYPES).map_err(no_types)?;
+        let types = KernelTypes::of_this_kernel(&fields::TYPES, fields::CAST).map_err(no_types)?;
         let (fields, of_rings) = (Fields::of(&types)?, RingFields::of(&types));
         if scope == Scope::Machine {
             tables.processes.set(std::process::id(), 1)?;

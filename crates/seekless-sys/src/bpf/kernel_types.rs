@@ -16,6 +16,8 @@ const FUNCTION_TYPE: u32 = 13;
 /// A chain of unnamed structs within structs is not longer.
 const DEPTH_MAX: u32 = 8;
 
+/// What is kept of a name's first four letters: a number below this.
+const BEGINNINGS: usize = 1 << 12;
 /// Of every so many types it is noted where they begin.
 const STRIDE: usize = 16;
 
@@ -25,22 +27,27 @@ pub(crate) struct KernelTypes {
     /// Where every sixteenth type begins, from type 0, which is void and takes no room, on.
     starts: Vec<u32>,
     names: usize,
-    /// The numbers of structs, given names and functions, and where they begin, by the names that
-    /// were asked for.
+    /// The numbers of structs and given names, and where they begin, by the names that were asked
+    /// for.
     found: HashMap<&'static str, Vec<(u32, usize)>>,
+    function: Option<u32>,
 }
 
 impl KernelTypes {
-    /// Only structs, given names and functions that are `wanted` can be asked for afterwards.
+    /// Only structs and given names that are `wanted` and this `function` can be asked for
+    /// afterwards. All have names of four letters or more.
     ///
     /// # Errors
     /// The kernel publishes none (it was built without them), or in another form.
-    pub(crate) fn of_this_kernel(wanted: &[&'static str]) -> io::Result<Self> {
-        Self::parse(Published::open(PUBLISHED.as_ref())?, wanted)
+    pub(crate) fn of_this_kernel(
+        wanted: &[&'static str],
+        function: &'static str,
+    ) -> io::Result<Self> {
+        Self::parse(Published::open(PUBLISHED.as_ref())?, wanted, function)
             .ok_or_else(|| io::Error::other(format!("{PUBLISHED} is not understood")))
     }
 
-    fn parse(bytes: Published, wanted: &[&'static str]) -> Option<Self> {
+    fn parse(bytes: Published, wanted: &[&'static str], function: &'static str) -> Option<Self> {
         if u16::from_ne_bytes([*bytes.first()?, *bytes.get(1)?]) != MAGIC {
             return None;
         }
@@ -57,10 +64,12 @@ impl KernelTypes {
             bytes,
             names,
             found: wanted.iter().map(|&name| (name, Vec::new())).collect(),
+            function: None,
         };
-        let letters: [bool; 256] = std::array::from_fn(|letter| {
-            wanted.iter().any(|name| name.as_bytes()[0] as usize == letter)
-        });
+        let mut beginnings = [false; BEGINNINGS];
+        for name in wanted {
+            beginnings[beginning(name.as_bytes(), 0)?] = true;
+        }
         for count in 1_u32.. {
             if at >= end {
                 break;
@@ -69,19 +78,31 @@ impl KernelTypes {
                 types.starts.push(u32::try_from(at).ok()?);
             }
             let info = number(&types.bytes, at + 4)?;
-            if matches!(kind(info), STRUCT | NAMED | FUNCTION) {
-                types.note(count, at, &letters, wanted);
+            match kind(info) {
+                STRUCT | NAMED => types.note(count, at, &beginnings, wanted),
+                // Four of ten types are functions.
+                FUNCTION if types.function.is_none() && types.is_named(at, function) => {
+                    types.function = Some(count);
+                }
+                _ => {}
             }
             at += 12 + extra_bytes(kind(info), members(info))?;
         }
         Some(types)
     }
 
-    /// Notes a type, if its name is wanted.
-    fn note(&mut self, number: u32, at: usize, letters: &[bool; 256], wanted: &[&'static str]) {
-        let first = self::number(&self.bytes, at).map(|offset| self.names + offset as usize);
-        let first = first.and_then(|first| self.bytes.get(first));
-        if !first.is_some_and(|letter| letters[usize::from(*letter)]) {
+    /// Notes a type, if its name is wanted. Most names do not begin as any of those, so few are
+    /// compared.
+    fn note(
+        &mut self,
+        number: u32,
+        at: usize,
+        beginnings: &[bool; BEGINNINGS],
+        wanted: &[&'static str],
+    ) {
+        let name = self::number(&self.bytes, at).map(|offset| self.names + offset as usize);
+        let beginning = name.and_then(|name| beginning(&self.bytes, name));
+        if !beginning.is_some_and(|beginning| beginnings[beginning]) {
             return;
         }
         if let Some(name) = wanted.iter().find(|name| self.is_named(at, name)) {
@@ -114,9 +135,9 @@ impl KernelTypes {
         self.one_of(name, STRUCT)?.0.try_into().ok()
     }
 
-    /// The number of the function with this name.
-    pub(crate) fn function(&self, name: &str) -> Option<i32> {
-        self.one_of(name, FUNCTION)?.0.try_into().ok()
+    /// The number of the function that was wanted.
+    pub(crate) fn function(&self) -> Option<i32> {
+        self.function?.try_into().ok()
     }
 
     fn one_of(&self, name: &str, kind: u32) -> Option<(u32, usize)> {
@@ -179,6 +200,13 @@ fn number(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
 }
 
+/// Of the name at this place.
+fn beginning(names: &[u8], at: usize) -> Option<usize> {
+    const GOLDEN_RATIO: u32 = 0x9e37_79b1;
+    let bits = BEGINNINGS.ilog2();
+    number(names, at).map(|letters| (letters.wrapping_mul(GOLDEN_RATIO) >> (32 - bits)) as usize)
+}
+
 fn kind(info: u32) -> u32 {
     info >> 24 & 0x1f
 }
@@ -203,18 +231,18 @@ fn extra_bytes(kind: u32, members: usize) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// `struct a { int x; struct { int y; }; }` with the inner one first.
+    /// `struct outer { int x; struct { int y; }; }` with the inner one first.
     fn types() -> Vec<u8> {
         let word = |number: u32| number.to_ne_bytes().to_vec();
         let (one_member, two_members) = (STRUCT << 24 | 1, STRUCT << 24 | 2);
-        let inner = [word(0), word(one_member), word(4), word(5), word(0), word(0)].concat();
+        let inner = [word(0), word(one_member), word(4), word(9), word(0), word(0)].concat();
         let outer = [
             [word(1), word(two_members), word(8)].concat(),
-            [word(3), word(0), word(0)].concat(),
+            [word(7), word(0), word(0)].concat(),
             [word(0), word(1), word(32)].concat(),
         ];
         let types = [inner, outer.concat()].concat();
-        let names = b"\0a\0x\0y\0";
+        let names = b"\0outer\0x\0y\0";
         let mut header = MAGIC.to_ne_bytes().to_vec();
         header.extend([1, 0]);
         let length = types.len() as u32;
@@ -226,16 +254,17 @@ mod tests {
 
     #[test]
     fn fields_are_found_also_in_unnamed_structs() {
-        let types = KernelTypes::parse(Published::Read(types()), &["a", "b"]).unwrap();
-        assert_eq!(types.offset("a", "x").unwrap(), 0);
-        assert_eq!(types.offset("a", "y").unwrap(), 4);
-        assert!(types.offset("a", "z").is_err() && types.offset("b", "x").is_err());
+        let types =
+            KernelTypes::parse(Published::Read(types()), &["outer", "other"], "run").unwrap();
+        assert_eq!(types.offset("outer", "x").unwrap(), 0);
+        assert_eq!(types.offset("outer", "y").unwrap(), 4);
+        assert!(types.offset("outer", "z").is_err() && types.offset("other", "x").is_err());
     }
 
     #[test]
     fn bytes_that_are_cut_off_are_refused() {
         let whole = types();
-        assert!(KernelTypes::parse(Published::Read(whole[..60].to_vec()), &["a"]).is_none());
-        assert!(KernelTypes::parse(Published::Read(Vec::new()), &["a"]).is_none());
+        let parse = |bytes| KernelTypes::parse(Published::Read(bytes), &["outer"], "run");
+        assert!(parse(whole[..60].to_vec()).is_none() && parse(Vec::new()).is_none());
     }
 }

@@ -5,7 +5,7 @@ use crate::bpf::KernelTypes;
 use std::io;
 
 /// The types that are asked for here.
-pub(super) const TYPES: [&str; 22] = [
+pub(super) const TYPES: [&str; 21] = [
     "task_struct",
     "thread_info",
     "signal_struct",
@@ -25,12 +25,11 @@ pub(super) const TYPES: [&str; 22] = [
     "kiocb",
     "io_uring_cqe",
     "pt_regs",
-    CAST,
     SUBMITTED,
     COMPLETED,
 ];
 /// Gives an address a type, so that the fields there can be loaded as they are (Linux 6.2).
-const CAST: &str = "bpf_rdonly_cast";
+pub(super) const CAST: &str = "bpf_rdonly_cast";
 const SUBMITTED: &str = "btf_trace_io_uring_submit_req";
 const COMPLETED: &str = "btf_trace_io_uring_complete";
 
@@ -123,6 +122,8 @@ pub(super) struct Casts {
     pub(super) function: i32,
     pub(super) task: i32,
     pub(super) registers: i32,
+    /// One that begins with a number of eight bytes.
+    pub(super) word: i32,
     pub(super) file: i32,
     pub(super) dentry: i32,
     pub(super) view: i32,
@@ -132,9 +133,10 @@ impl Casts {
     /// `None` if this kernel has no such function.
     pub(super) fn of(types: &KernelTypes) -> Option<Self> {
         Some(Self {
-            function: types.function(CAST)?,
+            function: types.function()?,
             task: types.structure("task_struct")?,
             registers: types.structure("pt_regs")?,
+            word: types.structure("pt_regs")?,
             file: types.structure("file")?,
             dentry: types.structure("dentry")?,
             view: types.structure("vfsmount")?,

@@ -40,6 +40,7 @@ impl Code<'_> {
             }
             _ => self.look_up(code, none),
         }
+        code.store(Eight, Stack, AT_FILE, R9);
         code.copy(R1, R9);
         self.cast(code, |casts| casts.file);
         self.field(code, (Eight, R1), R0, fields.file_inode, AT_INODE);
@@ -83,8 +84,9 @@ impl Code<'_> {
         code.shift_left(R6, 3);
         self.field(code, (Eight, R7), R7, fields.table_most + 8, AT_FILE);
         code.add_register(R7, R6);
-        read(code, AT_FILE, 8, R7, 0);
-        code.load(Eight, R9, Stack, AT_FILE);
+        code.copy(R1, R7);
+        self.cast(code, |casts| casts.word);
+        self.field(code, (Eight, R9), R0, 0, AT_FILE);
         code.jump_if(R9, Jump::Equal, 0, none);
     }
 
