@@ -7,9 +7,9 @@ use seekless_sys::call_events::{CallEvents, Scope};
 use seekless_sys::{reason, seccomp};
 use std::io;
 
-/// Most records in the ring take 96 bytes, and it is emptied every few milliseconds: at a million
-/// calls a second the reader may sleep for 80 ms. With half of that, 6 % of a million reads were
-/// lost on a busy machine. More room takes longer to make: of 16 MiB, 4 ms.
+/// The most that the ring becomes. Most records in it take 96 bytes, and it is emptied every few
+/// milliseconds: at a million calls a second the reader may sleep for 80 ms. With half of that, 6 %
+/// of a million reads were lost on a busy machine.
 const RING_BYTES: u32 = 8 << 20;
 
 /// How a program is watched.

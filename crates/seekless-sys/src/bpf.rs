@@ -14,7 +14,7 @@ pub(crate) use assembler::{Assembler, Helper, Jump, Label, Program, Register, Wi
 pub(crate) use kernel_types::KernelTypes;
 pub(crate) use map::{Kind, Map};
 pub(crate) use program::{Attached, load};
-pub(crate) use ring::Ring;
+pub(crate) use ring::GrowingRing;
 
 use std::io;
 

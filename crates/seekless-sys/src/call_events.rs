@@ -22,7 +22,7 @@ mod uring;
 
 pub use event::{Call, Event, Fetch, File, Which};
 
-use crate::bpf::{Attached, KernelTypes, Kind, Map, Ring, load};
+use crate::bpf::{Attached, GrowingRing, KernelTypes, Kind, Map, load};
 use crate::reason;
 use crate::seccomp::When;
 use fields::{Casts, Fields, RingFields};
@@ -97,7 +97,7 @@ pub enum Scope {
 /// Follows processes.
 #[derive(Debug)]
 pub struct CallEvents {
-    ring: Ring,
+    ring: GrowingRing,
     processes: Map,
     lost: Map,
     sees_rings: bool,
@@ -126,7 +126,7 @@ struct Tables {
 
 impl CallEvents {
     /// Loads the programs. Of the scope [`Scope::Followed`] no process is followed yet.
-    /// `ring_bytes` must be a power of two. With `fetches` it is also told what comes into the
+    /// `ring_bytes`, the room for records at most, must be a power of two. With `fetches` it is also told what comes into the
     /// page cache for a followed process, where that works ([`CallEvents::sees_fetches`]).
     ///
     /// # Errors
@@ -149,7 +149,7 @@ impl CallEvents {
         }
         let conditions = conditions(rules);
         let tables = Tables::create(rules, &conditions, scope)?;
-        let ring = Ring::create(ring_bytes)?;
+        let ring = GrowingRing::create(ring_bytes)?;
         let types = KernelTypes::of_this_kernel(&fields::TYPES, fields::CAST).map_err(no_types)?;
         let (fields, of_rings) = (Fields::of(&types)?, RingFields::of(&types));
         if scope == Scope::Machine {
@@ -157,7 +157,7 @@ impl CallEvents {
         }
         let code = Code {
             tables: &tables,
-            ring: ring.map(),
+            ring: ring.place(),
             fields: &fields,
             scope,
             conditions: &conditions,
@@ -346,7 +346,7 @@ mod tests {
 
     /// `None` where the kernel does not allow it, and says so.
     fn loaded(direct: bool, rules: &[Rule], fetches: bool) -> Option<CallEvents> {
-        match CallEvents::load_as(direct, rules, 1 << 20, Scope::Followed, fetches) {
+        match CallEvents::load_as(direct, rules, 8 << 20, Scope::Followed, fetches) {
             Ok(events) => {
                 let may_be_direct = direct && crate::kernel::version() >= Some((6, 2));
                 assert_eq!(events.is_direct(), may_be_direct, "refused by the verifier");
@@ -446,6 +446,40 @@ mod tests {
         });
         assert!(opened != 0 && read > 0 && failed);
         assert_eq!((ended, events.lost(), events.has_any()), (2, 0, false));
+    }
+
+    #[test]
+    fn a_ring_that_fills_becomes_larger_and_loses_nothing() {
+        let rule = Rule { number: libc::SYS_write as u32, ..Rule::default() };
+        let Some(mut events) = loaded(true, &[rule], false) else { return };
+        let write = |bytes| format!("dd if=/dev/zero of=/dev/null bs=1 count={bytes} 2> /dev/null");
+        let (some, more) = (5_000, 50_000); // the first ring has room for 10,000 calls
+        let mut shell = Command::new("/bin/sh");
+        shell
+            .args(["-c", &format!("read line; {}; echo; read line; {}", write(some), write(more))]);
+        let mut child = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        events.follow(child.id() as i32).unwrap();
+        let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let mut last = (0, 0);
+        let mut calls = 0;
+        let shell = child.id() as i32;
+        let mut take = |events: &mut CallEvents| {
+            events.take(|event| {
+                if let Event::Called(which, call) = event {
+                    assert!(which.time_ns >= last.0 && call.left_ns >= last.1, "out of order");
+                    last = (which.time_ns, call.left_ns);
+                    calls += u64::from(which.pid != shell && call.result == 1);
+                }
+            });
+        };
+        stdin.write_all(b"go\n").unwrap();
+        stdout.read_exact(&mut [0]).unwrap();
+        take(&mut events);
+        stdin.write_all(b"go\n").unwrap();
+        stdout.read_to_end(&mut Vec::new()).unwrap();
+        child.wait().unwrap();
+        take(&mut events);
+        assert_eq!((calls, events.lost()), (some + more, 0));
     }
 
     /// What a shell tells that runs this, after it has begun.

@@ -119,6 +119,7 @@ pub mod signals;
 pub mod tracee;
 mod tracepoint;
 pub mod undo;
+pub mod urgent;
 pub mod usage;
 
 pub use reason::reason;

@@ -23,6 +23,7 @@ use seekless_sys::awaited::Awaited;
 use seekless_sys::call_events::{Call, CallEvents, Event, File, RING_READ, RING_SYNC, Which};
 use seekless_sys::seccomp::MARK;
 use seekless_sys::tracee::{self, Entered, Stop};
+use seekless_sys::urgent::Urgent;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -159,6 +160,7 @@ impl Tracer {
         awaited: &Awaited,
     ) -> io::Result<Traced> {
         self.note_told(&events);
+        let _urgent = Urgent::begin(); // records have little room
         loop {
             self.take_stops(&mut events)?;
             // Asked before what it told is taken: then nothing comes after that.

@@ -10,6 +10,7 @@ use crate::thread::Thread;
 use crate::tracer::Settings;
 use seekless_sys::awaited::Awaited;
 use seekless_sys::call_events::CallEvents;
+use seekless_sys::urgent::Urgent;
 use std::sync::Arc;
 
 impl Tracer {
@@ -53,6 +54,7 @@ impl Tracer {
         mut open: Option<RunDown>,
     ) -> Traced {
         self.note_told(&events);
+        let _urgent = Urgent::begin(); // records have little room
         loop {
             // Asked before what was told is taken: then nothing comes after that.
             let is_over = pid.is_some() && !events.has_any();

@@ -18,6 +18,8 @@ pub(crate) enum Kind {
     ArrayEach = 6,
     /// A hash that forgets what was not used for long.
     Recent = 9,
+    /// Tables.
+    Maps = 12,
     Ring = 27,
 }
 
@@ -43,12 +45,33 @@ impl Map {
         value_bytes: u32,
         entries: u32,
     ) -> io::Result<Self> {
+        Self::create_like(kind, key_bytes, value_bytes, entries, 0)
+    }
+
+    /// A table with a place for one other table, in which `first` is. Others that it takes in are
+    /// like that one.
+    ///
+    /// # Errors
+    /// As [`Map::create`].
+    pub(crate) fn with(first: &Self) -> io::Result<Self> {
+        let place = Self::create_like(Kind::Maps, 4, 4, 1, first.as_raw_fd() as u32)?;
+        place.set_map(0, first)?;
+        Ok(place)
+    }
+
+    fn create_like(
+        kind: Kind,
+        key_bytes: u32,
+        value_bytes: u32,
+        entries: u32,
+        inner: u32,
+    ) -> io::Result<Self> {
         let mut attributes = Attributes::default();
         let kind = kind as u32;
         let flags = if kind & GROWING != 0 { NO_PREALLOC } else { 0 };
         attributes[0] = halves(kind & !GROWING, key_bytes);
         attributes[1] = halves(value_bytes, entries);
-        attributes[2] = halves(flags, 0);
+        attributes[2] = halves(flags, inner);
         let made = call(MAP_CREATE, &attributes)?;
         // SAFETY: a descriptor that the kernel has just made for us.
         let descriptor = unsafe { OwnedFd::from_raw_fd(made) };
@@ -63,7 +86,15 @@ impl Map {
 
     /// Puts a loaded program under a key. The table keeps it.
     pub(crate) fn set_program(&self, key: u32, program: &OwnedFd) -> io::Result<()> {
-        let descriptor = program.as_raw_fd();
+        self.set_descriptor(key, program.as_raw_fd())
+    }
+
+    /// Puts a table under a key. When this returns, no program uses the former one any more.
+    pub(crate) fn set_map(&self, key: u32, map: &Self) -> io::Result<()> {
+        self.set_descriptor(key, map.as_raw_fd())
+    }
+
+    fn set_descriptor(&self, key: u32, descriptor: RawFd) -> io::Result<()> {
         let fits = self.key_bytes == 4 && self.value_bytes == 4;
         if !fits {
             return Err(io::ErrorKind::InvalidInput.into());

@@ -156,12 +156,10 @@ impl Code<'_> {
         code.jump_if(R9, Jump::Below, file::NAME_BYTES_MAX, whole);
         code.set(R9, file::NAME_BYTES_MAX);
         code.place(whole);
-        code.map(R1, self.ring);
         code.copy(R2, R8);
         code.copy(R3, R9);
         code.add(R3, file::NAME.into());
-        code.set(R4, 1);
-        code.call(Helper::Output);
+        self.put(code);
         code.jump_if(R0, Jump::Unequal, 0, unsent);
         code.load(Eight, R1, Stack, AT_FILE);
         code.jump_if(R1, Jump::Equal, 0, done); // the directory of a thread

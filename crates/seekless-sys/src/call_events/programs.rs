@@ -16,10 +16,15 @@ const NO_WAKEUP: i32 = 1;
 const AT_IDS: i16 = -8;
 const AT_KEY: i16 = -12;
 const AT_ANY: i16 = -32;
+/// Below the records that are made on the stack: what is to be sent, and where the ring is.
+const AT_SENT: i16 = layout::AT_RECORD - 8;
+const AT_SENT_BYTES: i16 = AT_SENT - 8;
+const AT_PLACE: i16 = AT_SENT_BYTES - 4;
 
 /// Writes the programs.
 pub(super) struct Code<'a> {
     pub(super) tables: &'a Tables,
+    /// The table that has the ring.
     pub(super) ring: &'a Map,
     pub(super) fields: &'a Fields,
     pub(super) scope: Scope,
@@ -293,15 +298,33 @@ impl Code<'_> {
         code.place(done);
     }
 
-    /// Puts the record at register 2, of the length in register 3, into the ring.
+    /// Puts the record at register 2, of the length in register 3, into the ring, or counts it as
+    /// lost.
     pub(super) fn send(&self, code: &mut Assembler, parts: &Parts) {
         let sent = code.label();
-        code.map(R1, self.ring);
-        code.set(R4, NO_WAKEUP);
-        code.call(Helper::Output);
+        self.put(code);
         code.jump_if(R0, Jump::Equal, 0, sent);
         code.call_part(parts.lost);
         code.place(sent);
+    }
+
+    /// As [`Code::send`]; register 0 is 0 if the record had room.
+    pub(super) fn put(&self, code: &mut Assembler) {
+        let (none, done) = (code.label(), code.label());
+        code.store(Eight, Stack, AT_SENT, R2);
+        code.store(Eight, Stack, AT_SENT_BYTES, R3);
+        code.store_number(Four, Stack, AT_PLACE, 0);
+        lookup(code, self.ring, AT_PLACE);
+        code.jump_if(R0, Jump::Equal, 0, none);
+        code.copy(R1, R0);
+        code.load(Eight, R2, Stack, AT_SENT);
+        code.load(Eight, R3, Stack, AT_SENT_BYTES);
+        code.set(R4, NO_WAKEUP);
+        code.call(Helper::Output);
+        code.jump(done);
+        code.place(none);
+        code.set(R0, 1);
+        code.place(done);
     }
 
     fn count_lost(&self, code: &mut Assembler) {
