@@ -468,7 +468,8 @@ mod tests {
                 if let Event::Called(which, call) = event {
                     assert!(which.time_ns >= last.0 && call.left_ns >= last.1, "out of order");
                     last = (which.time_ns, call.left_ns);
-                    calls += u64::from(which.pid != shell && call.result == 1);
+                    let is_byte = call.arguments[0] == 1 && call.result == 1;
+                    calls += u64::from(which.pid != shell && is_byte);
                 }
             });
         };

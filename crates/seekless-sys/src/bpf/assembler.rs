@@ -23,6 +23,7 @@ pub(crate) enum Register {
 /// How much is loaded or stored.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Width {
+    Two,
     Four,
     Eight,
 }
@@ -94,6 +95,7 @@ const UNPLACED: usize = usize::MAX;
 impl Width {
     fn bits(self) -> u8 {
         match self {
+            Width::Two => 0x08,
             Width::Four => 0,
             Width::Eight => 0x18,
         }

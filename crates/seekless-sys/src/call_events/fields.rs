@@ -125,6 +125,7 @@ pub(super) struct Casts {
     /// One that begins with a number of eight bytes.
     pub(super) word: i32,
     pub(super) file: i32,
+    pub(super) inode: i32,
     pub(super) dentry: i32,
     pub(super) view: i32,
 }
@@ -138,6 +139,7 @@ impl Casts {
             registers: types.structure("pt_regs")?,
             word: types.structure("pt_regs")?,
             file: types.structure("file")?,
+            inode: types.structure("inode")?,
             dentry: types.structure("dentry")?,
             view: types.structure("vfsmount")?,
         })

@@ -5,7 +5,7 @@ use super::layout::{self, IDS, KIND, NUMBER, TIME, file, kinds, later, untold, w
 use super::programs::{Code, Files, Parts, lookup, read, read_into};
 use crate::bpf::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
 use crate::bpf::Width::{Eight, Four};
-use crate::bpf::{Assembler, Helper, Jump, Label, Program};
+use crate::bpf::{Assembler, Helper, Jump, Label, Program, Width};
 
 /// Deeper names are cut off at their beginning.
 const PARTS_MAX: i32 = 48;
@@ -185,20 +185,26 @@ impl Code<'_> {
         code.store(Eight, R8, IDS, R0);
         code.call(Helper::Now);
         code.store(Eight, R8, TIME, R0);
-        code.load(Eight, R7, Stack, AT_FILE);
-        code.store(Eight, R8, file::KEY, R7);
-        read_into(code, R8, file::POSITION.into(), 8, R7, fields.file_position);
-        read_into(code, R8, file::FLAGS.into(), 4, R7, fields.file_flags);
-        code.load(Eight, R7, Stack, AT_INODE);
-        code.store_number(Four, R8, file::MODE, 0);
-        read_into(code, R8, file::INODE.into(), 8, R7, fields.inode_number);
-        read_into(code, R8, file::MODE.into(), 2, R7, fields.inode_mode);
-        read_into(code, R8, file::BYTES.into(), 8, R7, fields.inode_bytes);
-        read_into(code, R8, file::LINKS.into(), 4, R7, fields.inode_links);
-        read(code, AT_NEXT, 8, R7, fields.inode_system);
-        code.load(Eight, R7, Stack, AT_NEXT);
-        read_into(code, R8, file::DEVICE.into(), 4, R7, fields.system_device);
-        read_into(code, R8, file::SYSTEM.into(), 8, R7, fields.system_magic);
+        code.load(Eight, R1, Stack, AT_FILE);
+        code.store(Eight, R8, file::KEY, R1);
+        self.cast(code, |casts| casts.file);
+        code.copy(R7, R0);
+        let mut note = |code: &mut Assembler, width, field, place| {
+            self.field(code, (width, R1), R7, field, AT_NEXT);
+            code.store(if let Width::Two = width { Four } else { width }, R8, place, R1);
+        };
+        note(code, Eight, fields.file_position, file::POSITION);
+        note(code, Four, fields.file_flags, file::FLAGS);
+        code.load(Eight, R1, Stack, AT_INODE);
+        self.cast(code, |casts| casts.inode);
+        code.copy(R7, R0);
+        note(code, Eight, fields.inode_number, file::INODE);
+        note(code, Width::Two, fields.inode_mode, file::MODE);
+        note(code, Eight, fields.inode_bytes, file::BYTES);
+        note(code, Four, fields.inode_links, file::LINKS);
+        self.field(code, (Eight, R7), R7, fields.inode_system, AT_NEXT);
+        note(code, Four, fields.system_device, file::DEVICE);
+        note(code, Eight, fields.system_magic, file::SYSTEM);
     }
 
     /// Walks from a file up to the root, over the roots of mounts. Register 6 is where it is, 7

@@ -126,7 +126,11 @@ impl Code<'_> {
                 code.load(width, into, into, 0);
             }
             (false, _) => {
-                let bytes = if let Four = width { 4 } else { 8 };
+                let bytes = match width {
+                    Width::Two => 2,
+                    Four => 4,
+                    Eight => 8,
+                };
                 read(code, place, bytes, base, field);
                 code.load(width, into, Stack, place);
             }
@@ -291,10 +295,15 @@ impl Code<'_> {
         code.load(Eight, R8, R7, call::FILES[0]);
         code.jump_if(R8, Jump::Equal, 0, done);
         code.place(have);
-        read_into(code, R7, call::POSITION.into(), 8, R8, self.fields.file_position);
-        read(code, AT_ANY, 8, R8, self.fields.file_inode);
-        code.load(Eight, R8, Stack, AT_ANY);
-        read_into(code, R7, call::BYTES.into(), 8, R8, self.fields.inode_bytes);
+        code.copy(R1, R8);
+        self.cast(code, |casts| casts.file);
+        code.copy(R8, R0);
+        self.field(code, (Eight, R1), R8, self.fields.file_position, AT_ANY);
+        code.store(Eight, R7, call::POSITION, R1);
+        self.field(code, (Eight, R8), R8, self.fields.file_inode, AT_ANY);
+        code.jump_if(R8, Jump::Equal, 0, done);
+        self.field(code, (Eight, R1), R8, self.fields.inode_bytes, AT_ANY);
+        code.store(Eight, R7, call::BYTES, R1);
         code.place(done);
     }
 
