@@ -2,7 +2,7 @@
 //! tells its name and what else is known of it.
 
 use super::layout::{self, IDS, KIND, NUMBER, TIME, file, kinds, later, untold, walk};
-use super::programs::{Code, Files, Parts, lookup, read, read_into};
+use super::programs::{Code, Files, Parts, lookup, read};
 use crate::bpf::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
 use crate::bpf::Width::{Eight, Four};
 use crate::bpf::{Assembler, Helper, Jump, Label, Program, Width};
@@ -189,7 +189,7 @@ impl Code<'_> {
         code.store(Eight, R8, file::KEY, R1);
         self.cast(code, |casts| casts.file);
         code.copy(R7, R0);
-        let mut note = |code: &mut Assembler, width, field, place| {
+        let note = |code: &mut Assembler, width, field, place| {
             self.field(code, (width, R1), R7, field, AT_NEXT);
             code.store(if let Width::Two = width { Four } else { width }, R8, place, R1);
         };
