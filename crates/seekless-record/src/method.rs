@@ -27,7 +27,8 @@ pub enum Method {
     /// latencies. It needs no privileges.
     Notify(Grain),
     /// Small programs in the kernel tell of calls, and the program does not stop. This needs root,
-    /// or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE.
+    /// or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE. With CAP_SYS_NICE the recording thread has the
+    /// highest ordinary priority meanwhile.
     Ebpf,
 }
 
