@@ -126,8 +126,9 @@ struct Tables {
 
 impl CallEvents {
     /// Loads the programs. Of the scope [`Scope::Followed`] no process is followed yet.
-    /// `ring_bytes`, the room for records at most, must be a power of two. With `fetches` it is also told what comes into the
-    /// page cache for a followed process, where that works ([`CallEvents::sees_fetches`]).
+    /// `ring_bytes`, the room for records at most, must be a power of two. With `fetches` it is
+    /// also told what comes into the page cache for a followed process, where that works
+    /// ([`CallEvents::sees_fetches`]).
     ///
     /// # Errors
     /// PermissionDenied without root or CAP_BPF and CAP_PERFMON; Unsupported if this kernel
