@@ -10,6 +10,9 @@ mod files;
 mod judge;
 mod report;
 mod rivals;
+mod schedule;
+mod shared;
+mod trials;
 mod universe;
 mod write;
 
@@ -20,7 +23,7 @@ pub use write::write;
 
 use crate::roots::Roots;
 use crate::{Error, ErrorKind, Result};
-use choice::Choice;
+use choice::{BEST, asked, made_by};
 pub(crate) use files::Files;
 use rayon::prelude::*;
 use report::row;
@@ -30,6 +33,7 @@ use seekless_policy::ordering::{by_method, seeks_min};
 use seekless_sim::score::{BLOCK_BYTES, Placement};
 use std::borrow::Cow;
 use std::path::PathBuf;
+use trials::{Trial, Trials};
 use universe::Universe;
 pub(crate) use universe::{Run, check_sizes, read_runs};
 
@@ -77,9 +81,6 @@ impl Default for Options {
 /// The device for which orders are made unless another is named: a slow cloud volume.
 pub const DEVICE: DeviceSpec = DeviceSpec::Volume { iops: 500, bytes_per_second: 150_000_000 };
 
-/// The default method.
-const BEST: &str = "best";
-
 /// An order and its ratings.
 #[derive(Clone, Debug)]
 pub struct Ordered {
@@ -108,6 +109,19 @@ pub struct Course {
 /// A trace or the list cannot be read; the method is unknown; there is no file to order; or
 /// `leave_one_out` is set for a single run.
 pub fn order(traces: &[PathBuf], options: &Options) -> Result<Ordered> {
+    order_telling(traces, options, &|_, _| {})
+}
+
+/// As [`order`]. Calls `progress`, from several threads, with how many of the orders that are
+/// compared have been judged, and how many there are.
+///
+/// # Errors
+/// As [`order`].
+pub fn order_telling(
+    traces: &[PathBuf],
+    options: &Options,
+    progress: &(dyn Fn(u64, u64) + Sync),
+) -> Result<Ordered> {
     known(&options.method)?;
     let mut roots = Cow::Borrowed(&options.roots);
     let mut runs = read_runs(traces, &roots)?;
@@ -136,11 +150,15 @@ pub fn order(traces: &[PathBuf], options: &Options) -> Result<Ordered> {
     check_sizes(universe.files())?;
     let names = universe.names.iter().map(String::as_str);
     let files = Files::new(names, universe.bytes.clone());
-    let task = Task { files: &files, universe: &universe, options };
-    let trained_on = task.number(&runs);
-    let (ids, made_as) = task.order(&trained_on, None)?;
-    let report = task.report(&ids, &trained_on, &task.number(&scored))?;
-    let report = Report { moved, made_as, ..report };
+    let number = |runs: &[Run]| runs.iter().map(|run| Numbered::new(&universe, run)).collect();
+    let (trained_on, scored): (Vec<_>, Vec<_>) = (number(&runs), number(&scored));
+    let loads: Vec<&[Id]> = trained_on.iter().map(|run| run.ids.as_slice()).collect();
+    let trials = Trials::new(&files, &options.device, options.cache, &loads);
+    let task = Task { trials: &trials, universe: &universe, options };
+    trials.make(&task.needed(), progress)?;
+    let (ids, made_as) = made_by(&options.method, &trials, None)?;
+    let report = task.report(&ids, &trained_on, &scored)?;
+    let report = Report { moved, made_as: made_as.map(str::to_owned), ..report };
     let courses = task.courses(&ids, &trained_on);
     let order = ids.into_iter().map(|id| universe.names[id as usize].clone()).collect();
     Ok(Ordered { order, report, courses })
@@ -179,12 +197,8 @@ pub(crate) fn by_name(
     device: &DeviceSpec,
     cache: Option<u64>,
 ) -> Result<(Vec<Id>, Option<String>)> {
-    if method == BEST {
-        let chosen = Choice { files, device, cache }.choose(runs)?;
-        return Ok((chosen.order, Some(chosen.name.to_owned())));
-    }
-    let ordering = by_method(method, cache).map_err(unknown)?;
-    Ok((ordering.order(runs, &files.bytes, &device.costs()), None))
+    let (order, name) = made_by(method, &Trials::new(files, device, cache, runs), None)?;
+    Ok((order, name.map(str::to_owned)))
 }
 
 /// Fails if there is no method of this name.
@@ -204,30 +218,33 @@ struct Numbered {
     unlisted: Vec<String>,
 }
 
+impl Numbered {
+    fn new(universe: &Universe, run: &Run) -> Self {
+        let (ids, unlisted) = universe.number(run);
+        Numbered { label: run.label.clone(), ids, unlisted }
+    }
+}
+
 struct Task<'a> {
-    files: &'a Files,
+    trials: &'a Trials<'a>,
     universe: &'a Universe,
     options: &'a Options,
 }
 
 impl Task<'_> {
-    fn number(&self, runs: &[Run]) -> Vec<Numbered> {
-        let number = |run: &Run| {
-            let (ids, unlisted) = self.universe.number(run);
-            Numbered { label: run.label.clone(), ids, unlisted }
-        };
-        runs.iter().map(number).collect()
-    }
-
-    fn order(
-        &self,
-        runs: &[Numbered],
-        without: Option<usize>,
-    ) -> Result<(Vec<Id>, Option<String>)> {
-        let kept = runs.iter().enumerate().filter(|(number, _)| Some(*number) != without);
-        let slices: Vec<&[Id]> = kept.map(|(_, run)| run.ids.as_slice()).collect();
-        let Options { method, device, cache, .. } = self.options;
-        by_name(method, self.files, &slices, device, *cache)
+    /// The trials of the whole job.
+    fn needed(&self) -> Vec<Trial> {
+        let Options { method, rivals, leave_one_out, .. } = self.options;
+        let mut needed = Vec::new();
+        if method == BEST {
+            needed.extend(asked(self.trials, None));
+            let outs = 0..if *leave_one_out { self.trials.runs.len() } else { 0 };
+            needed.extend(outs.flat_map(|out| asked(self.trials, Some(out))));
+        }
+        if *rivals {
+            needed.extend(rivals::needed(self.trials));
+        }
+        needed
     }
 
     fn report(&self, order: &[Id], trained: &[Numbered], scored: &[Numbered]) -> Result<Report> {
@@ -276,13 +293,11 @@ impl Task<'_> {
     }
 
     fn rivals(&self, runs: &[Numbered]) -> Result<Option<Rivals>> {
-        let Options { rivals, device, cache, .. } = self.options;
-        if !rivals {
+        if !self.options.rivals {
             return Ok(None);
         }
-        let runs: Vec<(&str, &[Id])> =
-            runs.iter().map(|run| (run.label.as_str(), run.ids.as_slice())).collect();
-        rivals::compare(self.files, &runs, device, *cache)
+        let labels: Vec<&str> = runs.iter().map(|run| run.label.as_str()).collect();
+        rivals::compare(self.trials, &labels, &self.options.device)
     }
 
     fn rate(&self, order: &[Id], runs: &[Numbered]) -> Group {
@@ -297,7 +312,7 @@ impl Task<'_> {
 
     fn leave_one_out(&self, runs: &[Numbered]) -> Result<Group> {
         let rate = |(number, run): (usize, &Numbered)| {
-            let order = self.order(runs, Some(number))?.0;
+            let order = made_by(&self.options.method, self.trials, Some(number))?.0;
             let placement = Placement::new(&order, &self.universe.bytes);
             Ok(row(&run.label, placement.score(&run.ids, self.options.block_bytes)))
         };

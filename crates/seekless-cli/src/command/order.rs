@@ -11,10 +11,11 @@ use seekless::policy::ordering::METHODS;
 use seekless::report::table;
 use seekless::sys::output::Content;
 use seekless::tools::device::named;
-use seekless::tools::order::{Group, Options, Report, RunRow, Totals, order, write};
+use seekless::tools::order::{Group, Options, Report, RunRow, Totals, order_telling, write};
 use seekless::tools::roots::{Root, Roots};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 
 /// Compute the order of files in an archive from the runs that read them, and score it.
 ///
@@ -100,7 +101,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         out.check(Content::Text)?;
     }
     let picture = Picture::begin(args.picture.as_deref(), args.force)?;
-    let ordered = order(&args.trace, &options)?;
+    let progress = Mutex::new(output::progress("Comparing orders"));
+    let tell = |done, all| (progress.lock().unwrap_or_else(PoisonError::into_inner))(done, all);
+    let ordered = order_telling(&args.trace, &options, &tell);
+    drop(progress);
+    let ordered = ordered?;
     if let Some(picture) = picture {
         picture.draw(&picture::of(&ordered))?;
     }
@@ -131,7 +136,7 @@ fn report(report: &Report) -> String {
     );
     text += &notes(report);
     if let Some(rivals) = &report.rivals {
-        text += &rivals::words(rivals);
+        text += &rivals::words(rivals, report.made_as.as_deref());
     }
     text += &match &report.held_out {
         Some(held_out) => format!("\n{}", both_table(&report.trained, held_out)),
@@ -263,6 +268,7 @@ fn seeks(count: u64, share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seekless::tools::order::order;
 
     #[test]
     fn the_report_puts_trained_and_held_out_side_by_side() {

@@ -4,13 +4,11 @@
 //! Name, recent and greedy are among the candidates. So `best` is worse than they are only where
 //! the next run is unlike the runs at hand. Where no candidate gains anything, files lie by name.
 
-use super::files::Files;
-use super::judge::{Judge, Loadings};
+use super::judge::Loadings;
+use super::trials::{NAME, Trial, Trials};
 use crate::error::Result;
-use rayon::prelude::*;
-use seekless_device::{Costs, DeviceSpec};
+use seekless_device::Costs;
 use seekless_policy::eviction::Id;
-use seekless_policy::ordering::{Best, ByName, Greedy, Ordering, Recent};
 
 /// Most runs that are left out in turn.
 const FOLDS_MAX: usize = 4;
@@ -18,8 +16,7 @@ const FOLDS_MAX: usize = 4;
 /// Judging stops when so many files have been laid out for one candidate.
 const FILES_LAID_OUT_MAX: usize = 1_000_000;
 
-/// The candidate that needs no runs. Another one must gain so much over it.
-const NAME: &str = "name";
+/// A candidate must gain so much over the one that needs no runs.
 const GAIN_PERMILLE_MIN: u128 = 10;
 /// So many standard errors, too, if enough runs were left out for these to say something. Of two
 /// runs each is loaded from an order of one other run alone, which is a poor image of the order of
@@ -27,95 +24,61 @@ const GAIN_PERMILLE_MIN: u128 = 10;
 const ERRORS_MIN: f64 = 2.0;
 const RUNS_FOR_ERRORS: usize = 3;
 
-/// Chooses an order by simulation.
-pub(crate) struct Choice<'a> {
-    pub(crate) files: &'a Files,
-    pub(crate) device: &'a DeviceSpec,
-    pub(crate) cache: Option<u64>,
-}
+/// The default method.
+pub(super) const BEST: &str = "best";
 
-/// An order, and the name of the candidate that it is.
-pub(crate) struct Chosen {
-    pub(crate) order: Vec<Id>,
-    pub(crate) name: &'static str,
-}
-
-/// The sizes that matter to an order.
-enum Sizes {
-    Content,
-    Coded,
-}
-
-/// A name for people, and the way to make the order.
-type Candidate = (&'static str, Box<dyn Ordering + Send + Sync>, Sizes);
-
-impl Choice<'_> {
-    /// The best order for `runs`, oldest first.
-    pub(crate) fn choose(&self, runs: &[&[Id]]) -> Result<Chosen> {
-        let costs = self.device.costs();
-        let candidates = self.candidates();
-        let best = match self.folds(runs.len()) {
-            0 => 0,
-            folds => self.fastest(&candidates, runs, folds, &costs)?,
-        };
-        let candidate = &candidates[best];
-        Ok(Chosen { order: self.made(candidate, runs, &costs), name: candidate.0 })
-    }
-
-    /// What a candidate makes of `runs`. A cache holds contents, an archive coded bytes.
-    fn made(&self, (_, ordering, sizes): &Candidate, runs: &[&[Id]], costs: &Costs) -> Vec<Id> {
-        let bytes = match sizes {
-            Sizes::Content => &self.files.bytes,
-            Sizes::Coded => &self.files.coded,
-        };
-        ordering.order(runs, bytes, costs)
-    }
-
-    /// How many of the newest runs are left out in turn: none if there is but one run.
-    fn folds(&self, runs: usize) -> usize {
-        match runs {
-            0 | 1 => 0,
-            _ => runs.min(folds_max(self.files.bytes.len())),
+/// The order that `method` makes of all runs but `out`. With it, for `best`, the name of the
+/// candidate that it is. Of a name that is no method's, `best` is made: see
+/// [`known`](super::known).
+pub(crate) fn made_by(
+    method: &str,
+    trials: &Trials<'_>,
+    out: Option<usize>,
+) -> Result<(Vec<Id>, Option<&'static str>)> {
+    let (candidate, name) = match candidate_of(method, trials) {
+        Some(candidate) => (candidate, None),
+        None => {
+            let best = fastest(trials, out)?;
+            (best, trials.names().nth(best))
         }
-    }
+    };
+    Ok((trials.made(candidate, out.as_slice()), name))
+}
 
-    fn candidates(&self) -> Vec<Candidate> {
-        let best = |any_size| Box::new(Best { kin: self.files.kin.clone(), any_size });
-        vec![
-            ("groups by run, small files apart", best(false), Sizes::Coded),
-            ("groups by run", best(true), Sizes::Coded),
-            ("recent", Box::new(Recent), Sizes::Coded),
-            (NAME, Box::new(ByName), Sizes::Coded),
-            ("greedy", Box::new(Greedy { cache: self.cache }), Sizes::Content),
-        ]
-    }
+/// The number of the candidate that this method is; `best` may be any.
+pub(super) fn candidate_of(method: &str, trials: &Trials<'_>) -> Option<usize> {
+    trials.names().position(|name| name == method)
+}
 
-    fn fastest(
-        &self,
-        candidates: &[Candidate],
-        runs: &[&[Id]],
-        folds: usize,
-        costs: &Costs,
-    ) -> Result<usize> {
-        let judge = Judge::new(self.files, self.device);
-        let held_out: Vec<usize> = (runs.len() - folds..runs.len()).collect();
-        let judged = |candidate: &Candidate| -> Result<Vec<Loadings>> {
-            let one = |&out: &usize| {
-                let order = self.made(candidate, &without(runs, out), costs);
-                judge.judge(&order, runs[out])
-            };
-            held_out.iter().map(one).collect()
-        };
-        let loadings = candidates.par_iter().map(judged).collect::<Result<Vec<_>>>()?;
-        let sums: Vec<Loadings> = loadings.iter().map(|runs| sum(runs)).collect();
-        let first = sums[0];
-        let rank = |sum: &Loadings| (relative(sum, &first), work(sum, costs));
-        let best = (0..sums.len()).min_by_key(|&at| rank(&sums[at])).unwrap_or(0);
-        let by_name = candidates.iter().position(|(name, ..)| *name == NAME).unwrap_or(best);
-        let rank = [best, by_name].map(|at| rank(&sums[at]));
-        let is_better = gains(rank[0], rank[1]) && !by_chance(&loadings[best], &loadings[by_name]);
-        Ok(if is_better { best } else { by_name })
+/// What [`fastest`] asks, for all runs but `out`: each of the newest runs is left out in turn. None
+/// is if there is but one run.
+pub(super) fn asked(trials: &Trials<'_>, out: Option<usize>) -> Vec<Trial> {
+    let runs: Vec<usize> = (0..trials.runs.len()).filter(|&run| Some(run) != out).collect();
+    let folds = match runs.len() {
+        0 | 1 => 0,
+        count => count.min(trials.folds_max()),
+    };
+    runs[runs.len() - folds..].iter().map(|&run| Trial::new(run, out)).collect()
+}
+
+/// The number of the candidate that is fastest for all runs but `out`.
+pub(super) fn fastest(trials: &Trials<'_>, out: Option<usize>) -> Result<usize> {
+    let asked = asked(trials, out);
+    if asked.is_empty() {
+        return Ok(0);
     }
+    trials.make(&asked, &|_, _| {})?;
+    let by_run = asked.iter().map(|&trial| trials.of(trial)).collect::<Result<Vec<_>>>()?;
+    let of = |candidate: usize| by_run.iter().map(|run| run[candidate]).collect();
+    let loadings: Vec<Vec<Loadings>> = (0..trials.names().count()).map(of).collect();
+    let sums: Vec<Loadings> = loadings.iter().map(|runs| sum(runs)).collect();
+    let first = sums[0];
+    let rank = |sum: &Loadings| (relative(sum, &first), work(sum, &trials.costs));
+    let best = (0..sums.len()).min_by_key(|&at| rank(&sums[at])).unwrap_or(0);
+    let by_name = trials.names().position(|name| name == NAME).unwrap_or(best);
+    let rank = [best, by_name].map(|at| rank(&sums[at]));
+    let is_better = gains(rank[0], rank[1]) && !by_chance(&loadings[best], &loadings[by_name]);
+    Ok(if is_better { best } else { by_name })
 }
 
 fn sum(runs: &[Loadings]) -> Loadings {
@@ -151,12 +114,6 @@ fn gains(least: (u128, u128), other: (u128, u128)) -> bool {
 /// How many runs may be left out in turn, each with an order of its own, for so many files.
 pub(crate) fn folds_max(files: usize) -> usize {
     (FILES_LAID_OUT_MAX / files.max(1)).clamp(1, FOLDS_MAX)
-}
-
-/// All runs but that of number `out`.
-pub(crate) fn without<'a>(runs: &[&'a [Id]], out: usize) -> Vec<&'a [Id]> {
-    let kept = runs.iter().enumerate().filter(|(number, _)| *number != out);
-    kept.map(|(_, run)| *run).collect()
 }
 
 /// The time of both ways of loading, each in millionths of the first candidate's.

@@ -2,6 +2,7 @@
 //! run from an archive in that order.
 
 use super::files::Files;
+use super::schedule::Schedule;
 use crate::error::{Error, ErrorKind, Result};
 use seekless_device::{
     AnyDevice, Costs, CostsSource, DeviceModel, DeviceSpec, Io, Nanos, ObjectStoreParameters,
@@ -81,7 +82,18 @@ pub(crate) struct Judge<'a> {
     /// The device in each state: an object store with several seeds, a volume at several places
     /// of a slice.
     devices: Vec<Busy>,
+    /// Requests end in the order in which they were made, in every state.
+    ends_in_order: bool,
     settings: Settings,
+}
+
+/// A way of loading.
+#[derive(Clone, Copy)]
+struct Way {
+    load:
+        fn(&Archive, &[Id], &Settings, &mut dyn DeviceModel) -> seekless_sim::Result<StoreFigures>,
+    /// The store makes the same requests in every state of the device.
+    each_state_alike: bool,
 }
 
 impl<'a> Judge<'a> {
@@ -97,7 +109,8 @@ impl<'a> Judge<'a> {
             work: Work::default(),
             prediction: None,
         };
-        Judge { files, devices: states(device), settings }
+        let ends_in_order = matches!(device.parameters(), Parameters::Volume(_));
+        Judge { files, devices: states(device), ends_in_order, settings }
     }
 
     /// The first loads of `run` from an archive that holds `order`, files by number.
@@ -114,17 +127,41 @@ impl<'a> Judge<'a> {
             .filter(|&place| !std::mem::replace(&mut loaded[place as usize], true))
             .collect();
         let needed = loads.iter().map(|&place| archive.extents[place as usize].bytes).sum();
-        let mut sum = Loadings::default();
         let devices = self.devices_for(loads.len());
-        for device in devices {
-            let list = listed(&archive, &loads, &self.settings, &mut device.clone());
-            let demand = on_demand(&archive, &loads, &self.settings, &mut device.clone());
-            sum += Loadings {
-                listed: loading(list.map_err(fault)?, needed),
-                on_demand: loading(demand.map_err(fault)?, needed),
-            };
+        let demand = Way { load: on_demand, each_state_alike: true };
+        let list = Way { load: listed, each_state_alike: self.ends_in_order };
+        let mean = |way: Way| self.mean(way, &archive, &loads, devices);
+        Ok(Loadings {
+            listed: loading(mean(list).map_err(fault)?, needed),
+            on_demand: loading(mean(demand).map_err(fault)?, needed),
+        })
+    }
+
+    /// The mean over `devices`.
+    fn mean(
+        &self,
+        way: Way,
+        archive: &Archive,
+        loads: &[Id],
+        devices: &[Busy],
+    ) -> seekless_sim::Result<StoreFigures> {
+        let count = devices.len() as u64;
+        if way.each_state_alike && count > 1 {
+            let mut schedule = Schedule::new(self.settings.costs);
+            let figures = (way.load)(archive, loads, &self.settings, &mut schedule)?;
+            let times = devices.iter().map(|device| schedule.time_on(&mut device.clone()));
+            return Ok(StoreFigures { time_ns: times.sum::<u64>() / count, ..figures });
         }
-        Ok(sum.over(devices.len() as u64))
+        let mut sum = StoreFigures::default();
+        for device in devices {
+            let one = (way.load)(archive, loads, &self.settings, &mut device.clone())?;
+            sum.requests += one.requests;
+            sum.bytes += one.bytes;
+            sum.time_ns += one.time_ns;
+        }
+        let StoreFigures { requests, bytes, time_ns, .. } = sum;
+        let [requests, bytes, time_ns] = [requests, bytes, time_ns].map(|sum| sum / count);
+        Ok(StoreFigures { requests, bytes, time_ns, ..sum })
     }
 
     /// The states in which a run of so many loads is judged.
@@ -217,19 +254,6 @@ impl DeviceModel for Busy {
 
     fn costs(&self) -> Costs {
         self.model.costs()
-    }
-}
-
-impl Loadings {
-    /// The mean of `count` such sums.
-    pub(crate) fn over(self, count: u64) -> Self {
-        let mean = |sum: Loading| Loading {
-            time_ns: sum.time_ns / count,
-            requests: sum.requests / count,
-            bytes: sum.bytes / count,
-            wasted_bytes: sum.wasted_bytes / count,
-        };
-        Loadings { listed: mean(self.listed), on_demand: mean(self.on_demand) }
     }
 }
 

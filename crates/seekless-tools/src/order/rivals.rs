@@ -1,16 +1,18 @@
 //! Every method beside the others, on a device, each run loaded from orders made without it.
 
-use super::choice::{Choice, folds_max, without};
+use super::choice::{asked, candidate_of, fastest};
 use super::files::Files;
 use super::judge::{Judge, Loading, Loadings};
+use super::shared::share_an_order;
+use super::trials::{Trial, Trials};
 use crate::error::Result;
 use rayon::prelude::*;
 use seekless_device::{DeviceSpec, SplitMix64};
 use seekless_policy::eviction::Id;
-use seekless_policy::ordering::{METHODS, by_method};
+use seekless_policy::ordering::METHODS;
 use serde::Serialize;
 
-/// A difference in time that is called none.
+/// A gain in time that is called none.
 const ALIKE_PERCENT: u64 = 3;
 
 /// Loads are shuffled inside groups of so many bytes: several reads, and few enough to stay in the
@@ -29,7 +31,10 @@ pub struct Rivals {
     pub floor: Loading,
     /// The method with the least time of both ways of loading together.
     pub winner: String,
-    /// Given if no order helps.
+    /// Whether any two runs load what they have in common in one order, more than by chance. It is
+    /// told from the runs alone, whatever the device.
+    pub shared_order: bool,
+    /// Given if they do not, and shuffling inside groups would gain something on the device.
     pub shuffle: Option<Shuffle>,
 }
 
@@ -67,63 +72,64 @@ pub struct Shuffle {
     pub grouped_time_ns: u64,
 }
 
-/// Compares all methods over `runs` (label and loads, oldest first). `None` for fewer than two
-/// runs, since no order can then be made without the run that judges it.
+/// The runs that are left out in turn, as many as one more than a choice leaves out. None of fewer
+/// than two runs, since no order can then be made without the run that judges it.
+fn left_out(trials: &Trials<'_>) -> Vec<usize> {
+    match trials.runs.len() {
+        0 | 1 => Vec::new(),
+        count => (count - count.min(trials.folds_max() + 1)..count).collect(),
+    }
+}
+
+/// The trials that [`compare`] needs.
+pub(super) fn needed(trials: &Trials<'_>) -> Vec<Trial> {
+    let of = |out| [vec![Trial::new(out, None)], asked(trials, Some(out))].concat();
+    left_out(trials).into_iter().flat_map(of).collect()
+}
+
+/// Compares all methods over the runs of `trials`, which `labels` names. `None` for fewer than two.
 pub(crate) fn compare(
-    files: &Files,
-    runs: &[(&str, &[Id])],
+    trials: &Trials<'_>,
+    labels: &[&str],
     device: &DeviceSpec,
-    cache: Option<u64>,
 ) -> Result<Option<Rivals>> {
-    if runs.len() < 2 {
+    let outs = left_out(trials);
+    if outs.is_empty() {
         return Ok(None);
     }
-    let judge = Judge::new(files, device);
-    let loads: Vec<&[Id]> = runs.iter().map(|run| run.1).collect();
-    let first = runs.len() - runs.len().min(folds_max(files.bytes.len()) + 1);
-    let order = |method: &str, others: &[&[Id]]| -> Result<Vec<Id>> {
-        if method == "best" {
-            return Ok(Choice { files, device, cache }.choose(others)?.order);
-        }
-        let ordering = by_method(method, cache).map_err(super::unknown)?;
-        Ok(ordering.order(others, &files.bytes, &device.costs()))
-    };
+    trials.make(&needed(trials), &|_, _| {})?;
     let rival = |&method: &&str| -> Result<Rival> {
         let (mut sums, mut rows) = (Loadings::default(), Vec::new());
-        for (out, (label, run)) in runs.iter().enumerate().skip(first) {
-            let loadings = judge.judge(&order(method, &without(&loads, out))?, run)?;
+        for &out in &outs {
+            let candidate = match candidate_of(method, trials) {
+                Some(candidate) => candidate,
+                None => fastest(trials, Some(out))?,
+            };
+            let loadings = trials.of(Trial::new(out, None))?[candidate];
             sums += loadings;
-            rows.push(RunLoadings { run: (*label).to_owned(), loadings });
+            rows.push(RunLoadings { run: labels[out].to_owned(), loadings });
         }
         Ok(Rival { method: method.to_owned(), sums, runs: rows })
     };
-    let methods = METHODS.par_iter().map(rival).collect::<Result<Vec<_>>>()?;
+    let methods = METHODS.iter().map(rival).collect::<Result<Vec<_>>>()?;
+    let floors = outs.par_iter().map(|&out| trials.judge.floor(trials.runs[out]));
     let mut floor = Loading::default();
-    for run in &loads[first..] {
-        floor += judge.floor(run)?;
-    }
+    floors.collect::<Result<Vec<_>>>()?.into_iter().for_each(|run| floor += run);
     let winner = methods.iter().min_by_key(|rival| rival.time_ns()).map(|rival| &rival.method);
     let winner = winner.cloned().unwrap_or_default();
-    let shuffle = match alike(&methods) {
-        true => shuffle(&judge, files, &loads, &methods[0])?,
-        false => None,
+    let shared_order = share_an_order(trials.runs, trials.files.bytes.len());
+    let shuffle = match shared_order {
+        true => None,
+        false => shuffle(&trials.judge, trials.files, trials.runs, &methods[0])?,
     };
-    Ok(Some(Rivals { device: device.to_string(), methods, floor, winner, shuffle }))
+    let device = device.to_string();
+    Ok(Some(Rivals { device, methods, floor, winner, shared_order, shuffle }))
 }
 
 impl Rival {
     fn time_ns(&self) -> u64 {
         self.sums.listed.time_ns + self.sums.on_demand.time_ns
     }
-}
-
-/// Whether `best`, the first row, gains nothing over any other method where the order matters most:
-/// on demand.
-fn alike(methods: &[Rival]) -> bool {
-    let time = |rival: &Rival| rival.sums.on_demand.time_ns;
-    let Some((best, others)) = methods.split_first() else { return false };
-    let worst = others.iter().map(time).max().unwrap_or(0);
-    time(best) * 100 >= worst * (100 - ALIKE_PERCENT)
 }
 
 /// What shuffling inside groups would gain for the newest run, if that is at least as much as would

@@ -8,8 +8,9 @@ use std::fmt::Write;
 /// Differences below this are called none, in percent.
 const NO_DIFFERENCE: f64 = 1.0;
 
-/// The table and the sentences below it.
-pub(super) fn words(rivals: &Rivals) -> String {
+/// The table and the sentences below it. `made_as` is the method that `best` came to for all runs,
+/// if that is the order at hand.
+pub(super) fn words(rivals: &Rivals, made_as: Option<&str>) -> String {
     let runs = rivals.methods.first().map_or(0, |rival| rival.runs.len());
     let mut text =
         format!("\nLoading {runs} runs on {}, each from orders made without it:\n", rivals.device);
@@ -28,9 +29,11 @@ pub(super) fn words(rivals: &Rivals) -> String {
     let floor = cells(&rivals.floor).into_iter().chain((0..4).map(|_| String::new()));
     rows.push(std::iter::once("floor".to_owned()).chain(floor).collect());
     text += &table(&header, rows);
-    text += &verdict(rivals);
-    if let Some(shuffle) = &rivals.shuffle {
-        text += &advice(shuffle);
+    text += &verdict(rivals, made_as);
+    match &rivals.shuffle {
+        Some(shuffle) => text += &advice(shuffle),
+        None if !rivals.shared_order => text += "These runs share no order.\n",
+        None => {}
     }
     text
 }
@@ -49,8 +52,8 @@ fn cells(loading: &Loading) -> [String; 4] {
     ]
 }
 
-/// Who wins, and by how much.
-fn verdict(rivals: &Rivals) -> String {
+/// Who wins, by how much, and whether that is the order at hand.
+fn verdict(rivals: &Rivals, made_as: Option<&str>) -> String {
     let Some(winner) = rivals.methods.iter().find(|rival| rival.method == rivals.winner) else {
         return String::new();
     };
@@ -63,9 +66,12 @@ fn verdict(rivals: &Rivals) -> String {
     };
     let above = percent(rivals.floor.time_ns, winner.sums.listed.time_ns);
     let mut text = String::new();
-    let is_tie = rivals.shuffle.is_some();
-    let what = if is_tie { "is no worse than the others" } else { "wins here" };
-    let _ = writeln!(text, "\n{} {what}.", winner.method);
+    let what = if rivals.shared_order { "wins here" } else { "takes the least time here" };
+    let _ = write!(text, "\n{} {what}", winner.method);
+    if made_as == Some(winner.method.as_str()) {
+        let _ = write!(text, "; best, made of all these runs, is that order");
+    }
+    text += ".\n";
     let _ = writeln!(text, "List known: {}.", beside(|rival| &rival.sums.listed));
     let _ = writeln!(text, "On demand: {}.", beside(|rival| &rival.sums.on_demand));
     let _ = writeln!(text, "With the list known, {above:.0} % of its time is above the floor.");

@@ -3,6 +3,7 @@
 
 use crate::order::choice::folds_max;
 use crate::order::rivals::{Rival, Rivals, compare};
+use crate::order::trials::Trials;
 use crate::order::{Files, Loading};
 use seekless_device::{DeviceSpec, SplitMix64};
 use seekless_policy::eviction::Id;
@@ -44,8 +45,9 @@ impl Program {
 
     fn rivals(&self, device: &str) -> Rivals {
         let device: DeviceSpec = device.parse().unwrap();
-        let runs: Vec<(&str, &[Id])> = self.runs.iter().map(|run| ("", run.as_slice())).collect();
-        compare(&self.files, &runs, &device, None).unwrap().unwrap()
+        let runs: Vec<&[Id]> = self.runs.iter().map(Vec::as_slice).collect();
+        let trials = Trials::new(&self.files, &device, None, &runs);
+        compare(&trials, &vec![""; runs.len()], &device).unwrap().unwrap()
     }
 }
 
