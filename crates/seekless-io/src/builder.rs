@@ -176,8 +176,8 @@ impl StoreBuilder {
         self
     }
 
-    /// Whether an entry may be larger than [`StoreBuilder::max_entry_bytes`], as long as half of the
-    /// memory that is free when the store is opened holds it; by default false.
+    /// Whether an entry may be larger than [`StoreBuilder::max_entry_bytes`], as long as half of
+    /// the memory that is free when the store is opened holds it; by default false.
     pub fn large_entries(mut self, allow: bool) -> Self {
         self.large_entries = allow;
         self

@@ -207,8 +207,8 @@ fn shown_file(profile: &Profile, number: u32) -> ShownFile {
 }
 
 /// Changes the profile at `path`: reads it, applies `change`, and replaces it by the result in one
-/// step. A lock on the folder makes other processes wait meanwhile, so that no run is lost. `change` gets `None`
-/// if there is no profile, or only what cannot be read.
+/// step. A lock on the folder makes other processes wait meanwhile, so that no run is lost.
+/// `change` gets `None` if there is no profile, or only what cannot be read.
 ///
 /// # Errors
 /// The folder cannot be made, or the profile cannot be written.

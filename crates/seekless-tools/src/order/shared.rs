@@ -2,7 +2,8 @@
 //! two runs both load, those that follow one another in one lie near each other in the other.
 //!
 //! Take the `n` files that both load, and their places among these in the first run. In a random
-//! permutation two files lie at most `w` places apart with probability w (2n − w − 1) / (n (n − 1)).
+//! permutation two files lie at most `w` places apart with probability
+//! w (2n − w − 1) / (n (n − 1)).
 //! Of the n − 1 pairs that follow one another in the second run, the number that do is nearly
 //! binomial: two pairs depend on each other only through a file that they share, and through the
 //! ends. An order that is only coarse, such as parts that come one after the other with each part
