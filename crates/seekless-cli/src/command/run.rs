@@ -30,9 +30,10 @@ use std::process::ExitCode;
 /// are root, setuid programs run without their privileges, and debuggers and strace cannot trace; a
 /// program that is setuid itself is not traced) and what it costs: two thirds more processor time
 /// for a start of Python, many times the time for a program that opens thousands of small files. It
-/// lasts until the program ends, so give --no-record for a service. Later recordings see page faults only, at some hundred nanoseconds
-/// each, during the first two minutes: in the next two starts, and then once a day. If much of what
-/// a profile names has changed, the next start is recorded whole again.
+/// lasts until the program ends, so give --no-record for a service. Later recordings see page
+/// faults only, at some hundred nanoseconds each, during the first two minutes: in the next two
+/// starts, and then once a day. If much of what a profile names has changed, the next start is
+/// recorded whole again.
 ///
 /// Profiles lie in $XDG_STATE_HOME/seekless/profiles (~/.local/state if that is not set), one for
 /// each program and shape of arguments: options and words count, names of files and numbers do not,
