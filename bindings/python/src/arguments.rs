@@ -55,6 +55,7 @@ impl ImportOptions {
             columns,
             delimiter: *delimiter,
             header: self.header,
+            ..Options::default()
         })
     }
 }

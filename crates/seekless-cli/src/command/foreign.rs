@@ -41,6 +41,7 @@ impl Foreign {
             columns: self.columns.clone(),
             delimiter: self.delimiter,
             header: !self.no_header,
+            ..Options::default()
         })
     }
 }

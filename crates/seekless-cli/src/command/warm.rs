@@ -25,10 +25,11 @@ const LOOK: Duration = Duration::from_millis(100);
 ///
 /// SOURCE is a profile of `seekless run`, by its file or the start of its name (what at least half
 /// of its runs needed is brought in); or a trace of `seekless record`, or any trace that `seekless
-/// trace import` takes; or a list of files, one path a line, which are brought in whole, as
-/// `vmtouch -b` does. A file that has another size than when it was recorded (of a profile, also
-/// another inode or time of change) is left out, since its ranges are no longer true. Only regular
-/// files that you may read are opened.
+/// trace import` takes; or a list of files and folders, one path a line or each ended by a NUL,
+/// which are brought in whole, as `vmtouch -b` does; - is standard input. Of a folder, all files
+/// below it are; links in it are not followed. A file that has another size than when it was
+/// recorded (of a profile, also another inode or time of change) is left out, since its ranges are
+/// no longer true. Only regular files that you may read are opened.
 ///
 /// With --lock it stays in memory until this command is ended by Ctrl-C or SIGTERM. How much a user
 /// may lock is limited (`ulimit -l`).
@@ -40,6 +41,7 @@ Examples:
   seekless warm start.parquet --dry-run            how much, how many requests, how long
   seekless warm runs/*.parquet --within /usr --budget 500MB
   seekless warm files.txt                          a list of files, whole
+  find data -name '*.so' -print0 | seekless warm -
   seekless warm python3                            the profile of that name, of `seekless run`
   seekless warm service.parquet --lock             keep it in memory until Ctrl-C or SIGTERM")]
 pub struct Args {

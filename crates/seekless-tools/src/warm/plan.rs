@@ -12,7 +12,7 @@ use seekless_trace::{Listing, Needs, PageSet, Profile, Trace, escape_path, impor
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 const PAGE_BYTES: u64 = 4096;
@@ -95,7 +95,7 @@ impl Others {
     /// Opens a source, and keeps what it holds unless it is a trace.
     fn open(
         &mut self,
-        source: &PathBuf,
+        source: &Path,
         options: &import::Options,
     ) -> seekless_trace::Result<Option<Trace>> {
         match Listing::open(source, options)? {
