@@ -144,6 +144,8 @@ pub(crate) struct Traced {
     /// `None` if the program was never executed.
     pub(crate) status: Option<Status>,
     pub(crate) duration_ns: u64,
+    /// Signals do not end this process before the trace is in its place.
+    _forwarding: Option<Forwarding>,
 }
 
 impl Tracer {
@@ -230,6 +232,7 @@ impl Tracer {
             unnamed: self.fetched,
             arrived: self.arrivals.map(Arrivals::finish),
             status: self.status.filter(|_| self.live),
+            _forwarding: self.forwarding,
         }
     }
 

@@ -41,6 +41,30 @@ fn a_death_by_signal_is_died_again_after_the_trace_is_complete() {
     }
 }
 
+/// Who presses Ctrl-C again while the trace is being written once lost it.
+#[test]
+fn signals_after_the_programs_end_do_not_lose_the_trace() {
+    use std::io::Read;
+    let place = Place::new();
+    for _ in 0..5 {
+        let mut command = place.recorder(&["sh", "-c", "echo up; exec sleep 30"]);
+        let mut recorder = command.stdout(Stdio::piped()).spawn().unwrap();
+        recorder.stdout.as_mut().unwrap().read_exact(&mut [0; 3]).unwrap();
+        let pid = i32::try_from(recorder.id()).unwrap();
+        let status = loop {
+            if let Some(status) = recorder.try_wait().unwrap() {
+                break status;
+            }
+            seekless_sys::signals::send(pid, libc::SIGINT).unwrap();
+            std::thread::sleep(Duration::from_micros(500));
+        };
+        assert_eq!(status.signal(), Some(libc::SIGINT));
+        assert!(!place.recording().accesses.is_empty());
+        assert!(place.spools().is_empty());
+        std::fs::remove_file(place.output()).unwrap();
+    }
+}
+
 #[test]
 fn a_program_that_cannot_run_leaves_nothing() {
     let place = Place::new();

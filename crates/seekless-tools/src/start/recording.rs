@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::profiles::{self, Key, learn_trace};
 use rustix::process::geteuid;
 use seekless_record::{self as record, ErrorKind, Status};
-use seekless_trace::Profile;
+use seekless_trace::{Profile, spool_path};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -147,7 +147,7 @@ pub(super) fn whole(words: &[OsString], profile: &Path, key: &Key) -> Whole {
     };
     let cpu_ns = cpu_of_children_ns().saturating_sub(before_ns);
     let learned = match recorded.unfinished.take() {
-        Some(error) => Err(Error::because(Kind::Record, "the recording is lost", error)),
+        Some(error) => Err(not_learned(&error, &recording)),
         None => learn_trace(&recording, Some(cpu_ns)),
     };
     let needed = learned.and_then(|learned| {
@@ -160,6 +160,16 @@ pub(super) fn whole(words: &[OsString], profile: &Path, key: &Key) -> Whole {
         Ok(needed)
     });
     Whole::Done(recorded.status, needed)
+}
+
+/// Why nothing was learned of a start. What was recorded of it is of no use to the user.
+fn not_learned(error: &record::Error, recording: &Path) -> Error {
+    if let Ok(spool) = spool_path(recording) {
+        let _ = std::fs::remove_file(spool);
+    }
+    let why =
+        std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string);
+    Error::new(crate::error::ErrorKind::Record, format!("this start was not learned: {why}"))
 }
 
 fn cpu_of_children_ns() -> u64 {
