@@ -165,11 +165,15 @@ impl Diff {
     fn count(&mut self, old: &File, new: &File) {
         let common = common_bytes(&old.ranges, &new.ranges);
         let (old, new) = (bytes(&old.ranges), bytes(&new.ranges));
-        self.old_bytes += old;
-        self.new_bytes += new;
-        self.common_bytes += common;
-        self.only_old_bytes += old - common;
-        self.only_new_bytes += new - common;
+        for (sum, more) in [
+            (&mut self.old_bytes, old),
+            (&mut self.new_bytes, new),
+            (&mut self.common_bytes, common),
+            (&mut self.only_old_bytes, old - common),
+            (&mut self.only_new_bytes, new - common),
+        ] {
+            *sum = sum.saturating_add(more); // a trace may claim more than a number holds
+        }
     }
 
     /// Takes files out of `gone` and `arrived` that have the same name and size, and are the only
@@ -270,6 +274,17 @@ mod tests {
         assert_eq!((diff.only_old_bytes, diff.only_new_bytes), (8192, 49_152));
         assert_eq!((diff.same_files, diff.old_bytes, diff.new_bytes), (1, 28_672, 69_632));
         assert_eq!(diff.common_bytes, 8192 + 4096 + 4096 + 4096);
+    }
+
+    /// Such rows once took all memory.
+    #[test]
+    fn rows_may_claim_more_than_a_file_has() {
+        let folder = tempfile::tempdir().unwrap();
+        let huge = [("/a", 0, u64::MAX, u64::MAX), ("/b", i64::MAX, u64::MAX, u64::MAX)];
+        let (old, new) = (trace(folder.path(), "old", &huge), trace(folder.path(), "new", &[]));
+        let diff = diff(&old, &new, &Roots::default()).unwrap();
+        assert_eq!((diff.only_old_bytes, diff.new_bytes), (u64::MAX, 0));
+        assert_eq!(diff.changes, [(Change::Gone, 2)].into());
     }
 
     #[test]

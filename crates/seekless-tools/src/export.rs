@@ -10,6 +10,7 @@ mod score;
 mod tests;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::ranges::total;
 use crate::roots::Root;
 use candidates::Candidates;
 pub use choose::Listed;
@@ -17,7 +18,7 @@ use choose::choose;
 pub use format::{Format, Order};
 pub use score::{HeldOut, Learned, Score};
 use seekless_sys::output::Destination;
-use seekless_trace::Needs;
+use seekless_trace::{Needs, import};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -100,9 +101,8 @@ pub fn export(
     if let Some(out) = out {
         out.check(options.format.content())?;
     }
-    let needs = Needs::read(sources).map_err(|error| {
-        Error::because(ErrorKind::Trace, "what the runs need cannot be read", error)
-    })?;
+    let reading = import::Options { cancel: options.cancel.clone(), ..import::Options::default() };
+    let needs = Needs::read_with(sources, &reading).map_err(unreadable)?;
     let candidates = Candidates::of(&needs, options);
     let runs: Vec<&[_]> = candidates.runs.iter().map(Vec::as_slice).collect();
     let rule = choose::Rule::of(options);
@@ -136,8 +136,8 @@ impl Exported {
     fn count(&mut self, chosen: &choose::Chosen, options: &Options) {
         let ranges = options.format.has_ranges();
         self.files = chosen.listed.len() as u64;
-        self.bytes = chosen.listed.iter().map(|file| file.listed_bytes(ranges)).sum();
-        self.needed_bytes = chosen.listed.iter().map(Listed::needed_bytes).sum();
+        self.bytes = total(chosen.listed.iter().map(|file| file.listed_bytes(ranges)));
+        self.needed_bytes = total(chosen.listed.iter().map(Listed::needed_bytes));
         self.first =
             chosen.listed.first().map(|file| String::from_utf8_lossy(&file.name).into_owned());
         let reasons = [("needed by too few runs", chosen.rare), ("over the budget", chosen.over)];
@@ -154,6 +154,15 @@ impl Exported {
             self.needed_bytes -= file.needed_bytes();
             *self.left_out.entry("not readable").or_default() += 1;
         }
+    }
+}
+
+fn unreadable(error: seekless_trace::Error) -> Error {
+    match error.kind() {
+        seekless_trace::ErrorKind::Interrupted => {
+            Error::new(ErrorKind::Interrupted, "reading the traces was interrupted")
+        }
+        _ => Error::because(ErrorKind::Trace, "what the runs need cannot be read", error),
     }
 }
 

@@ -20,6 +20,11 @@ pub(crate) fn bytes(ranges: &[Extent]) -> u64 {
     ranges.iter().map(|range| range.bytes).sum()
 }
 
+/// A sum over files. A trace may claim more than a number holds.
+pub(crate) fn total(bytes: impl Iterator<Item = u64>) -> u64 {
+    bytes.fold(0, u64::saturating_add)
+}
+
 /// The bytes that are in both.
 pub(crate) fn common_bytes(one: &[Extent], other: &[Extent]) -> u64 {
     let (mut one, mut other) = (one.iter().peekable(), other.iter().peekable());

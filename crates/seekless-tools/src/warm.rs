@@ -2,12 +2,13 @@
 //! recorded runs needed, joined where one larger read costs less than two small ones.
 
 pub(crate) mod bring;
+mod listed;
 mod plan;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::roots::Roots;
 use bring::{Opened, open};
-use plan::{Wanted, wanted};
+use plan::{Plan, Wanted, plan};
 use seekless_device::Costs;
 use seekless_policy::extents::Extent;
 use seekless_sled::Surveyor;
@@ -75,8 +76,8 @@ pub struct Held {
 }
 
 /// Brings in what the runs of `sources` needed. A source is a trace in any format that can be
-/// imported, a profile, or a list of files, one path a line, which are wanted whole. `progress` is
-/// called with the files done and all files.
+/// imported, a profile, or a list of files and folders, which are wanted whole (see
+/// [`Listing`](seekless_trace::Listing)). `progress` is called with the files done and all files.
 ///
 /// # Errors
 /// A source cannot be read, names no file that is here, or the caller asked to stop. A single file
@@ -86,7 +87,7 @@ pub fn warm(
     options: &Options,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<(Warmed, Held)> {
-    let wanted = wanted(sources, options)?;
+    let Plan { files: wanted, left_out } = plan(sources, options)?;
     let first = wanted.first().ok_or_else(|| nothing(sources))?;
     let (costs, assumed) = costs(options, &first.path);
     let started = Instant::now();
@@ -97,9 +98,14 @@ pub fn warm(
     }
     let job = Job { wanted: &wanted, costs, options, held: &held, next, done };
     let mut warmed = job.run(progress)?;
+    warmed.add(&Warmed { left_out, cached_bytes: Some(0), ..Warmed::default() });
     warmed.assumed = assumed;
     warmed.seconds = if options.dry_run { 0.0 } else { started.elapsed().as_secs_f64() };
     Ok((warmed, held))
+}
+
+fn interrupted() -> Error {
+    Error::new(ErrorKind::Interrupted, "bringing files in was interrupted")
 }
 
 fn nothing(sources: &[PathBuf]) -> Error {
@@ -147,7 +153,7 @@ impl Job<'_> {
             Ok(())
         })?;
         match self.options.cancel.load(Ordering::Relaxed) {
-            true => Err(Error::new(ErrorKind::Interrupted, "bringing files in was interrupted")),
+            true => Err(interrupted()),
             false => Ok(warmed),
         }
     }

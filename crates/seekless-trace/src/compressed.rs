@@ -1,25 +1,31 @@
 //! Opens files of other formats that may be compressed with gzip, xz, lzma-alone or zstd. Their
-//! content tells which; their name does not matter.
+//! content tells which; their name does not matter. A job that is asked to stop reads no further,
+//! even where it waits for a pipe.
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Place, Result, interrupted};
 use flate2::bufread::MultiGzDecoder;
 use liblzma::bufread::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How much memory decoding an xz file may take; `xz -9` needs 65 MiB.
 const XZ_MEMORY_MAX: u64 = 80 << 20;
 const BUFFER_BYTES: usize = 1 << 15;
+/// How often to look whether to stop while a pipe has nothing to read.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// An opened file: how far it has been read, and how it is compressed.
 pub(crate) struct Input {
     pub(crate) reader: Box<dyn BufRead + Send>,
     format: &'static str,
     consumed: Arc<AtomicU64>,
+    cancel: Arc<AtomicBool>,
 }
 
 impl Input {
@@ -51,6 +57,9 @@ impl Input {
 
     /// The error of a read that failed after `read` bytes of content.
     pub(crate) fn unreadable(&self, path: &Path, read: u64, error: io::Error) -> Error {
+        if self.cancel.load(Ordering::Relaxed) {
+            return interrupted(path);
+        }
         if self.format == "plain" {
             return Error::io(path, "could not be read", error).at(Place::Byte(read));
         }
@@ -78,34 +87,56 @@ pub fn open_compressed(path: &Path) -> Result<Box<dyn BufRead + Send>> {
 }
 
 pub(crate) fn open(path: &Path) -> Result<Input> {
-    let file = File::open(path).map_err(|error| Error::io(path, "could not be opened", error))?;
-    let (reader, format, consumed) =
-        sniff(file).map_err(|error| Error::io(path, "could not be read", error))?;
-    Ok(Input { reader, format, consumed })
+    open_until(path, &Arc::default())
 }
 
-fn sniff(file: File) -> io::Result<(Box<dyn BufRead + Send>, &'static str, Arc<AtomicU64>)> {
+/// As [`open_compressed`]; reading ends with an error once `cancel` is set.
+pub(crate) fn open_until(path: &Path, cancel: &Arc<AtomicBool>) -> Result<Input> {
+    // To open a pipe without this flag waits until something writes to it.
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
+    let file = rustix::fs::open(path, flags, Mode::empty())
+        .map_err(|error| Error::io(path, "could not be opened", error.into()))?;
+    of_file(file.into(), path, cancel)
+}
+
+/// As [`open_until`], of a file that is open.
+pub(crate) fn of_file(file: File, path: &Path, cancel: &Arc<AtomicBool>) -> Result<Input> {
     let consumed = Arc::new(AtomicU64::new(0));
-    let mut file = Counted { file, consumed: consumed.clone() };
+    let waits = file.metadata().is_ok_and(|found| !found.is_file());
+    let raw = Raw { file, waits, consumed: consumed.clone(), cancel: cancel.clone() };
+    match sniff(raw, cancel) {
+        Ok((reader, format)) => Ok(Input { reader, format, consumed, cancel: cancel.clone() }),
+        Err(_) if cancel.load(Ordering::Relaxed) => Err(interrupted(path)),
+        Err(error) => Err(Error::io(path, "could not be read", error)),
+    }
+}
+
+fn sniff(mut file: Raw, cancel: &Arc<AtomicBool>) -> io::Result<(Reader, &'static str)> {
     let mut start = Vec::new();
     file.by_ref().take(16).read_to_end(&mut start)?;
     let format = format_of(&start);
     let raw = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(start).chain(file));
-    let reader: Box<dyn BufRead + Send> = match format {
-        "gzip" => buffered(MultiGzDecoder::new(raw)),
-        "xz" => buffered(XzDecoder::new_stream(
-            raw,
-            Stream::new_stream_decoder(XZ_MEMORY_MAX, CONCATENATED)?,
-        )),
-        "lzma" => buffered(XzDecoder::new_stream(raw, Stream::new_lzma_decoder(XZ_MEMORY_MAX)?)),
-        "zstd" => buffered(zstd::Decoder::with_buffer(raw)?),
+    let reader = match format {
+        "gzip" => buffered(MultiGzDecoder::new(raw), cancel),
+        "xz" => {
+            let stream = Stream::new_stream_decoder(XZ_MEMORY_MAX, CONCATENATED)?;
+            buffered(XzDecoder::new_stream(raw, stream), cancel)
+        }
+        "lzma" => {
+            let stream = Stream::new_lzma_decoder(XZ_MEMORY_MAX)?;
+            buffered(XzDecoder::new_stream(raw, stream), cancel)
+        }
+        "zstd" => buffered(zstd::Decoder::with_buffer(raw)?, cancel),
         _ => Box::new(raw),
     };
-    Ok((reader, format, consumed))
+    Ok((reader, format))
 }
 
-fn buffered(reader: impl Read + Send + 'static) -> Box<dyn BufRead + Send> {
-    Box::new(BufReader::with_capacity(BUFFER_BYTES, reader))
+type Reader = Box<dyn BufRead + Send>;
+
+fn buffered(content: impl Read + Send + 'static, cancel: &Arc<AtomicBool>) -> Reader {
+    let content = Stopping { content, cancel: cancel.clone() };
+    Box::new(BufReader::with_capacity(BUFFER_BYTES, content))
 }
 
 fn format_of(start: &[u8]) -> &'static str {
@@ -134,16 +165,61 @@ fn is_lzma(start: &[u8]) -> bool {
         && (size == u64::MAX || size < 1 << 38)
 }
 
-struct Counted {
-    file: File,
-    consumed: Arc<AtomicU64>,
+/// What is decoded. A few bytes of a file may unfold to gigabytes, so to stop reading the file
+/// alone is not enough.
+struct Stopping<R> {
+    content: R,
+    cancel: Arc<AtomicBool>,
 }
 
-impl Read for Counted {
+impl<R: Read> Read for Stopping<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read(buffer)?;
-        self.consumed.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
+        stop_if(&self.cancel)?;
+        self.content.read(buffer)
+    }
+}
+
+/// The file itself, counted.
+struct Raw {
+    file: File,
+    /// Whether a read may wait, as of a pipe.
+    waits: bool,
+    consumed: Arc<AtomicU64>,
+    cancel: Arc<AtomicBool>,
+}
+
+impl Read for Raw {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            stop_if(&self.cancel)?;
+            if self.waits && !is_ready(&self.file)? {
+                continue;
+            }
+            match self.file.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                read => {
+                    let read = read?;
+                    self.consumed.fetch_add(read as u64, Ordering::Relaxed);
+                    return Ok(read);
+                }
+            }
+        }
+    }
+}
+
+/// Whether a read would not wait; asks for a moment.
+fn is_ready(file: &File) -> io::Result<bool> {
+    match poll(&mut [PollFd::new(file, PollFlags::IN)], Some(&LOOK)) {
+        Ok(ready) => Ok(ready > 0),
+        Err(rustix::io::Errno::INTR) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn stop_if(cancel: &AtomicBool) -> io::Result<()> {
+    match cancel.load(Ordering::Relaxed) {
+        true => Err(io::Error::other("interrupted")),
+        false => Ok(()),
     }
 }
 

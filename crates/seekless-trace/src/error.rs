@@ -29,6 +29,13 @@ pub enum ErrorKind {
     /// The request makes no sense, such as merging traces of two kinds or two columns for one
     /// field.
     Usage,
+    /// The caller asked to stop.
+    Interrupted,
+}
+
+/// The error of reading `path` when the caller asked to stop.
+pub(crate) fn interrupted(path: &Path) -> Error {
+    Error::new(ErrorKind::Interrupted, path, "reading it was interrupted")
 }
 
 /// A place in a file.

@@ -26,7 +26,7 @@ mod table;
 mod tencent;
 mod vscsi;
 
-use crate::compressed::estimated_rows;
+use crate::compressed::{Input, estimated_rows};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::lines::Lines;
 use crate::{FileId, Kind, Metadata, RunInfo, Trace, Writer, compressed};
@@ -34,10 +34,13 @@ use accesses::import_lines;
 use records::Numbered;
 use seekless_sys::output::Destination;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 pub use csv::csv;
 pub use fields::{Columns, KNOWN_NAMES};
 pub use format::Format;
+pub(crate) use format::HEAD_BYTES;
 pub use ids::ids;
 pub use ozen::ozen;
 pub use records::{lcs, oracle_general};
@@ -80,9 +83,14 @@ pub fn any(
 
 /// Opens a file of another format as a trace in a temporary file.
 pub(crate) fn open(path: &Path, options: &Options) -> Result<Trace> {
+    open_input(path, compressed::open_until(path, &options.cancel)?, options)
+}
+
+/// As [`open`], of a file that has been opened and not read.
+pub(crate) fn open_input(path: &Path, input: Input, options: &Options) -> Result<Trace> {
     let (files, mut silent) = ([path.to_owned()], |_, _| {});
     let mut import = Import::new(&files, Writer::unplaced(path)?, options, &mut silent);
-    import.read(path)?;
+    import.read_input(path, input)?;
     import.end_numbered()?;
     import.writer.into_trace()
 }
@@ -113,11 +121,20 @@ pub struct Options {
     pub delimiter: u8,
     /// Whether the first line names the columns.
     pub header: bool,
+    /// Stops the import when it is set.
+    pub cancel: Arc<AtomicBool>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { format: None, lenient: false, columns: None, delimiter: b',', header: true }
+        Options {
+            format: None,
+            lenient: false,
+            columns: None,
+            delimiter: b',',
+            header: true,
+            cancel: Arc::default(),
+        }
     }
 }
 
@@ -211,7 +228,10 @@ impl<'a> Import<'a> {
 
     /// Imports one file.
     fn read(&mut self, path: &Path) -> Result<()> {
-        let mut input = compressed::open(path)?;
+        self.read_input(path, compressed::open_until(path, &self.options.cancel)?)
+    }
+
+    fn read_input(&mut self, path: &Path, mut input: Input) -> Result<()> {
         let format = match self.options.format {
             Some(format) => format,
             None => Format::detect(path, &mut input)?,

@@ -34,6 +34,7 @@
 //! | read millions of requests of other simulators | [`Records`], numbered by [`Objects`] |
 //! | look at whole files, at pages, at totals | [`Loads`], [`PageNumbers`], [`summary`] |
 //! | know what a start needs, in the order of first need | [`Needs`] |
+//! | open a trace or a list of paths, whichever it is | [`Listing`] |
 //! | convert other formats | [`import`], [`export`] |
 //! | join traces, rescue a spool | [`merge`], [`recover`] |
 //!
@@ -86,6 +87,7 @@ mod file_list;
 mod foreign;
 pub mod import;
 mod lines;
+mod listing;
 mod loads;
 pub mod merge;
 mod metadata;
@@ -118,6 +120,7 @@ pub use compressed::open_compressed;
 pub use error::{Error, ErrorKind, Result};
 pub use escape::{escape_path, unescape_path};
 pub use file_list::FileList;
+pub use listing::Listing;
 pub use loads::{Load, Loads};
 pub use metadata::{Kind, Metadata, RunInfo, View};
 pub use needs::{Need, Needs};

@@ -19,6 +19,7 @@ pub(crate) struct Lines {
     end: u64,
     too_long: bool,
     ended: bool,
+    end_byte: u8,
 }
 
 impl Lines {
@@ -37,7 +38,13 @@ impl Lines {
             end: 0,
             too_long: false,
             ended: true,
+            end_byte: b'\n',
         }
+    }
+
+    /// The same file, whose lines end in this byte.
+    pub(crate) fn ending_in(self, end_byte: u8) -> Self {
+        Self { end_byte, ..self }
     }
 
     /// Goes to the next line that is not blank; false at the end of the file.
@@ -66,7 +73,7 @@ impl Lines {
                 self.ended = false;
                 return Ok(self.end > self.start);
             }
-            let found = buffer.iter().position(|&byte| byte == b'\n');
+            let found = buffer.iter().position(|&byte| byte == self.end_byte);
             let part = &buffer[..found.unwrap_or(buffer.len())];
             self.too_long |= self.line.len() + part.len() > LINE_BYTES_MAX;
             if !self.too_long {
@@ -86,7 +93,7 @@ impl Lines {
 
     /// Drops a carriage return before the line's end, and a byte order mark before the first line.
     fn drop_marks(&mut self) {
-        if self.line.last() == Some(&b'\r') {
+        if self.end_byte == b'\n' && self.line.last() == Some(&b'\r') {
             self.line.pop();
         }
         if self.number == 1 && self.line.starts_with(b"\xef\xbb\xbf") {

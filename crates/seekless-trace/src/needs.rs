@@ -1,11 +1,12 @@
 //! What a run needs of its files: each range once, in the order of first need. What brings a
 //! program's files into the page cache before it starts works on this.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, interrupted};
 use crate::names::Names;
 use crate::writer::RUNS_MAX;
 use crate::{Batch, Columns, FileId, Op, PageSet, Trace, import, open_with};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const PAGE_BYTES: u64 = 4096;
 
@@ -44,14 +45,15 @@ impl Needs {
     /// # Errors
     /// A trace cannot be opened or read.
     pub fn read(paths: &[PathBuf]) -> Result<Self> {
-        let mut names = Names::default();
-        let mut needs = Needs::default();
-        for path in paths {
-            let trace = open_with(path, &import::Options::default())?;
-            needs.append(&trace, &mut names)?;
-        }
-        needs.names = names.into_vec();
-        Ok(needs)
+        Self::read_with(paths, &import::Options::default())
+    }
+
+    /// As [`Needs::read`]; `options` say how files of other formats are read, and when to stop.
+    ///
+    /// # Errors
+    /// As [`Needs::read`], or the caller asked to stop.
+    pub fn read_with(paths: &[PathBuf], options: &import::Options) -> Result<Self> {
+        Self::of_all(paths.iter().map(|path| open_with(path, options)), &options.cancel)
     }
 
     /// The needs of one trace.
@@ -59,16 +61,45 @@ impl Needs {
     /// # Errors
     /// As [`Needs::read`].
     pub fn of(trace: &Trace) -> Result<Self> {
-        let (mut needs, mut names) = (Needs::default(), Names::default());
-        needs.append(trace, &mut names)?;
-        needs.names = names.into_vec();
-        Ok(needs)
+        let mut joined = Joined::default();
+        joined.append(trace, &AtomicBool::new(false))?;
+        Ok(joined.finish())
     }
 
-    fn append(&mut self, trace: &Trace, names: &mut Names) -> Result<()> {
+    /// As [`Needs::read`], of traces that are opened one after another. It stops when `cancel` is
+    /// set.
+    ///
+    /// # Errors
+    /// As [`Needs::read_with`], or the first error among the traces.
+    pub fn of_all(
+        traces: impl IntoIterator<Item = Result<Trace>>,
+        cancel: &AtomicBool,
+    ) -> Result<Self> {
+        let mut joined = Joined::default();
+        for trace in traces {
+            joined.append(&trace?, cancel)?;
+        }
+        Ok(joined.finish())
+    }
+}
+
+/// The needs of the traces that have been read, and the names of their files.
+#[derive(Default)]
+struct Joined {
+    needs: Needs,
+    names: Names,
+}
+
+impl Joined {
+    fn finish(self) -> Needs {
+        Needs { names: self.names.into_vec(), ..self.needs }
+    }
+
+    fn append(&mut self, trace: &Trace, cancel: &AtomicBool) -> Result<()> {
+        let Self { needs, names } = self;
         let joined: Vec<FileId> =
             trace.file_names()?.iter().map(|name| names.intern(name).0).collect();
-        self.file_bytes.resize(names.len(), None);
+        needs.file_bytes.resize(names.len(), None);
         let mut run = Run::default();
         let columns = Columns::RUN
             | Columns::TIME_NS
@@ -78,29 +109,32 @@ impl Needs {
             | Columns::BYTES
             | Columns::ERROR
             | Columns::FILE_BYTES;
-        let first = self.runs.len();
+        let first = needs.runs.len();
         for batch in trace.scan(columns)? {
             let batch = batch?;
+            if cancel.load(Ordering::Relaxed) {
+                return Err(interrupted(trace.path()));
+            }
             for row in 0..batch.rows() {
                 let (file, number) = (joined[batch.file()[row] as usize], batch.run()[row]);
                 let behind = first + number as usize;
-                if behind < self.runs.len() || number >= RUNS_MAX {
+                if behind < needs.runs.len() || number >= RUNS_MAX {
                     let message =
                         "is not sorted by run, or has too many; `seekless trace merge` sorts it";
                     return Err(Error::new(ErrorKind::Schema, trace.path(), message));
                 }
-                while self.runs.len() < behind {
-                    self.runs.push(std::mem::take(&mut run).finish());
+                while needs.runs.len() < behind {
+                    needs.runs.push(std::mem::take(&mut run).finish());
                 }
                 if let Some(bytes) = batch.file_bytes().get(row) {
-                    self.file_bytes[file as usize] = Some(bytes);
+                    needs.file_bytes[file as usize] = Some(bytes);
                 }
-                run.add(file, self.file_bytes[file as usize], &batch, row);
+                run.add(file, needs.file_bytes[file as usize], &batch, row);
             }
         }
         let runs = first + trace.metadata().runs.len().max(1);
-        self.runs.push(run.finish());
-        self.runs.resize_with(runs.max(self.runs.len()), Vec::new);
+        needs.runs.push(run.finish());
+        needs.runs.resize_with(runs.max(needs.runs.len()), Vec::new);
         Ok(())
     }
 }
@@ -147,7 +181,8 @@ impl PageSet {
         let end = need.offset.saturating_add(need.bytes);
         let (first, last) =
             self.add(need.file, need.offset / PAGE_BYTES..end.div_ceil(PAGE_BYTES))?;
-        let (offset, end) = (first * PAGE_BYTES, (last + 1) * PAGE_BYTES);
+        // A row may claim to reach the last byte that there can be.
+        let (offset, end) = (first * PAGE_BYTES, (last + 1).saturating_mul(PAGE_BYTES));
         let end = size.filter(|&size| size > offset).map_or(end, |size| size.min(end));
         Some(Need { offset, bytes: end - offset, ..need })
     }
@@ -194,6 +229,36 @@ mod tests {
         assert_eq!(found.runs, [runs.clone(), runs].concat());
         assert_eq!(found.file_bytes, [Some(10_000), None, None]);
         assert_eq!(found.names, ["/b", "/a", "/c"], "by first appearance");
+    }
+
+    /// Such a row once took all memory, and the sums of two ran over.
+    #[test]
+    fn a_row_may_claim_more_than_any_file_has() {
+        let found = needs(&[
+            (0, Op::Read, 0, i64::MAX, u64::MAX),
+            (0, Op::Read, 0, 0, i64::MAX as u64),
+            (0, Op::Read, 1, 0, u64::MAX),
+        ]);
+        let ranges: Vec<_> =
+            found.runs[0].iter().map(|it| (it.file, it.offset, it.bytes)).collect();
+        let half = 1 << 63;
+        let first = (0, half - 4096, u64::MAX - half + 4096);
+        assert_eq!(ranges, [first, (0, 0, half - 4096), (1, 0, 10_000)]);
+    }
+
+    #[test]
+    fn it_stops_when_the_caller_asks() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.csv");
+        std::fs::write(&path, "path,op,offset,bytes\n/a,read,0,10\n").unwrap();
+        let options = import::Options::default();
+        assert_eq!(Needs::read_with(std::slice::from_ref(&path), &options).unwrap().runs.len(), 1);
+        options.cancel.store(true, Ordering::Relaxed);
+        let error = Needs::read_with(std::slice::from_ref(&path), &options).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Interrupted, "{error}");
+        let trace = crate::open_any(&path).unwrap();
+        let error = Needs::of_all([Ok(trace)], &options.cancel).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Interrupted, "{error}");
     }
 
     #[test]

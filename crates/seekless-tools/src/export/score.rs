@@ -3,7 +3,7 @@
 use super::candidates::{Candidates, Part};
 use super::choose::{Chosen, Rule, choose};
 use crate::error::{Error, ErrorKind, Result};
-use crate::ranges::{bytes, common_bytes, union};
+use crate::ranges::{bytes, common_bytes, total, union};
 use seekless_policy::extents::Extent;
 use serde::Serialize;
 
@@ -90,23 +90,24 @@ fn rate(run: usize, candidates: &Candidates, chosen: &Chosen, ranges: bool) -> H
     let needed: Vec<Vec<Extent>> = needed.into_iter().map(union).collect();
     let mut row = HeldOut {
         run: run as u64,
-        needed_bytes: needed.iter().map(|ranges| bytes(ranges)).sum(),
+        needed_bytes: total(needed.iter().map(|ranges| bytes(ranges))),
         ..HeldOut::default()
     };
     for file in &chosen.listed {
         let needed = &needed[file.file as usize];
-        row.listed_bytes += file.listed_bytes(ranges);
-        row.covered_bytes += match ranges {
+        row.listed_bytes = row.listed_bytes.saturating_add(file.listed_bytes(ranges));
+        let covered = match ranges {
             true => common_bytes(&file.ranges, needed),
             false => bytes(needed),
         };
+        row.covered_bytes = row.covered_bytes.saturating_add(covered);
     }
     row.vain_bytes = row.listed_bytes - row.covered_bytes;
     row
 }
 
 fn mean(runs: u64, rows: &[HeldOut]) -> Learned {
-    let sum = |of: fn(&HeldOut) -> u64| rows.iter().map(of).sum::<u64>();
+    let sum = |of: fn(&HeldOut) -> u64| total(rows.iter().map(of));
     let mean = |of: fn(&HeldOut) -> u64| sum(of) / rows.len().max(1) as u64;
     Learned {
         runs,

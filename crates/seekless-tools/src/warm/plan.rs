@@ -1,19 +1,19 @@
 //! Which ranges of which files are wanted, in the order in which they are first needed.
 
-use super::Options;
 use super::bring::Recorded;
+use super::listed::Listed;
+use super::{Options, interrupted};
 use crate::error::{Error, ErrorKind, Result};
 use crate::profiles;
 use seekless_device::Costs;
 use seekless_policy::extents::{Extent, coalesce};
 use seekless_policy::start::READ_BYTES_MAX;
-use seekless_trace::{FileList, Needs, PageSet, Profile, Trace, unescape_path};
-use std::collections::HashMap;
+use seekless_trace::{Listing, Needs, PageSet, Profile, Trace, escape_path, import, unescape_path};
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::os::unix::ffi::OsStringExt;
-use std::path::{Path, PathBuf};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 
 const PAGE_BYTES: u64 = 4096;
 
@@ -47,63 +47,73 @@ impl Wanted {
     }
 }
 
-/// What all sources want together: the needs of the newest run first, then what older ones add.
-pub(super) fn wanted(sources: &[PathBuf], options: &Options) -> Result<Vec<Wanted>> {
+/// What all sources want together.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    pub(super) files: Vec<Wanted>,
+    /// What was found in listed folders and is no file to bring in, by reason.
+    pub(super) left_out: BTreeMap<&'static str, u64>,
+}
+
+/// Reads the sources: the needs of the newest run come first, then what older ones add.
+pub(super) fn plan(sources: &[PathBuf], options: &Options) -> Result<Plan> {
     let mut gathered = Gathered::new(options);
-    let (lists, traces): (Vec<PathBuf>, Vec<PathBuf>) =
-        sources.iter().cloned().partition(|source| names_files(source));
-    let (profiles, traces) = profiles_among(traces)?;
-    for profile in profiles {
+    let mut others = Others::default();
+    let reading = import::Options { cancel: options.cancel.clone(), ..import::Options::default() };
+    let traces = sources.iter().filter_map(|source| others.open(source, &reading).transpose());
+    let needs = Needs::of_all(traces, &options.cancel).map_err(unreadable)?;
+    for profile in others.profiles {
         for need in profiles::by_most(&profile) {
             let file = &profile.files[need.file as usize];
             let recorded = Recorded { bytes: file.bytes, identity: file.identity };
             gathered.add(&file.name, recorded, need.extent.offset, need.extent.bytes);
         }
     }
-    if !traces.is_empty() {
-        let needs = Needs::read(&traces).map_err(unreadable)?;
-        for need in needs.runs.iter().rev().flatten() {
-            let file = need.file as usize;
-            let recorded = Recorded { bytes: needs.file_bytes[file], identity: None };
-            gathered.add(&needs.names[file], recorded, need.offset, need.bytes);
-        }
+    for need in needs.runs.iter().rev().flatten() {
+        let file = need.file as usize;
+        let recorded = Recorded { bytes: needs.file_bytes[file], identity: None };
+        gathered.add(&needs.names[file], recorded, need.offset, need.bytes);
     }
-    for list in lists {
-        let list = FileList::read(&list).map_err(unreadable)?;
-        for (path, bytes) in list.paths.iter().zip(&list.bytes) {
-            // A file that is not there is left out later, with the reason.
-            let size = bytes.unwrap_or_else(|| gathered.size(path).max(1));
-            gathered.add(path, Recorded { bytes: *bytes, identity: None }, 0, size);
+    let mut listed = Listed::default();
+    for path in others.lists.iter().flatten() {
+        if options.cancel.load(Ordering::Relaxed) {
+            return Err(interrupted());
         }
+        gathered.add_listed(path, &mut listed)?;
     }
-    Ok(gathered.finish())
+    Ok(Plan { files: gathered.finish(), left_out: listed.left_out })
 }
 
-/// The profiles among traces, and the other traces.
-fn profiles_among(traces: Vec<PathBuf>) -> Result<(Vec<Profile>, Vec<PathBuf>)> {
-    let is_profile =
-        |path: &PathBuf| Trace::open(path).is_ok_and(|trace| trace.metadata().profile.is_some());
-    let (profiles, traces): (Vec<PathBuf>, _) = traces.into_iter().partition(is_profile);
-    let profiles: Result<_> =
-        profiles.iter().map(|path| Profile::read(path).map_err(unreadable)).collect();
-    Ok((profiles?, traces))
+/// The sources that are no traces.
+#[derive(Default)]
+struct Others {
+    profiles: Vec<Profile>,
+    lists: Vec<Vec<String>>,
+}
+
+impl Others {
+    /// Opens a source, and keeps what it holds unless it is a trace.
+    fn open(
+        &mut self,
+        source: &PathBuf,
+        options: &import::Options,
+    ) -> seekless_trace::Result<Option<Trace>> {
+        match Listing::open(source, options)? {
+            Listing::Paths(paths) => self.lists.push(paths),
+            Listing::Trace(trace) if trace.metadata().profile.is_some() => {
+                self.profiles.push(Profile::read(source)?);
+            }
+            Listing::Trace(trace) => return Ok(Some(trace)),
+        }
+        Ok(None)
+    }
 }
 
 fn unreadable(error: seekless_trace::Error) -> Error {
-    Error::because(ErrorKind::Trace, "what to bring in cannot be read", error)
-}
-
-/// Whether a source is a list of files: its first line is the name of a file that is here.
-fn names_files(source: &Path) -> bool {
-    let mut line = Vec::new();
-    let read = File::open(source).map(|file| {
-        std::io::Read::take(BufReader::new(file), PAGE_BYTES).read_until(b'\n', &mut line)
-    });
-    let name = line.strip_suffix(b"\n").unwrap_or(&line);
-    matches!(read, Ok(Ok(_)))
-        && !name.is_empty()
-        && !name.contains(&0)
-        && PathBuf::from(OsString::from_vec(name.to_vec())).is_file()
+    match error.kind() {
+        seekless_trace::ErrorKind::Interrupted => interrupted(),
+        _ => Error::because(ErrorKind::Trace, "what to bring in cannot be read", error),
+    }
 }
 
 struct Gathered<'a> {
@@ -127,7 +137,7 @@ impl<'a> Gathered<'a> {
         let Some((first, last)) = self.pages.add(file, pages) else { return };
         let first_byte = first * PAGE_BYTES;
         let known_end = recorded.bytes.filter(|&size| size > first_byte).unwrap_or(u64::MAX);
-        let bytes = ((last + 1) * PAGE_BYTES).min(known_end) - first_byte;
+        let bytes = (last + 1).saturating_mul(PAGE_BYTES).min(known_end) - first_byte;
         if bytes > self.left_bytes {
             return;
         }
@@ -140,9 +150,21 @@ impl<'a> Gathered<'a> {
         PathBuf::from(OsString::from_vec(unescape_path(&self.options.roots.apply(name))))
     }
 
-    /// The present size of a listed file; 0 if it is not there.
-    fn size(&self, name: &str) -> u64 {
-        std::fs::metadata(self.path(name)).map_or(0, |found| found.len())
+    /// Adds a listed file whole, or all files below a listed folder.
+    fn add_listed(&mut self, name: &str, listed: &mut Listed) -> Result<()> {
+        let path = self.path(name);
+        // A file that is not there is left out later, with the reason.
+        let found = std::fs::metadata(&path);
+        if !found.as_ref().is_ok_and(std::fs::Metadata::is_dir) {
+            self.add(name, Recorded::default(), 0, found.map_or(1, |found| found.len().max(1)));
+            return Ok(());
+        }
+        let options = self.options;
+        listed.walk(&path, options, &mut |file, bytes| {
+            let below = file.strip_prefix(&path).unwrap_or(file).as_os_str().as_bytes();
+            let name = format!("{}/{}", name.trim_end_matches('/'), escape_path(below));
+            self.add(&name, Recorded::default(), 0, bytes.max(1));
+        })
     }
 
     /// The number of a file that may be brought in.

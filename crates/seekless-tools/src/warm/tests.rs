@@ -150,3 +150,83 @@ fn a_profile_is_brought_in_but_for_files_that_changed() {
     warm(std::slice::from_ref(&path), &options, &mut |_, _| {}).unwrap();
     assert_eq!(cached(&sample.file), Some(8192));
 }
+
+/// One row with a huge size once took all memory; so did one of a size that the file seems to have.
+#[test]
+fn a_row_may_claim_more_than_its_file_has() {
+    let sample = sample(&[]);
+    let options = Options { costs: costs(), ..Options::default() };
+    let trace = sample.folder.path().join("huge.csv");
+    let file = sample.file.display();
+    for (offset, bytes) in [(0, i64::MAX as u64), (i64::MAX, u64::MAX), (8192, 200_000_000_000_000)]
+    {
+        std::fs::write(&trace, format!("path,op,offset,bytes\n{file},read,{offset},{bytes}\n"))
+            .unwrap();
+        let warmed = warm(std::slice::from_ref(&trace), &options, &mut |_, _| {}).unwrap().0;
+        assert_eq!(warmed.needed_bytes, (4 * MIB).saturating_sub(offset as u64));
+    }
+    let row = format!("path,op,offset,bytes,size\n{file},read,0,200000000000000,200000000000000\n");
+    std::fs::write(&trace, row).unwrap();
+    let warmed = warm(&[trace], &options, &mut |_, _| {}).unwrap().0;
+    assert_eq!(warmed.left_out, [("of another size than when it was recorded", 1)].into());
+}
+
+#[test]
+fn it_stops_while_the_sources_are_read() {
+    let sample = sample(&[(Op::Read, 0, 8192)]);
+    let list = sample.folder.path().join("list");
+    std::fs::write(&list, format!("{}\n", sample.file.display())).unwrap();
+    for source in [sample.trace, list] {
+        let options = Options { costs: costs(), ..Options::default() };
+        options.cancel.store(true, Ordering::Relaxed);
+        let error = warm(&[source], &options, &mut |_, _| {}).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Interrupted, "{error}");
+    }
+}
+
+/// vmtouch takes a list whatever its first line is.
+#[test]
+fn a_list_may_be_out_of_date_and_name_files_twice() {
+    let sample = sample(&[]);
+    let list = sample.folder.path().join("list");
+    let file = sample.file.display();
+    std::fs::write(&list, format!("/no/such/file\r\n/dev/null\r\n{file}\r\n{file}\r\n")).unwrap();
+    let options = Options { costs: costs(), ..Options::default() };
+    let warmed = warm(std::slice::from_ref(&list), &options, &mut |_, _| {}).unwrap().0;
+    assert_eq!((warmed.files, warmed.needed_bytes), (1, 4 * MIB));
+    assert_eq!(warmed.left_out, [("no longer there", 1), ("not a regular file", 1)].into());
+    std::fs::write(&list, format!("/no/such\nfile\0{file}\0")).unwrap();
+    let warmed = warm(&[list], &options, &mut |_, _| {}).unwrap().0;
+    assert_eq!((warmed.needed_bytes, cached(&sample.file)), (4 * MIB, Some(4 * MIB)));
+    assert_eq!(warmed.left_out, [("no longer there", 1)].into());
+}
+
+#[test]
+fn a_listed_folder_is_walked_but_no_link_in_it() {
+    let sample = sample(&[]);
+    let (tree, below) = (sample.folder.path().join("tree"), sample.folder.path().join("tree/a/b"));
+    std::fs::create_dir_all(&below).unwrap();
+    for (name, bytes) in [("one", 5000), ("two\\", 10), ("empty", 0)] {
+        std::fs::write(below.join(name), vec![b'.'; bytes]).unwrap();
+    }
+    std::fs::write(tree.join("three"), vec![b'.'; 100]).unwrap();
+    std::os::unix::fs::symlink(&sample.file, tree.join("a/link")).unwrap();
+    std::os::unix::fs::symlink(&tree, below.join("up")).unwrap();
+    let fifo = rustix::fs::FileType::Fifo;
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, tree.join("pipe"), fifo, mode, 0).unwrap();
+    let list = sample.folder.path().join("list");
+    std::fs::write(&list, format!("{}/\n{}\n", tree.display(), below.join("one").display()))
+        .unwrap();
+    let options = Options { costs: costs(), ..Options::default() };
+    let warmed = warm(std::slice::from_ref(&list), &options, &mut |_, _| {}).unwrap().0;
+    assert_eq!((warmed.files, warmed.needed_bytes), (4, 5110));
+    assert_eq!(
+        warmed.left_out,
+        [("a link in a listed folder", 2), ("not a regular file", 1)].into()
+    );
+    assert_eq!(cached(&sample.file), Some(0));
+    let within = Options { within: vec![below], ..options };
+    let warmed = warm(&[list], &within, &mut |_, _| {}).unwrap().0;
+    assert_eq!(warmed.needed_bytes, 5010);
+}

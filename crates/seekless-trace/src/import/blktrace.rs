@@ -110,7 +110,8 @@ fn stem(path: &Path) -> String {
 fn start(import: &Import<'_>, name: &str) -> Result<u64> {
     let mut start_ns = u64::MAX;
     for path in import.files.iter().filter(|path| stem(path) == name && path.is_file()) {
-        let mut bytes = Bytes::of(compressed::open(path)?, path);
+        let input = compressed::open_until(path, &import.options.cancel)?;
+        let mut bytes = Bytes::of(input, path);
         if let Some(record) = next(&mut bytes)? {
             start_ns = start_ns.min(record.time_ns);
         }

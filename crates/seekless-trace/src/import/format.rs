@@ -74,7 +74,7 @@ const FORMATS: [(Format, &str, &str); 18] = [
 ];
 
 /// How much of the content is looked at.
-const HEAD_BYTES: usize = 16 << 10;
+pub(crate) const HEAD_BYTES: usize = 16 << 10;
 /// The endings of files that are compressed. They stand behind the ending of the format.
 const COMPRESSED: [&str; 4] = [".gz", ".xz", ".lzma", ".zst"];
 
@@ -145,7 +145,7 @@ impl Format {
 
     /// The format of a file that begins in a way that only files of one format do. Published block
     /// traces are such: their names end in `.csv`, but their columns have no names that are known.
-    fn of_first_bytes(head: &[u8]) -> Option<Self> {
+    pub(crate) fn of_first_bytes(head: &[u8]) -> Option<Self> {
         if head.starts_with(&LCS_MAGIC) {
             return Some(Format::Lcs);
         }
@@ -189,7 +189,7 @@ impl Format {
     }
 
     /// The format that the ending of a name stands for.
-    fn of_name(path: &Path) -> Option<Self> {
+    pub(crate) fn of_name(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
         let plain = COMPRESSED.iter().find_map(|ending| name.strip_suffix(ending));
         let name = plain.unwrap_or(&name);
@@ -203,7 +203,7 @@ impl Format {
     }
 
     /// The format that the beginning of a file looks like.
-    fn of_content(head: &[u8]) -> Self {
+    pub(crate) fn of_content(head: &[u8]) -> Self {
         match () {
             () if is_oracle_general(head) => Format::OracleGeneral,
             () if head.contains(&0) && vscsi::version(head).is_some() => Format::Vscsi,

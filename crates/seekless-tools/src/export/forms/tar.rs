@@ -8,6 +8,7 @@
 use super::super::Listed;
 use super::super::format::Job;
 use crate::error::{Error, ErrorKind, Result};
+use crate::ranges::total;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
@@ -109,7 +110,7 @@ struct Tar<'a, 'o> {
 
 impl<'a, 'o> Tar<'a, 'o> {
     fn new(job: &'o Job<'a>, out: &'o mut dyn Write, progress: Progress<'o>) -> Self {
-        let total = job.listed.iter().map(|file| file.file_bytes).sum();
+        let total = total(job.listed.iter().map(|file| file.file_bytes));
         let (names, links) = (HashSet::new(), HashMap::new());
         Self { job, tar: Builder::new(out), progress, done: 0, total, names, links }
     }
