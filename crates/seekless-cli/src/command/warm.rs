@@ -25,8 +25,7 @@ const LOOK: Duration = Duration::from_millis(100);
 ///
 /// SOURCE is a profile of `seekless run`, by its file or the start of its name (what at least half
 /// of its runs needed is brought in); or a trace of `seekless record`, or any trace that `seekless
-/// trace import` takes; or a list of files, one path a line, which are brought in whole, as
-/// `vmtouch -b` does. A file that has another size than when it was recorded (of a profile, also
+/// trace import` takes; or a list of files and folders, which are brought in whole. A file that has another size than when it was recorded (of a profile, also
 /// another inode or time of change) is left out, since its ranges are no longer true. Only regular
 /// files that you may read are opened.
 ///
@@ -39,11 +38,12 @@ Examples:
   seekless warm start.parquet
   seekless warm start.parquet --dry-run            how much, how many requests, how long
   seekless warm runs/*.parquet --within /usr --budget 500MB
-  seekless warm files.txt                          a list of files, whole
+  seekless warm files.txt                          a list of files and folders, whole
+  find /opt/app -name '*.so' -print0 | seekless warm -
   seekless warm python3                            the profile of that name, of `seekless run`
   seekless warm service.parquet --lock             keep it in memory until Ctrl-C or SIGTERM")]
 pub struct Args {
-    /// Traces, the last being the newest, or lists of files
+    /// Traces, the last being the newest, or lists of files; - is standard input
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<PathBuf>,
     /// Say what would be brought in, and bring nothing in
@@ -104,7 +104,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 /// A word that names no existing file may be the start of a profile's name.
 fn named_profile(source: &Path) -> PathBuf {
-    let found = (!source.exists()).then(|| profiles::find(source).ok()).flatten();
+    let is_word = source != Path::new("-") && !source.exists();
+    let found = is_word.then(|| profiles::find(source).ok()).flatten();
     found.unwrap_or_else(|| source.to_owned())
 }
 
