@@ -25,9 +25,15 @@ const LOOK: Duration = Duration::from_millis(100);
 ///
 /// SOURCE is a profile of `seekless run`, by its file or the start of its name (what at least half
 /// of its runs needed is brought in); or a trace of `seekless record`, or any trace that `seekless
-/// trace import` takes; or a list of files and folders, which are brought in whole. A file that has another size than when it was recorded (of a profile, also
-/// another inode or time of change) is left out, since its ranges are no longer true. Only regular
-/// files that you may read are opened.
+/// trace import` takes; or a list of files and folders, which are brought in whole. A file that has
+/// another size than when it was recorded (of a profile, also another inode or time of change) is
+/// left out, since its ranges are no longer true. Only regular files that you may read are opened.
+///
+/// A list is read as `vmtouch -b` reads it: a path a line, or paths with a NUL behind each, as
+/// `find -print0` prints them. Of a folder all files below it are taken; links in it are not
+/// followed. What is not there is left out. SOURCE is taken for a list if it has no format of a
+/// trace, and its first path begins with `/`, `./` or `../` or one of its first few paths is there.
+/// - is standard input.
 ///
 /// With --lock it stays in memory until this command is ended by Ctrl-C or SIGTERM. How much a user
 /// may lock is limited (`ulimit -l`).

@@ -1,5 +1,5 @@
-//! The files below folders that a list names, as vmtouch takes them. Links are not followed, so that
-//! a walk stays in its folder and ends.
+//! The files below folders that a list names, as vmtouch takes them. Links are not followed, so
+//! that a walk stays in its folder and ends.
 
 use super::{Options, interrupted};
 use crate::error::{Error, ErrorKind, Result};
