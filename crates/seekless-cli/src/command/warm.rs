@@ -25,11 +25,15 @@ const LOOK: Duration = Duration::from_millis(100);
 ///
 /// SOURCE is a profile of `seekless run`, by its file or the start of its name (what at least half
 /// of its runs needed is brought in); or a trace of `seekless record`, or any trace that `seekless
-/// trace import` takes; or a list of files and folders, one path a line or each ended by a NUL,
-/// which are brought in whole, as `vmtouch -b` does; - is standard input. Of a folder, all files
-/// below it are; links in it are not followed. A file that has another size than when it was
-/// recorded (of a profile, also another inode or time of change) is left out, since its ranges are
-/// no longer true. Only regular files that you may read are opened.
+/// trace import` takes; or a list of files and folders, which are brought in whole. A file that has
+/// another size than when it was recorded (of a profile, also another inode or time of change) is
+/// left out, since its ranges are no longer true. Only regular files that you may read are opened.
+///
+/// A list is read as `vmtouch -b` reads it: a path a line, or paths with a NUL behind each, as
+/// `find -print0` prints them. Of a folder all files below it are taken; links in it are not
+/// followed. What is not there is left out. SOURCE is taken for a list if it has no format of a
+/// trace, and its first path begins with `/`, `./` or `../` or one of its first few paths is there.
+/// - is standard input.
 ///
 /// With --lock it stays in memory until this command is ended by Ctrl-C or SIGTERM. How much a user
 /// may lock is limited (`ulimit -l`).
@@ -40,12 +44,12 @@ Examples:
   seekless warm start.parquet
   seekless warm start.parquet --dry-run            how much, how many requests, how long
   seekless warm runs/*.parquet --within /usr --budget 500MB
-  seekless warm files.txt                          a list of files, whole
-  find data -name '*.so' -print0 | seekless warm -
+  seekless warm files.txt                          a list of files and folders, whole
+  find /opt/app -name '*.so' -print0 | seekless warm -
   seekless warm python3                            the profile of that name, of `seekless run`
   seekless warm service.parquet --lock             keep it in memory until Ctrl-C or SIGTERM")]
 pub struct Args {
-    /// Traces, the last being the newest, or lists of files
+    /// Traces, the last being the newest, or lists of files; - is standard input
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<PathBuf>,
     /// Say what would be brought in, and bring nothing in
@@ -106,7 +110,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 /// A word that names no existing file may be the start of a profile's name.
 fn named_profile(source: &Path) -> PathBuf {
-    let found = (!source.exists()).then(|| profiles::find(source).ok()).flatten();
+    let is_word = source != Path::new("-") && !source.exists();
+    let found = is_word.then(|| profiles::find(source).ok()).flatten();
     found.unwrap_or_else(|| source.to_owned())
 }
 

@@ -39,6 +39,7 @@ mod timed;
 mod tour;
 mod trace;
 mod used_devices;
+mod warm;
 mod wc;
 
 use std::path::Path;
