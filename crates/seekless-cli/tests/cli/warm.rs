@@ -1,4 +1,4 @@
-//! `seekless warm`: lists that come through pipes, traces that claim too much, and an end on SIGTERM.
+//! `seekless warm`: lists through pipes, traces that claim too much, and an end on SIGTERM.
 
 use super::{run, seekless, workplace};
 use std::fs;
