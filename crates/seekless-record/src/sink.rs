@@ -31,6 +31,7 @@ struct Queue {
     /// Rows taken so far, and rows beyond the limits.
     taken: u64,
     beyond: u64,
+    /// Rows that came one by one since the last batch.
     rows: Vec<Access>,
     /// Rows that were handed over together.
     batches: Vec<Vec<Access>>,
@@ -46,6 +47,16 @@ struct Queue {
 impl Queue {
     fn len(&self) -> usize {
         self.rows.len() + self.batched
+    }
+
+    /// Makes a batch of the rows that came one by one: a batch that comes now is written after
+    /// them.
+    fn set_apart(&mut self) {
+        if !self.rows.is_empty() {
+            self.batched += self.rows.len();
+            let spare = self.spare.pop().unwrap_or_default();
+            self.batches.push(std::mem::replace(&mut self.rows, spare));
+        }
     }
 }
 
@@ -207,6 +218,7 @@ impl Rows {
         if rows.len() < FEW_ROWS {
             queue.rows.append(rows);
         } else {
+            queue.set_apart();
             queue.batched += rows.len();
             let spare = queue.spare.pop().unwrap_or_default();
             queue.batches.push(std::mem::replace(rows, spare));
@@ -345,4 +357,29 @@ fn take(shared: &Shared, taken: &mut Taken) {
     taken.batches.push(rows);
     queue.batched = 0;
     (taken.done, taken.late) = (queue.done, timeout.timed_out());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seekless_trace::Op;
+
+    #[test]
+    fn rows_come_out_as_they_went_in_however_many_at_a_time() {
+        let rows = Rows::unwritten();
+        let mut number = 0;
+        for count in [3, FEW_ROWS, 1, 2, FEW_ROWS + 5, FEW_ROWS, 7] {
+            let mut some = Vec::new();
+            for _ in 0..count {
+                some.push(Access { time_ns: number, ..Access::new(Op::Read, 0) });
+                number += 1;
+            }
+            rows.push_all(&mut some);
+        }
+        rows.shared.lock().done = true;
+        let mut taken = Taken::default();
+        take(&rows.shared, &mut taken);
+        let times: Vec<u64> = taken.batches.iter().flatten().map(|row| row.time_ns).collect();
+        assert_eq!(times, (0..number).collect::<Vec<u64>>());
+    }
 }

@@ -58,7 +58,11 @@ fn signals_after_the_programs_end_do_not_lose_the_trace() {
             seekless_sys::signals::send(pid, libc::SIGINT).unwrap();
             std::thread::sleep(Duration::from_micros(500));
         };
-        assert_eq!(status.signal(), Some(libc::SIGINT));
+        // The shell may see the signal, too, and exit by itself.
+        assert!(
+            [status.signal(), status.code().map(|code| code - 128)].contains(&Some(libc::SIGINT)),
+            "{status:?}"
+        );
         assert!(!place.recording().accesses.is_empty());
         assert!(place.spools().is_empty());
         std::fs::remove_file(place.output()).unwrap();
