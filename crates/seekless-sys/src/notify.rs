@@ -86,6 +86,12 @@ impl Listener {
         }
     }
 
+    /// Whether no process has the filter any more; also if that cannot be found out.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.has_ended(0).unwrap_or(true)
+    }
+
     /// Whether no process has the filter any more. Waits so many milliseconds for that or for a
     /// notification; −1 waits for ever.
     fn has_ended(&self, wait_ms: i32) -> io::Result<bool> {

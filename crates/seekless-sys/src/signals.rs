@@ -166,6 +166,27 @@ pub fn survive_file_size_limit() -> Option<Replaced> {
     if action::is_ignored(libc::SIGXFSZ) { None } else { replace(libc::SIGXFSZ, nothing(), 0) }
 }
 
+/// While it lives, threads of this process can be called out of what they wait for.
+#[derive(Debug)]
+pub struct Nudge {
+    _replaced: Option<Replaced>,
+}
+
+impl Nudge {
+    /// Gives SIGURG a handler that does nothing.
+    #[must_use]
+    pub fn prepare() -> Self {
+        Self { _replaced: replace(libc::SIGURG, nothing(), 0) }
+    }
+
+    /// Makes the call in which the thread of this number waits fail with EINTR. A thread that does
+    /// not wait takes no notice, so this may have to be done again.
+    pub fn thread(&self, tid: i32) {
+        // SAFETY: no pointers.
+        unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), tid, libc::SIGURG) };
+    }
+}
+
 /// Call it after job control stopped the program. It stops this process, too, if it is in the
 /// terminal's foreground, so that the shell sees its job stopped, and returns when the shell
 /// continues it. Elsewhere no process waits for that, and nothing happens.
@@ -255,6 +276,23 @@ pub fn send(pid: i32, signal: i32) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thread_is_called_out_of_what_it_waits_for() {
+        let nudge = Nudge::prepare();
+        let (numbers, number) = std::sync::mpsc::channel();
+        let waits = std::thread::spawn(move || {
+            numbers.send(rustix::thread::gettid().as_raw_nonzero().get()).unwrap();
+            // SAFETY: no descriptors; it waits for ever.
+            unsafe { libc::poll(ptr::null_mut(), 0, -1) }
+        });
+        let number = number.recv().unwrap();
+        while !waits.is_finished() {
+            nudge.thread(number);
+            std::thread::yield_now();
+        }
+        assert_eq!(waits.join().unwrap(), -1);
+    }
 
     #[test]
     fn a_signal_reaches_the_program_and_then_nobody() {

@@ -20,21 +20,26 @@ use crate::opening::{self, Opening, Outcome};
 use crate::shared::Shared;
 use crate::sink::Sink;
 use crate::thread::{Entry, Pending, Table, Thread};
+use rustix::thread::gettid;
 use seekless_sys::awaited::Awaited;
 use seekless_sys::notify::{Listener, Notification};
 use seekless_sys::seccomp::MARK;
-use seekless_sys::signals;
+use seekless_sys::signals::{self, Nudge};
 use seekless_sys::tracee::{self, Entered, Stop};
 use seekless_trace::{Access, Op};
 use std::io;
 use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// For so long a file's size is taken for unchanged, unless the program writes to any file.
 const FRESH_NS: u64 = 10_000_000;
 /// A read or write moves at most this (MAX_RW_COUNT).
 const TRANSFER_BYTES_MAX: u64 = 0x7fff_f000;
+/// Between two looks whether the answering thread has ended, once the program has.
+const BETWEEN_LOOKS: Duration = Duration::from_micros(200);
 /// More opens that were not used are not kept: the oldest is let go.
 const UNBOUND_MAX: usize = 1024;
 
@@ -58,11 +63,17 @@ impl Tracer {
         let Some(listener) = listener else { return self.run() };
         let main = self.main;
         let tracer = Mutex::new(self);
+        let number = AtomicI32::new(0);
         let followed = std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().name("seekless-answers".into());
-            let answers = thread.spawn_scoped(scope, || answer(&tracer, &listener));
-            answers.map(drop).inspect_err(|_| drop(signals::send(main, libc::SIGKILL)))?;
-            follow_stops(&tracer)
+            let answers = thread.spawn_scoped(scope, || {
+                number.store(gettid().as_raw_nonzero().get(), Ordering::Relaxed);
+                answer(&tracer, &listener);
+            });
+            let answers = answers.inspect_err(|_| drop(signals::send(main, libc::SIGKILL)))?;
+            let followed = follow_stops(&tracer);
+            call_back(&listener, &number, || answers.is_finished());
+            followed
         });
         let tracer = tracer.into_inner().unwrap_or_else(PoisonError::into_inner);
         followed.map(|()| tracer.traced())
@@ -397,6 +408,18 @@ fn answer(tracer: &Mutex<Tracer>, listener: &Listener) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => return,
         }
+    }
+}
+
+/// Ends the wait of the thread that answers, if no process has the filter any more: Linux 6.18 was
+/// seen to leave it waiting then.
+fn call_back(listener: &Listener, thread: &AtomicI32, has_ended: impl Fn() -> bool) {
+    let nudge = Nudge::prepare();
+    while !has_ended() {
+        if listener.is_over() {
+            nudge.thread(thread.load(Ordering::Relaxed));
+        }
+        std::thread::sleep(BETWEEN_LOOKS);
     }
 }
 
