@@ -41,7 +41,7 @@ fn a_death_by_signal_is_died_again_after_the_trace_is_complete() {
     }
 }
 
-/// Who presses Ctrl-C again while the trace is being written once lost it.
+/// A second Ctrl-C while the trace was being written once lost the trace.
 #[test]
 fn signals_after_the_programs_end_do_not_lose_the_trace() {
     use std::io::Read;

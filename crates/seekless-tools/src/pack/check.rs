@@ -44,7 +44,7 @@ pub(super) fn check_file(
 }
 
 /// The entries of a pack that cannot be kept as they lie there: they are damaged, or cannot be
-/// read. What it says when `cancel` is set is of no use.
+/// read. Once `cancel` is set, it names entries that are whole, too.
 pub(super) fn damaged_entries(
     file: &File,
     index: &Index,

@@ -52,7 +52,7 @@ fn cells(loading: &Loading) -> [String; 4] {
     ]
 }
 
-/// Who wins, by how much, and whether that is the order at hand.
+/// Says which order wins, by how much, and whether it is the one that is written.
 fn verdict(rivals: &Rivals, made_as: Option<&str>) -> String {
     let Some(winner) = rivals.methods.iter().find(|rival| rival.method == rivals.winner) else {
         return String::new();
