@@ -41,6 +41,7 @@
 //! - [`readahead`]: which pages of a file to fetch before they are asked for.
 //! - [`kept_reads`]: which reads, and which pages of them, stay in memory for the entries that have
 //!   not been requested.
+//! - [`references`]: which files name which others.
 //! - [`future`]: what a program has said it will load, for policies that know the future.
 //! - [`shuffle`]: the order of each epoch of a training.
 //! - [`page_keys`]: the stable names of pages, alike in simulator and live cache.
@@ -105,6 +106,7 @@ mod queues;
 mod radix;
 mod ranking;
 pub mod readahead;
+pub mod references;
 pub mod sample;
 mod segments;
 pub mod shuffle;
