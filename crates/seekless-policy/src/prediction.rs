@@ -1,20 +1,22 @@
 //! Which files a program will load next, from the runs that were recorded of it.
 //!
-//! Two ways of guessing stand side by side, and each has its own measured hit rates:
+//! Three ways of guessing stand side by side, and each has its own measured hit rates:
 //!
 //! - *position in recorded runs* (`position`): the loads so far are sought in each recorded run,
 //!   at several places at once. The files behind such a place are likely next. How likely depends
 //!   on how many of the runs have the file, and on how many files before it this program took;
 //! - *successors* (`successors`): what followed the last load before, and, for a file that no run
-//!   has, its neighbours in the archive.
+//!   has, its neighbours in the archive;
+//! - *references* (`referred`): what is named in the content of a file that no run has, and in that
+//!   of what it names.
 //!
 //! A guess carries a confidence: the share of such guesses that came true (`rates`), in the
 //! recorded runs, each judged by the others, and since then in this one. The owner asks for guesses
 //! that are worth their bytes ([`Prediction::next`]), reads them ahead within a budget, and
 //! reports what became of them. Wrong guesses shrink the budget and right ones let it grow again.
 //!
-//! **Memory.** Per file of the archive 9 bytes; per load of a recorded run about 40. All of this is
-//! allocated with the model, whose size is bounded ([`Model`]).
+//! **Memory.** Per file of the archive 9 bytes; per load of a recorded run about 40; per reference
+//! 5. All of this is allocated with the model, whose size is bounded ([`Model`]).
 //!
 //! **Time.** A load costs O(runs) and a binary search. A new list of guesses, every few loads,
 //! costs O(runs * `DEPTH`).
@@ -23,6 +25,7 @@ mod budget;
 mod model;
 mod position;
 mod rates;
+mod referred;
 mod successors;
 mod wire;
 
@@ -36,6 +39,7 @@ use crate::extents::Extent;
 use crate::id::Id;
 use position::Followers;
 use rates::{Bin, Rates};
+use referred::Referred;
 use std::sync::Arc;
 use successors::Successors;
 
@@ -104,6 +108,7 @@ pub struct Prediction {
     model: Model,
     followers: Followers,
     successors: Successors,
+    referred: Referred,
     rates: Rates,
     states: Vec<State>,
     /// First loads in this run, in order, to be learned.
@@ -151,6 +156,7 @@ impl Prediction {
             having,
             core_confidence: 0,
             successors: Successors::new(model.runs()),
+            referred: Referred::new(model.references().clone()),
             rates,
             states: vec![State::New; entries.len()],
             loaded: Vec::new(),
@@ -184,6 +190,11 @@ impl Prediction {
             self.loaded.push(id);
         }
         self.followers.loaded(id);
+        let Self { referred, having, .. } = self;
+        let is_new = |id: Id| having[id as usize] == Having::None;
+        if !is_learned && is_new(id) && referred.loaded(id, self.loads, is_new) {
+            self.age = None;
+        }
         self.expire();
         self.came_true(id, before);
     }
@@ -276,7 +287,13 @@ impl Prediction {
         for guess in self.guesses.drain(..) {
             self.listed[guess.id as usize] = (0, Bin::NONE);
         }
-        let Self { followers, successors, rates, states, guesses, listed, entries, .. } = self;
+        self.referred.forget(self.loads.saturating_sub(WRONG_AFTER), |id| {
+            self.states[id as usize] != State::New
+        });
+        let loads = self.loads;
+        let Self {
+            followers, successors, referred, rates, states, guesses, listed, entries, ..
+        } = self;
         let rates = rates.all();
         let mut add = |id: Id, bin: Bin, distance: i32, chance: u32| {
             if states[id as usize] != State::New {
@@ -292,6 +309,7 @@ impl Prediction {
         };
         followers.guesses(|id| states[id as usize] == State::Loaded, &mut add);
         successors.guesses(entries.len() as u32, &mut add);
+        referred.guesses(loads, &mut add);
         // Of several guesses of a file the surest is left.
         guesses.retain(|guess| guess.confidence == u32::from(listed[guess.id as usize].0));
         self.is_sorted = false;

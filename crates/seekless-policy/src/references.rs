@@ -7,13 +7,15 @@
 use crate::id::Id;
 use std::sync::Arc;
 
-/// References that are kept, at most: 5 bytes each.
+/// References that are kept, at most: 5 bytes each, and 8 for each file that names others.
 pub const REFERENCES_MAX: usize = 1 << 20;
 
 /// The files that each file names, and how sure each of them is to be loaded once that file is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct References {
-    /// Where the references of each file begin, and where those of the last end; or nothing.
+    /// The files that name others.
+    files: Arc<[Id]>,
+    /// Where the references of each of them begin, and where those of the last end; or nothing.
     starts: Arc<[u32]>,
     to: Arc<[Id]>,
     chances: Arc<[u8]>,
@@ -35,9 +37,15 @@ impl References {
         if all.is_empty() {
             return Self::default();
         }
-        let start = |file: Id| all.partition_point(|&(from, ..)| from < file) as u32;
+        let of_one = |one: &(Id, Id, u8), next: &(Id, Id, u8)| one.0 == next.0;
+        let mut starts = vec![0];
+        starts.extend(all.chunk_by(of_one).scan(0, |end, chunk| {
+            *end += chunk.len() as u32;
+            Some(*end)
+        }));
         Self {
-            starts: (0..=files).map(start).collect(),
+            files: all.chunk_by(of_one).map(|chunk| chunk[0].0).collect(),
+            starts: starts.into(),
             to: all.iter().map(|&(_, to, _)| to).collect(),
             chances: all.iter().map(|&(.., chance)| chance).collect(),
         }
@@ -45,10 +53,9 @@ impl References {
 
     /// The files that `id` names, by number, each with its chance of 255.
     pub fn of(&self, id: Id) -> impl Iterator<Item = (Id, u8)> + '_ {
-        let id = id as usize;
-        let range = match (self.starts.get(id), self.starts.get(id + 1)) {
-            (Some(&start), Some(&end)) => start as usize..end as usize,
-            _ => 0..0,
+        let range = match self.files.binary_search(&id) {
+            Ok(at) => self.starts[at] as usize..self.starts[at + 1] as usize,
+            Err(_) => 0..0,
         };
         let chances = self.chances[range.clone()].iter().copied();
         self.to[range].iter().copied().zip(chances)
@@ -56,8 +63,12 @@ impl References {
 
     /// All references: file, named file, chance.
     pub fn all(&self) -> impl Iterator<Item = (Id, Id, u8)> + '_ {
-        let files = self.starts.len().saturating_sub(1) as Id;
-        (0..files).flat_map(|from| self.of(from).map(move |(to, chance)| (from, to, chance)))
+        self.files().flat_map(|from| self.of(from).map(move |(to, chance)| (from, to, chance)))
+    }
+
+    /// The files that name others, by number.
+    pub fn files(&self) -> impl Iterator<Item = Id> + '_ {
+        self.files.iter().copied()
     }
 
     /// How many there are.

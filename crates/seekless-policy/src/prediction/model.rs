@@ -4,6 +4,7 @@ use super::rates::Rates;
 use super::{Guess, Prediction, wire};
 use crate::extents::Extent;
 use crate::id::Id;
+use crate::references::References;
 use crate::{Error, Result};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -17,13 +18,15 @@ pub(super) const LOADS_MAX: usize = 1 << 20;
 /// How often guesses are judged while a model is trained, in loads.
 const JUDGED_EVERY: usize = 16;
 
-/// Recorded runs of a program, as entries of one archive by number, and how good guesses from them
-/// are. At most 16 runs of 2^20 first loads together.
+/// Recorded runs of a program, as entries of one archive by number, how good guesses from them are,
+/// and which entries name which. At most 16 runs of 2^20 first loads together, and as many
+/// references.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Model {
     pub(super) entries: u32,
     pub(super) runs: Vec<Arc<[Id]>>,
     pub(super) rates: Rates,
+    pub(super) references: References,
 }
 
 impl Model {
@@ -42,11 +45,28 @@ impl Model {
             run.iter().copied().filter(is_first).take(LOADS_MAX).collect()
         };
         let runs = (1..).zip(runs).map(&mut first).collect();
-        let mut model = Self { entries, runs: newest(runs), rates: Rates::default() };
+        let mut model = Self { entries, runs: newest(runs), ..Self::default() };
         if model.runs.len() > 1 {
             (0..model.runs.len()).for_each(|run| model.judge(run));
         }
         model
+    }
+
+    /// The same, which also knows which entries name which.
+    #[must_use]
+    pub fn with_references(self, references: References) -> Self {
+        let is_whole = references.all().all(|(from, to, _)| from.max(to) < self.entries);
+        let references = match is_whole {
+            true => references,
+            false => references.renumbered(self.entries, Some),
+        };
+        Self { references, ..self }
+    }
+
+    /// Which entries name which.
+    #[must_use]
+    pub fn references(&self) -> &References {
+        &self.references
     }
 
     /// Counts how guesses of one run from the others come true.
@@ -55,7 +75,7 @@ impl Model {
         let run = others.remove(run);
         let extents: Arc<[Extent]> =
             vec![Extent { offset: 0, bytes: 0 }; self.entries as usize].into();
-        let model = Self { entries: self.entries, runs: others, rates: Rates::default() };
+        let model = Self { entries: self.entries, runs: others, ..Self::default() };
         let Some(mut prediction) = Prediction::new(model, extents) else { return };
         let mut will = vec![false; self.entries as usize];
         run.iter().for_each(|&id| will[id as usize] = true);
@@ -77,7 +97,7 @@ impl Model {
     pub(super) fn with_run(&self, entries: u32, loads: &[Id], rates: Rates) -> Self {
         let mut runs = self.runs.clone();
         runs.push(loads.into());
-        Self { entries, runs: newest(runs), rates }
+        Self { entries, runs: newest(runs), rates, references: self.references.clone() }
     }
 
     /// The same for an archive of `entries` entries that holds what this one's entry was as
@@ -90,7 +110,8 @@ impl Model {
             known.filter(|&id| seen.insert(id)).collect()
         };
         let runs = newest(self.runs.iter().map(renumber).collect());
-        Self { entries, runs, rates: self.rates.clone() }
+        let references = self.references.renumbered(entries, &number);
+        Self { entries, runs, rates: self.rates.clone(), references }
     }
 
     /// How many entries the archive has.
@@ -130,9 +151,9 @@ impl Model {
     }
 
     /// Most bytes that [`Model::to_bytes`] gives.
-    pub const BYTES_MAX: u64 = 6 << 20;
+    pub const BYTES_MAX: u64 = 18 << 20;
 
-    /// The model as bytes: some two a load.
+    /// The model as bytes: some two a load, and some three a reference.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         wire::write(self)

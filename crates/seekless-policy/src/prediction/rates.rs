@@ -23,10 +23,13 @@ pub(super) const SHARES: usize = 4;
 /// Neighbours in the archive, before and after.
 pub(super) const NEIGHBOURS: usize = 8;
 
+/// Steps of the chance of a reference.
+const REFERRED: usize = 8;
+
 const FOLLOWED: usize = CLASSES * TAKEN * DISTANCES;
 
 /// How many kinds there are.
-pub(super) const BINS: usize = FOLLOWED + SHARES + NEIGHBOURS;
+pub(super) const BINS: usize = FOLLOWED + SHARES + NEIGHBOURS + REFERRED;
 
 /// What a first assumption counts for, in guesses.
 const PRIOR: u32 = 4;
@@ -64,6 +67,12 @@ impl Bin {
 
     pub(super) fn neighbour(number: usize) -> Self {
         Self((FOLLOWED + SHARES + number) as u8)
+    }
+
+    /// What a file names with this chance of 255.
+    pub(super) fn referred(chance: u8) -> Self {
+        let step = usize::from(chance) * REFERRED / 256;
+        Self((FOLLOWED + SHARES + NEIGHBOURS + step) as u8)
     }
 }
 
@@ -122,7 +131,7 @@ impl Rates {
 }
 
 /// How sure a kind is before anything was counted: files of more runs, and of runs that this one
-/// was like so far, are surer.
+/// was like so far, are surer. A reference is as sure as it says.
 fn assumed(bin: Bin) -> u32 {
     let number = bin.0 as usize;
     if number < FOLLOWED {
@@ -132,6 +141,10 @@ fn assumed(bin: Bin) -> u32 {
     }
     match number - FOLLOWED {
         share if share < SHARES => CERTAIN * (share as u32 + 1) / (SHARES as u32 + 1),
-        _ => CERTAIN / 8,
+        number if number < SHARES + NEIGHBOURS => CERTAIN / 8,
+        step => {
+            let step = (step - SHARES - NEIGHBOURS) as u32;
+            CERTAIN * (step * 2 + 1) / (REFERRED as u32 * 2)
+        }
     }
 }

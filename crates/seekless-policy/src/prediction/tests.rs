@@ -1,5 +1,6 @@
 use super::*;
 use crate::ErrorKind;
+use crate::references::References;
 use proptest::prelude::*;
 
 fn extents(count: u32) -> Arc<[Extent]> {
@@ -166,6 +167,54 @@ fn a_file_that_no_run_has_is_taken_to_be_followed_by_its_neighbours() {
     assert!(next.contains(&701) && next.contains(&699), "{next:?}");
 }
 
+/// Follows a program of whose runs one is known, where these name these.
+fn follow_references(run: Vec<Id>, all: &[(Id, Id, u8)]) -> Prediction {
+    let model = Model::train(1000, &[run.clone(), run]);
+    let model = model.with_references(References::new(1000, all.to_vec()));
+    Prediction::new(model, extents(1000)).unwrap()
+}
+
+#[test]
+fn what_a_new_file_names_is_expected_and_what_that_names_while_it_is_sure() {
+    let chain = [(500, 600, 250), (600, 700, 200), (700, 800, 90), (500, 650, 90)];
+    let mut prediction = follow_references((0..20).collect(), &chain);
+    assert!(!guessed(&mut prediction, 1).contains(&600));
+    prediction.loaded(500);
+    prediction.refresh(false, |_, _| true);
+    assert!(prediction.announces(600) && prediction.announces(700));
+    assert!(prediction.is_near(650) && !prediction.announces(650), "it is not sure");
+    assert_eq!(prediction.confidence(800), 0, "the chain is not sure");
+    prediction.reads(600);
+    prediction.loaded(600);
+    assert_eq!((prediction.score().used, prediction.confidence(600)), (1, 0));
+}
+
+#[test]
+fn references_of_files_that_runs_have_are_not_followed() {
+    let all = [(5, 600, 250), (500, 6, 250), (500, 700, 250), (700, 7, 250), (7, 800, 250)];
+    let mut prediction = follow_references((0..20).collect(), &all);
+    prediction.loaded(5);
+    assert!(!guessed(&mut prediction, 1).contains(&600));
+    prediction.loaded(500);
+    let next = guessed(&mut prediction, CERTAIN / 2);
+    assert!(next.contains(&700) && !next.contains(&800), "{next:?}");
+}
+
+#[test]
+fn a_reference_that_does_not_come_true_is_forgotten_and_trusted_less() {
+    let all: Vec<_> = (600..640).map(|to| (500, to, 250)).collect();
+    let mut prediction = follow_references((0..20).collect(), &all);
+    prediction.loaded(500);
+    assert_eq!(guessed(&mut prediction, CERTAIN / 2).len(), 40 + 20);
+    let sure = prediction.confidence(639);
+    (600..630).for_each(|id| prediction.reads(id));
+    (0..=WRONG_AFTER + 1).for_each(|_| prediction.loaded(0));
+    prediction.loaded(1);
+    assert!(!guessed(&mut prediction, 1).contains(&639));
+    let all = prediction.rates.all();
+    assert!(all.of(Bin::referred(250)) < sure / 4);
+}
+
 #[test]
 fn a_repeated_sequence_is_learned_while_the_program_runs() {
     let mut prediction = follow(&[]);
@@ -184,9 +233,11 @@ fn a_repeated_sequence_is_learned_while_the_program_runs() {
 #[test]
 fn a_model_of_another_version_or_with_a_flipped_bit_is_an_error() {
     let model = Model::train(1000, &[(0..300).collect(), (100..500).rev().collect()]);
+    let all = (0..200).map(|from| (from, 999 - from * 3, 255 - from as u8 / 2)).collect();
+    let model = model.with_references(References::new(1000, all));
     let bytes = model.to_bytes();
     assert_eq!(Model::from_bytes(&bytes).unwrap(), model);
-    assert!(bytes.len() < 700 * 2 + 600, "{}", bytes.len());
+    assert!(bytes.len() < 700 * 2 + 200 * 5 + 600, "{}", bytes.len());
     for at in 0..bytes.len() {
         let mut flipped = bytes.clone();
         flipped[at] ^= 1 << (at % 8);
@@ -194,6 +245,23 @@ fn a_model_of_another_version_or_with_a_flipped_bit_is_an_error() {
         assert_eq!(error.kind(), ErrorKind::Model);
         assert!(Model::from_bytes(&bytes[..at]).is_err());
     }
+}
+
+/// What the release before wrote: no references, and no counts of them.
+#[test]
+fn a_model_of_the_version_before_is_read() {
+    let head = [b"SKLP\x01\x0a\x01\x03\x04\x02\x03\x9c\x01".as_slice(), &[0; 156 * 2]];
+    let model = Model::from_bytes(&sealed(head.concat())).unwrap();
+    assert_eq!(model, Model::train(10, &[vec![2, 3, 1]]));
+}
+
+#[test]
+fn references_beyond_the_archive_are_left_out() {
+    let all = vec![(1, 2, 200), (1, 20, 200), (20, 1, 200)];
+    let model = Model::train(10, &[]).with_references(References::new(30, all));
+    assert_eq!(model.references().all().collect::<Vec<_>>(), [(1, 2, 200)]);
+    let moved = model.renumbered(4, |id| (id == 1 || id == 2).then_some(4 - id));
+    assert_eq!(moved.references().all().collect::<Vec<_>>(), [(3, 2, 200)]);
 }
 
 /// Bytes with a checksum that is right.
@@ -205,27 +273,46 @@ fn sealed(mut body: Vec<u8>) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn hostile_models_are_errors_or_models(tail in prop::collection::vec(any::<u8>(), 0..200)) {
-        let head = [b"SKLP\x01", &tail[..]].concat();
+    fn hostile_models_are_errors_or_models(
+        version in 1u8..3,
+        tail in prop::collection::vec(any::<u8>(), 0..200),
+    ) {
+        let head = [b"SKLP".as_slice(), &[version], &tail].concat();
         if let Ok(model) = Model::from_bytes(&sealed(head)) {
-            prop_assert!(model.runs().iter().flat_map(|run| run.iter()).all(|&id| id < model.entries()));
+            let is_known = |id: Id| id < model.entries();
+            prop_assert!(model.runs().iter().flat_map(|run| run.iter()).all(|&id| is_known(id)));
+            prop_assert!(model.references().all().all(|(from, to, _)| is_known(from.max(to))));
+        }
+    }
+
+    #[test]
+    fn hostile_references_are_errors_or_references(
+        tail in prop::collection::vec(0u8..12, 0..60),
+    ) {
+        let head = [b"SKLP\x02\x0a\0\0", &tail[..]].concat();
+        if let Ok(model) = Model::from_bytes(&sealed(head)) {
+            prop_assert!(model.references().all().all(|(from, to, _)| from < 10 && to < 10));
+            prop_assert_eq!(Model::from_bytes(&model.to_bytes()).unwrap(), model);
         }
     }
 
     #[test]
     fn any_model_comes_back(
         runs in prop::collection::vec(prop::collection::vec(0u32..1000, 0..60), 0..20),
+        all in prop::collection::vec((0u32..1000, 0u32..1000, any::<u8>()), 0..200),
     ) {
-        let model = Model::train(1000, &runs);
+        let model = Model::train(1000, &runs).with_references(References::new(1000, all));
         prop_assert_eq!(Model::from_bytes(&model.to_bytes()).unwrap(), model);
     }
 
     #[test]
     fn any_loads_are_followed(
         runs in prop::collection::vec(prop::collection::vec(0u32..100, 0..60), 0..5),
+        all in prop::collection::vec((0u32..100, 0u32..100, any::<u8>()), 0..100),
         steps in prop::collection::vec((0u32..100, 0u8..6), 0..300),
     ) {
-        let mut prediction = Prediction::new(Model::train(100, &runs), extents(100)).unwrap();
+        let model = Model::train(100, &runs).with_references(References::new(100, all));
+        let mut prediction = Prediction::new(model, extents(100)).unwrap();
         for (id, what) in steps {
             match what {
                 0 => prediction.gone_unused(id),

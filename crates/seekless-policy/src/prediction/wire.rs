@@ -1,20 +1,24 @@
 //! A model as bytes.
 //!
 //! ```text
-//! "SKLP" | version 1 | entries | runs | run... | kinds | (guesses, right)... | CRC-32 of these
-//! run: loads | difference from the entry before, with its sign in the lowest bit...
+//! "SKLP" | version 2 | entries | runs | run... | kinds | (guesses, right)...
+//!     | files | (file, references, reference...)... | CRC-32 of all these
+//! run: loads | step from the entry before...
+//! reference: step from the entry before, the first from the file | chance, 1 byte
 //! ```
 //!
-//! Numbers are LEB128, the CRC-32 is 4 bytes, little-endian.
+//! Numbers are LEB128; a step has its sign in the lowest bit; a file is told by its distance from
+//! the one before. The CRC-32 is 4 bytes, little-endian. Version 1 has no references.
 
 use super::model::{LOADS_MAX, Model, RUNS_MAX};
 use super::rates::{BINS, Count, Rates};
 use crate::id::Id;
+use crate::references::{REFERENCES_MAX, References};
 use crate::{Error, ErrorKind, Result};
 use std::sync::Arc;
 
 const MAGIC: &[u8; 4] = b"SKLP";
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 const CRC_BYTES: usize = 4;
 
 pub(super) fn write(model: &Model) -> Vec<u8> {
@@ -26,8 +30,7 @@ pub(super) fn write(model: &Model) -> Vec<u8> {
         put(&mut bytes, run.len() as u64);
         let mut last = 0i64;
         for &id in run.iter() {
-            let step = i64::from(id) - last;
-            put(&mut bytes, ((step << 1) ^ (step >> 63)) as u64);
+            put_step(&mut bytes, last, id.into());
             last = id.into();
         }
     }
@@ -36,9 +39,31 @@ pub(super) fn write(model: &Model) -> Vec<u8> {
         put(&mut bytes, guesses.into());
         put(&mut bytes, right.into());
     }
+    write_references(&model.references, &mut bytes);
     let sum = crc32fast::hash(&bytes);
     bytes.extend(sum.to_le_bytes());
     bytes
+}
+
+fn write_references(references: &References, bytes: &mut Vec<u8>) {
+    put(bytes, references.files().count() as u64);
+    let mut before = 0;
+    for file in references.files() {
+        put(bytes, (file - before).into());
+        put(bytes, references.of(file).count() as u64);
+        before = file;
+        let mut last = file.into();
+        for (to, chance) in references.of(file) {
+            put_step(bytes, last, to.into());
+            bytes.push(chance);
+            last = to.into();
+        }
+    }
+}
+
+fn put_step(bytes: &mut Vec<u8>, from: i64, to: i64) {
+    let step = to - from;
+    put(bytes, ((step << 1) ^ (step >> 63)) as u64);
 }
 
 fn put(bytes: &mut Vec<u8>, mut number: u64) {
@@ -58,7 +83,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model> {
         return Err(wrong("its checksum does not match: the model is damaged"));
     }
     let mut from = From(&body[MAGIC.len()..]);
-    if from.number()? != VERSION {
+    let version = from.number()?;
+    if !(1..=VERSION).contains(&version) {
         return Err(wrong("its version is unknown: it was made by another release"));
     }
     let entries = u32::try_from(from.number()?).map_err(|_| wrong("it has too many entries"))?;
@@ -66,8 +92,12 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model> {
     let mut left = LOADS_MAX;
     let runs = (0..count).map(|_| from.run(entries, &mut left)).collect::<Result<Vec<_>>>()?;
     let rates = from.rates()?;
+    let references = match version {
+        1 => References::default(),
+        _ => from.references(entries)?,
+    };
     match from.0 {
-        [] => Ok(Model { entries, runs, rates }),
+        [] => Ok(Model { entries, runs, rates, references }),
         _ => Err(wrong("something follows its end")),
     }
 }
@@ -104,25 +134,49 @@ impl From<'_> {
         let count = self.count((*left).min(entries as usize), "loads in a run")?;
         *left -= count;
         let mut run = Vec::with_capacity(count);
-        let mut last = 0i64;
+        let mut last = 0;
         for _ in 0..count {
-            let number = self.number()?;
-            let step = (number >> 1) as i64 ^ -((number & 1) as i64);
-            last = last
-                .checked_add(step)
-                .filter(|&id| (0..i64::from(entries)).contains(&id))
-                .ok_or_else(|| wrong("it names an entry that the archive cannot have"))?;
-            run.push(last as Id);
+            last = self.step(last, entries)?;
+            run.push(last);
         }
         Ok(run.into())
     }
 
-    fn rates(&mut self) -> Result<Rates> {
-        if self.number()? != BINS as u64 {
-            return Err(wrong("it counts other kinds of guesses"));
+    /// The entry that lies a step from this one.
+    fn step(&mut self, last: Id, entries: u32) -> Result<Id> {
+        let number = self.number()?;
+        let step = (number >> 1) as i64 ^ -((number & 1) as i64);
+        let id =
+            i64::from(last).checked_add(step).filter(|id| (0..i64::from(entries)).contains(id));
+        Ok(id.ok_or_else(|| wrong("it names an entry that the archive cannot have"))? as Id)
+    }
+
+    fn references(&mut self, entries: u32) -> Result<References> {
+        let files = self.count(entries as usize, "files that name others")?;
+        let (mut all, mut file) = (Vec::new(), 0u32);
+        for _ in 0..files {
+            let further = self.number()?;
+            let next = u64::from(file).checked_add(further).filter(|&id| id < entries.into());
+            file = next.ok_or_else(|| wrong("a file that the archive cannot have names others"))?
+                as Id;
+            let mut last = file;
+            for _ in 0..self.count(REFERENCES_MAX - all.len(), "references")? {
+                last = self.step(last, entries)?;
+                let (&chance, rest) =
+                    self.0.split_first().ok_or_else(|| wrong("it is cut short"))?;
+                self.0 = rest;
+                all.push((file, last, chance));
+            }
         }
+        Ok(References::new(entries, all))
+    }
+
+    fn rates(&mut self) -> Result<Rates> {
+        // Kinds were added at the end.
+        let kinds = self.number()? as usize;
         let mut rates = Rates::default();
-        for count in &mut rates.0 {
+        let counted = rates.0.get_mut(..kinds);
+        for count in counted.ok_or_else(|| wrong("it counts other kinds of guesses"))? {
             let (guesses, right) = (self.number()?, self.number()?);
             if right > guesses || guesses > 1 << 20 {
                 return Err(wrong("more guesses came true in it than were made"));

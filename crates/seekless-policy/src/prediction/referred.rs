@@ -1,0 +1,81 @@
+//! What files that no run has name in their content.
+//!
+//! A run that shows something new loads a file that no recorded run has: a map, a scene, a page. It
+//! then loads what that file names, and what is named there. How sure each reference is was learned
+//! from the recorded runs; a chain of them is as sure as their product.
+
+use super::CERTAIN;
+use super::rates::Bin;
+use crate::id::Id;
+use crate::references::References;
+use std::collections::{BinaryHeap, HashMap};
+
+/// Chains less sure than this, of 255, are not followed: 0.3.
+const CHAIN_MIN: u8 = 76;
+
+/// Loads after which a file is needed that was just named.
+const DISTANCE: u64 = 64;
+
+/// Files that are expected at once.
+const EXPECTED_MAX: usize = 1 << 14;
+
+#[derive(Clone, Copy, Debug)]
+struct Named {
+    /// Of 255.
+    chance: u8,
+    /// At which load of the program.
+    at: u64,
+}
+
+/// The references, and which files they let expect.
+#[derive(Clone, Debug)]
+pub(super) struct Referred {
+    references: References,
+    expected: HashMap<Id, Named>,
+    /// Files whose references are still to be followed, by their chances; empty between loads.
+    open: BinaryHeap<(u8, Id)>,
+}
+
+impl Referred {
+    pub(super) fn new(references: References) -> Self {
+        Self { references, expected: HashMap::new(), open: BinaryHeap::new() }
+    }
+
+    /// The program loads `id` as its load number `at`. Says whether more is expected now. Only
+    /// what `is_new` is expected: the recorded runs tell of all else.
+    pub(super) fn loaded(&mut self, id: Id, at: u64, is_new: impl Fn(Id) -> bool) -> bool {
+        let Self { references, expected, open } = self;
+        expected.remove(&id);
+        let mut is_more = false;
+        // The surest first: so each file is followed once.
+        open.push((u8::MAX, id));
+        while let Some((sure, from)) = open.pop() {
+            for (to, chance) in references.of(from) {
+                let chance = (u32::from(sure) * u32::from(chance) / 255) as u8;
+                if chance < CHAIN_MIN || to == id || !is_new(to) {
+                    continue;
+                }
+                let known = expected.get(&to).map_or(0, |named| named.chance);
+                if chance > known && (known > 0 || expected.len() < EXPECTED_MAX) {
+                    expected.insert(to, Named { chance, at });
+                    open.push((chance, to));
+                    is_more = true;
+                }
+            }
+        }
+        is_more
+    }
+
+    /// Forgets what was named at load `before` or earlier, and what `is_done`.
+    pub(super) fn forget(&mut self, before: u64, is_done: impl Fn(Id) -> bool) {
+        self.expected.retain(|&id, named| named.at > before && !is_done(id));
+    }
+
+    /// Calls `add` with each file that is expected: file, kind, distance and chance.
+    pub(super) fn guesses(&self, loads: u64, add: &mut impl FnMut(Id, Bin, i32, u32)) {
+        for (&id, named) in &self.expected {
+            let distance = DISTANCE as i64 - (loads - named.at) as i64;
+            add(id, Bin::referred(named.chance), distance as i32, CERTAIN);
+        }
+    }
+}
