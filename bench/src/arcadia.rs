@@ -7,11 +7,14 @@
 mod bounds;
 mod breakdown;
 mod ceiling;
+mod coded;
+mod game;
 mod live;
 mod prepared;
 mod simulated;
 
 use anyhow::{Context, ensure};
+use game::{Files, HOW_TO_GET};
 use seekless::device::DeviceSpec;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +22,7 @@ const RUNS: [&str; 5] = ["acropolis_bay", "arcadia", "belgian_bog", "sahel", "si
 
 /// Options of the measurement.
 #[derive(clap::Args, Debug)]
+#[command(after_help = HOW_TO_GET)]
 pub(crate) struct Args {
     /// The start that is loaded, and that order and prediction do not know.
     #[arg(long, default_value = "arcadia", value_name = "START")]
@@ -49,12 +53,17 @@ pub(crate) struct Args {
     /// Folder that holds 0ad/ (five runs, and all files).
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// Folder that holds public/ and mod/ of the game: its own files, in place of made ones of
+    /// their names and sizes (see below). What is not there is made.
+    #[arg(long, value_name = "DIR")]
+    game: Option<PathBuf>,
 }
 
-/// The recorded starts, and the list of all files.
+/// The recorded starts, the list of all files, and what these hold.
 struct Data {
     runs: Vec<PathBuf>,
     files: PathBuf,
+    contents: Files,
 }
 
 impl Data {
@@ -70,6 +79,7 @@ impl Data {
         Ok(Self {
             runs: RUNS.iter().map(|run| data.join(format!("{run}.csv.gz"))).collect(),
             files,
+            contents: Files::new(args.game.as_deref())?,
         })
     }
 

@@ -33,8 +33,7 @@ impl Prepared {
     ) -> anyhow::Result<Self> {
         let loose = folder.join("files");
         let files = synth::files_of(&data.files, &seekless::tools::roots::Roots::default())?;
-        eprintln!("bench: makes {} files", files.len());
-        synth::synth(&loose, &files, &synth::Options::default(), &mut |_, _| ())?;
+        data.contents.lay_out(&files, &loose)?;
         let others = data.without(number);
         let pack = folder.join("data.zip");
         eprintln!("bench: packs them");

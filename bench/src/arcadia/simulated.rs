@@ -1,5 +1,5 @@
 //! All five starts on the model of a volume, each from an order and a prediction that were made of
-//! the other four. Coded sizes are the share of the content that deflate leaves of these files.
+//! the other four. Coded sizes are those of the game's own files, or a share of the content.
 //!
 //! *Named known* is told which files the run loads of those that the other runs name: what a better
 //! prediction could come to with the planner as it is. Requests, bytes and waste stand in the order
@@ -8,6 +8,7 @@
 //! apart from what only lay around a file or between two, or was read twice.
 
 use super::ceiling::{Limits, Ways};
+use super::coded::Coded;
 use super::{Args, Data, RUNS, bounds, breakdown};
 use anyhow::Context;
 use seekless::device::units::{format_bytes, format_count};
@@ -22,18 +23,16 @@ use seekless::tools::order::{Options, order};
 use seekless::trace::{FileList, Loads};
 use std::collections::HashMap;
 
-/// Coded bytes of content, in percent: what deflate made of arcadia's files (77.9 of 141.2 MB).
-const CODED_PERCENT: u64 = 55;
-
 /// A local header and a name.
 const HEADER_BYTES: u64 = 90;
 
 pub(super) fn run(args: &Args, data: &Data) -> anyhow::Result<()> {
     let list = FileList::read(&data.files)?;
+    let coded = Coded::of_all(&data.contents, &list)?;
     let (mut rows, mut most, mut details) = (Vec::new(), Vec::new(), Vec::new());
     for spec in &args.throttle {
         for (number, name) in RUNS.iter().enumerate() {
-            let start = Start::new(args, data, &list, number, spec)?;
+            let start = Start::new(args, data, (&list, &coded), number, spec)?;
             rows.push(start.row(args, name, spec)?);
             most.extend(bounds::rows(&start, name, spec));
             if args.breakdown {
@@ -81,7 +80,7 @@ impl Start {
     fn new(
         args: &Args,
         data: &Data,
-        list: &FileList,
+        (list, coded): (&FileList, &Coded),
         number: usize,
         spec: &DeviceSpec,
     ) -> anyhow::Result<Self> {
@@ -102,13 +101,13 @@ impl Start {
         let bytes: Vec<u64> =
             order.iter().map(|name| sizes.get(name.as_str()).copied().unwrap_or(0)).collect();
         let mut file_bytes = 0;
-        let place = |bytes: &u64| {
-            let extent =
-                Extent { offset: file_bytes, bytes: HEADER_BYTES + bytes * CODED_PERCENT / 100 };
+        let place = |(name, bytes): (&String, &u64)| {
+            let bytes = HEADER_BYTES + coded.bytes(name, *bytes);
+            let extent = Extent { offset: file_bytes, bytes };
             file_bytes = extent.end();
             extent
         };
-        let extents = bytes.iter().map(place).collect();
+        let extents = order.iter().zip(&bytes).map(place).collect();
         let ids: HashMap<&str, Id> = order.iter().map(String::as_str).zip(0..).collect();
         let ids_of = |path: &std::path::PathBuf| -> anyhow::Result<Vec<Id>> {
             let loads = Loads::read(std::slice::from_ref(path))?;
