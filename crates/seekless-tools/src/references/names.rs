@@ -49,6 +49,8 @@ pub(super) enum Way {
     Made,
     /// Not in the content: the other way round.
     Source,
+    /// Not in the content: both lie in one folder and differ in extensions only.
+    Sibling,
 }
 
 /// How a name was found, and how many files it may mean.
@@ -118,27 +120,30 @@ impl<'a> Index<'a> {
         self.has_spaces
     }
 
-    /// Pairs of files where the name of the second is that of the first and an extension.
-    pub(super) fn companions(&self) -> Vec<(Id, Id)> {
-        let mut pairs = Vec::new();
-        let mut longer = Vec::new();
-        for (file, name) in self.names.iter().enumerate() {
-            longer.clear();
-            self.same_start(trimmed(name), &mut longer);
-            if longer.len() <= SAME_ENDS_MAX {
-                pairs.extend(longer.iter().map(|&other| (file as Id, other)));
-            }
+    /// Adds the files whose names tell that they belong to `file`: one name and an extension is the
+    /// other, or both lie in one folder and differ in extensions only.
+    pub(super) fn companions(&self, file: Id, found: &mut Vec<(Id, How)>) {
+        let Some(name) = self.names.get(file as usize).map(|name| trimmed(name)) else { return };
+        let before = found.len();
+        self.extended(name, Way::Made, found);
+        for end in ends(name).skip(1) {
+            let shorter = &name[..usize::from(end)];
+            self.whole(&lowered(shorter), Way::Source, found);
         }
-        pairs
+        if let Some(end) = ends(name).skip(1).last() {
+            let mut siblings = Vec::new();
+            self.extended(&name[..usize::from(end)], Way::Sibling, &mut siblings);
+            siblings.retain(|(other, _)| found[before..].iter().all(|(known, _)| known != other));
+            found.append(&mut siblings);
+        }
+        found.retain(|&(other, _)| other != file);
     }
 
-    fn same_start(&self, name: &str, found: &mut Vec<Id>) {
-        let lowered: Vec<u8> = name.bytes().map(lower).collect();
-        for entry in self.ending(&lowered) {
-            if !self.is_exact(*entry) && usize::from(entry.end) == name.len() {
-                found.push(entry.file);
-            }
-        }
+    /// Adds the files whose names are `name` and an extension, unless there are many.
+    fn extended(&self, name: &str, way: Way, found: &mut Vec<(Id, How)>) {
+        let is_whole =
+            |entry: &&Entry| usize::from(entry.end) == name.len() && !self.is_exact(**entry);
+        add(self.ending(&lowered(name)).iter().filter(is_whole), SAME_ENDS_MAX, way, found);
     }
 
     /// Whether `token` may be found; `false` is sure.
@@ -183,7 +188,7 @@ impl<'a> Index<'a> {
     fn joined(&self, from: Id, token: &[u8]) -> Option<Vec<u8>> {
         let name = trimmed(self.names.get(from as usize)?);
         let folder = name.rfind('/').map_or("", |slash| &name[..slash]);
-        let mut path: Vec<u8> = folder.bytes().map(lower).collect();
+        let mut path: Vec<u8> = lowered(folder);
         for part in token.split(|&byte| byte == b'/') {
             match part {
                 b"" | b"." => {}
@@ -297,6 +302,10 @@ fn add<'e>(
         found.extend(entries.map(|entry| (entry.file, how)));
     }
     count > 0
+}
+
+fn lowered(name: &str) -> Vec<u8> {
+    name.bytes().map(lower).collect()
 }
 
 fn trimmed(name: &str) -> &str {

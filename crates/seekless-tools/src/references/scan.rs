@@ -5,7 +5,7 @@
 
 use super::Files;
 use super::mentions::{Lists, MENTIONS_MAX, MENTIONS_OF_FILE_MAX, Mentions, extension};
-use super::names::{How, Index, NAME_BYTES_MAX, Way};
+use super::names::{How, Index, NAME_BYTES_MAX};
 use super::tokens::{Part, each, tidied};
 use crate::crew;
 use crate::error::{Error, ErrorKind, Result};
@@ -134,9 +134,10 @@ struct Scan<'a, 'p> {
 
 impl Scan<'_, '_> {
     fn companions(&mut self) {
-        for (short, long) in self.index.companions() {
-            self.lists.add(short, vec![(long, How::new(Way::Made, 1))]);
-            self.lists.add(long, vec![(short, How::new(Way::Source, 1))]);
+        for file in 0..self.files.names.len() as Id {
+            let mut found = Vec::new();
+            self.index.companions(file, &mut found);
+            self.lists.add(file, found);
         }
     }
 
