@@ -39,7 +39,8 @@ pub(crate) fn pack(
     let codec = codec(&options.codec)?;
     let device = options.device.as_deref().map(named).transpose().map_err(Failure::from)?;
     job::wait(py, progress, move |tick| {
-        let how = OrderBy { method: options.method, cache: None, device: device.unwrap_or(DEVICE) };
+        let device = device.unwrap_or(DEVICE);
+        let how = OrderBy { device, ..OrderBy::by(&options.method) };
         let out = Destination::new(out).replacing(options.force);
         out.check(Content::Binary).map_err(|error| Failure::from(error).at(out.path()))?;
         let order = options.order;

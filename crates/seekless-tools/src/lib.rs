@@ -70,6 +70,7 @@ pub mod predict;
 pub mod probe;
 pub mod profiles;
 mod ranges;
+pub mod references;
 pub mod replay;
 mod rewrite;
 pub mod roots;

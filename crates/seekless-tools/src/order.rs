@@ -8,6 +8,7 @@
 mod choice;
 mod files;
 mod judge;
+mod naming;
 mod report;
 mod rivals;
 mod schedule;
@@ -17,6 +18,7 @@ mod universe;
 mod write;
 
 pub use judge::{Loading, Loadings};
+pub use naming::{Learn, Naming};
 pub use report::{Group, Report, RunRow, Totals};
 pub use rivals::{Rival, Rivals, RunLoadings, Shuffle};
 pub use write::write;
@@ -59,6 +61,8 @@ pub struct Options {
     pub device: DeviceSpec,
     /// Also compare all methods on the device ([`Report::rivals`]).
     pub rivals: bool,
+    /// How to find out which files name which, for the method `best`.
+    pub references: Option<Naming>,
 }
 
 impl Default for Options {
@@ -74,6 +78,7 @@ impl Default for Options {
             block_bytes: BLOCK_BYTES,
             device: DEVICE,
             rivals: false,
+            references: None,
         }
     }
 }
@@ -106,8 +111,8 @@ pub struct Course {
 /// Makes an order from `traces` (the last run of the last is the newest) and rates it.
 ///
 /// # Errors
-/// A trace or the list cannot be read; the method is unknown; there is no file to order; or
-/// `leave_one_out` is set for a single run.
+/// A trace or the list cannot be read; the method is unknown; there is no file to order;
+/// `leave_one_out` is set for a single run; or those of [`Options::references`].
 pub fn order(traces: &[PathBuf], options: &Options) -> Result<Ordered> {
     order_telling(traces, options, &|_, _| {})
 }
@@ -150,6 +155,7 @@ pub fn order_telling(
     check_sizes(universe.files())?;
     let names = universe.names.iter().map(String::as_str);
     let files = Files::new(names, universe.bytes.clone());
+    let files = files.naming(options.references.as_ref(), &universe.names)?;
     let number = |runs: &[Run]| runs.iter().map(|run| Numbered::new(&universe, run)).collect();
     let (trained_on, scored): (Vec<_>, Vec<_>) = (number(&runs), number(&scored));
     let loads: Vec<&[Id]> = trained_on.iter().map(|run| run.ids.as_slice()).collect();

@@ -19,6 +19,7 @@ pub use path::relative_to;
 pub use seekless_pack::{Codec, Level, PREDICTION, Verified};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::order::Naming;
 use crate::roots::Roots;
 use arrange::Arranged;
 use exclude::Exclude;
@@ -77,13 +78,20 @@ pub struct OrderBy {
     pub cache: Option<u64>,
     /// The device from which the pack will be read.
     pub device: DeviceSpec,
+    /// How to find out which files name which, for the method `best`. Files are numbered by name.
+    pub references: Option<Naming>,
 }
 
 impl OrderBy {
     /// The order that `method` makes for an unlimited cache and [`DEVICE`](crate::order::DEVICE).
     #[must_use]
     pub fn by(method: &str) -> Self {
-        Self { method: method.to_owned(), cache: None, device: crate::order::DEVICE }
+        Self {
+            method: method.to_owned(),
+            cache: None,
+            device: crate::order::DEVICE,
+            references: None,
+        }
     }
 }
 
@@ -152,7 +160,7 @@ pub fn pack(
 /// load nothing or `options` say otherwise.
 ///
 /// # Errors
-/// As [`pack`]; a trace that cannot be read, or no such method.
+/// As [`pack`]; a trace that cannot be read, or no such method; those of [`OrderBy::references`].
 pub fn pack_for_runs(
     dir: &Path,
     out: impl Into<Destination>,

@@ -192,6 +192,7 @@ fn pack_folder(directory: &Path, out: &Path, args: &Args) -> anyhow::Result<Exit
             method: args.method.name().to_owned(),
             cache: args.cache,
             device: args.device.clone().unwrap_or(DEVICE),
+            references: None,
         };
         pack_for_runs(directory, &out, &args.trace, &how, &options, &mut progress)
     };

@@ -1,10 +1,12 @@
 //! Groups of files that the same runs load, laid out for what a device charges.
 
 mod likely;
+mod named;
 mod sets;
 
 use super::{Kin, Ordering};
 use crate::eviction::Id;
+use crate::references::References;
 use likely::likelihoods;
 use seekless_device::Costs;
 use sets::Sets;
@@ -20,6 +22,11 @@ const UNLIKELY: f64 = 0.001;
 
 const NEVER: u32 = u32::MAX;
 
+/// The groups of files that no run has loaded: those that a walk along references reaches, and the
+/// others.
+const REACHED: u32 = 0;
+const NOT_REACHED: u32 = 1;
+
 /// The order for a store that joins reads and reads around a demand.
 ///
 /// - **Idea:** what one request brings should be used together. The *core*, which nearly every run
@@ -31,8 +38,9 @@ const NEVER: u32 = u32::MAX;
 /// - **Files that no run has loaded** lie behind their like, folder by folder as the folders are
 ///   first needed. How likely the next run is to load one is estimated from how often the runs at
 ///   hand each loaded a file of that folder and kind that no other run did (Good and Turing).
-///   Unlikely ones lie last, out of the way.
-/// - **Cost:** O(n log n) for n files and loads together.
+///   Unlikely ones lie last, out of the way. Those that name one another come before these others,
+///   each behind a file that names it: a run that loads one is likely to load the other.
+/// - **Cost:** O(n log n) for n files, loads and references together.
 /// - **Memory:** some 100 bytes a file while it works.
 /// - **Where it fails:** for a single run it is that run's order. Where runs have nothing in
 ///   common, no order is better than another.
@@ -42,6 +50,9 @@ pub struct Best {
     pub kin: Kin,
     /// Small files are not laid apart from larger ones.
     pub any_size: bool,
+    /// Which files name which, to place those that no run has loaded. Only what was learned from
+    /// the runs that make the order belongs here. By default none does.
+    pub references: References,
 }
 
 impl Ordering for Best {
@@ -57,7 +68,26 @@ impl Ordering for Best {
             })
             .collect();
         keyed.sort_unstable();
+        if !self.references.is_empty() {
+            let order = keyed.iter().map(|&(_, id)| id);
+            let places = named::places(&self.references, &used.runs, order);
+            for (key, id) in &mut keyed {
+                let (place, size) = (places[*id as usize], sizes.of(bytes[*id as usize]));
+                if place != NEVER {
+                    *key = (unloaded(size), REACHED, place, 0, 0);
+                }
+            }
+            keyed.sort_unstable();
+        }
         keyed.into_iter().map(|(_, id)| id).collect()
+    }
+}
+
+/// Where files lie that no run has loaded.
+fn unloaded(size: Size) -> Zone {
+    match size {
+        Size::Small => Zone::SmallUnloaded,
+        Size::Medium | Size::Large => Zone::Unloaded,
     }
 }
 
@@ -172,8 +202,7 @@ impl Best {
         };
         match (used.runs[at], size) {
             (0, _) if likely[at] < UNLIKELY => (Zone::Unlikely, 0, 0, 0, 0),
-            (0, Size::Small) => (Zone::SmallUnloaded, 0, folder_first, folder, 0),
-            (0, _) => (Zone::Unloaded, 0, folder_first, folder, 0),
+            (0, size) => (unloaded(size), NOT_REACHED, folder_first, folder, 0),
             (runs, _) if runs >= used.all => (Zone::Core, 0, 0, 0, first),
             (_, Size::Small) => (Zone::Small, set, 0, 0, first),
             (_, Size::Medium) => larger(Zone::Medium),

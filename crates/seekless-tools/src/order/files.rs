@@ -1,18 +1,22 @@
 //! The files of an archive, as orders are made and judged of them.
 
+use super::naming::{Learn, Naming};
+use crate::error::Result;
 use seekless_policy::ordering::Kin;
 
 /// A local header of a Zip, without the name.
 const HEADER_BYTES: u64 = 30;
 
 /// Files by number: what each holds, what it takes in the archive, and which are alike.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Files {
     /// Bytes of content.
     pub(crate) bytes: Vec<u64>,
     /// Bytes in the archive, with the header: these are what is read.
     pub(crate) coded: Vec<u64>,
     pub(crate) kin: Kin,
+    /// Learns from runs which files name which.
+    pub(crate) learn: Option<Learn>,
 }
 
 impl Files {
@@ -20,7 +24,7 @@ impl Files {
     pub(crate) fn new<'a>(names: impl Iterator<Item = &'a str> + Clone, bytes: Vec<u64>) -> Self {
         let coded = names.clone().zip(&bytes);
         let coded = coded.map(|(name, bytes)| HEADER_BYTES + name.len() as u64 + bytes).collect();
-        Files { coded, kin: Kin::new(names), bytes }
+        Files { coded, kin: Kin::new(names), bytes, learn: None }
     }
 
     /// The same, coded to so many bytes each.
@@ -29,5 +33,11 @@ impl Files {
             *coded = *coded - bytes + data;
         }
         self
+    }
+
+    /// The same, with what `naming` says of these names, which are those of the files by number.
+    pub(crate) fn naming(self, naming: Option<&Naming>, names: &[String]) -> Result<Self> {
+        let find = |naming: &Naming| naming.of(names, &self.bytes);
+        Ok(Files { learn: naming.map(find).transpose()?, ..self })
     }
 }

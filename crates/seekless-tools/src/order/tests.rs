@@ -5,8 +5,10 @@ mod best;
 mod shared_data;
 
 use super::*;
+use seekless_policy::references::References;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use tempfile::TempDir;
 
 /// A trace as text, each file loaded in turn; its size is the length of its name.
@@ -56,6 +58,27 @@ fn a_plain_list_keeps_its_order_and_a_table_stands_by_path() {
     let sorted = order(&traces, &Options { files, ..greedy() }).unwrap();
     assert_eq!(sorted.order, ["a", "m", "b", "z"]);
     assert_eq!(sorted.report.files_of_unknown_size, 0);
+}
+
+#[test]
+fn references_are_asked_for_by_the_numbers_of_the_list() {
+    let folder = folder();
+    let traces = [trace(folder.path(), "a.csv", &["m"])];
+    let files = list(folder.path(), "z\nb\nm\na\n");
+    let find = |names: &[String], bytes: &[u64]| -> Result<Learn> {
+        assert_eq!((names.join(" ").as_str(), bytes), ("z b m a", &[0, 0, 1, 0][..]));
+        Ok(Arc::new(|runs: &[&[Id]]| {
+            assert_eq!(runs, [[2]]);
+            References::new(4, vec![(3, 0, 255)])
+        }))
+    };
+    let references = Some(Naming::new(find));
+    let options = Options { files, references, ..Options::default() };
+    assert_eq!(order(&traces, &options).unwrap().order, ["m", "a", "z", "b"]);
+    let files = options.files.clone();
+    let find = |_: &[String], _: &[u64]| Err(Error::new(ErrorKind::Missing, "the folder is gone"));
+    let options = Options { files, references: Some(Naming::new(find)), ..Options::default() };
+    assert_eq!(order(&traces, &options).unwrap_err().kind(), ErrorKind::Missing);
 }
 
 #[test]

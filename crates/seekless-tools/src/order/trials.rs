@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use seekless_device::{Costs, DeviceSpec};
 use seekless_policy::eviction::Id;
 use seekless_policy::ordering::{Best, ByName, Greedy, Ordering, Recent};
+use seekless_policy::references::References;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -51,8 +52,16 @@ enum Sizes {
 struct Candidate {
     /// For people.
     name: &'static str,
-    ordering: Box<dyn Ordering + Send + Sync>,
+    method: Method,
     sizes: Sizes,
+}
+
+enum Method {
+    /// [`Best`], with what the runs that make the order show of which files name which.
+    Groups {
+        any_size: bool,
+    },
+    Plain(Box<dyn Ordering + Send + Sync>),
 }
 
 /// All trials of some files and runs on one device.
@@ -82,7 +91,7 @@ impl<'a> Trials<'a> {
             runs,
             costs: device.costs(),
             judge: Judge::new(files, device),
-            candidates: candidates(files, cache),
+            candidates: candidates(cache),
             known: Mutex::default(),
             judged: Mutex::default(),
         }
@@ -100,14 +109,39 @@ impl<'a> Trials<'a> {
 
     /// The order that the candidate of this number makes of all runs but those of `without`.
     pub(super) fn made(&self, candidate: usize, without: &[usize]) -> Vec<Id> {
-        let Candidate { ordering, sizes, .. } = &self.candidates[candidate];
+        let kept = self.kept(without);
+        let references = match self.candidates[candidate].method {
+            Method::Groups { .. } => self.learned(&kept),
+            Method::Plain(_) => References::default(),
+        };
+        self.made_of(candidate, &kept, &references)
+    }
+
+    /// All runs but those of `without`.
+    fn kept(&self, without: &[usize]) -> Vec<&'a [Id]> {
+        let kept = (0..).zip(self.runs).filter(|(number, _)| !without.contains(number));
+        kept.map(|(_, run)| *run).collect()
+    }
+
+    /// Which files name which, as far as these runs show it.
+    fn learned(&self, runs: &[&[Id]]) -> References {
+        self.files.learn.as_ref().map(|learn| learn(runs)).unwrap_or_default()
+    }
+
+    /// The order that the candidate of this number makes of these runs, which show `references`.
+    fn made_of(&self, candidate: usize, runs: &[&[Id]], references: &References) -> Vec<Id> {
+        let Candidate { method, sizes, .. } = &self.candidates[candidate];
         let bytes = match sizes {
             Sizes::Content => &self.files.bytes,
             Sizes::Coded => &self.files.coded,
         };
-        let kept = (0..).zip(self.runs).filter(|(number, _)| !without.contains(number));
-        let kept: Vec<&[Id]> = kept.map(|(_, run)| *run).collect();
-        ordering.order(&kept, bytes, &self.costs)
+        match *method {
+            Method::Groups { any_size } => {
+                let (kin, references) = (self.files.kin.clone(), references.clone());
+                Best { kin, any_size, references }.order(runs, bytes, &self.costs)
+            }
+            Method::Plain(ref ordering) => ordering.order(runs, bytes, &self.costs),
+        }
     }
 
     /// What each candidate's order takes in this trial.
@@ -120,30 +154,32 @@ impl<'a> Trials<'a> {
     }
 
     /// Makes those of these trials that were not made yet, on all cores. An order is made once for
-    /// all runs that judge it, and not kept.
+    /// all runs that judge it, and not kept; so are the references of each set of runs.
     pub(super) fn make(&self, trials: &[Trial], progress: Progress<'_>) -> Result<()> {
         let mut by_order: BTreeMap<Pair, BTreeSet<usize>> = BTreeMap::new();
         for trial in trials.iter().filter(|trial| !lock(&self.known).contains_key(trial)) {
             by_order.entry(trial.without).or_default().insert(trial.run);
         }
-        let orders: Vec<(Pair, usize)> = by_order
-            .keys()
-            .flat_map(|&without| (0..self.candidates.len()).map(move |number| (without, number)))
-            .collect();
-        let (done, all) = (AtomicU64::new(0), orders.len() as u64);
-        let judged = |&(without, candidate): &(Pair, usize)| -> Result<Vec<Loadings>> {
-            let order = self.made(candidate, &without);
-            let content = content(&order);
-            let loadings = by_order[&without].iter().map(|&run| self.judged(&order, content, run));
-            let loadings = loadings.collect();
-            progress(1 + done.fetch_add(1, Relaxed), all);
-            loadings
+        let (done, all) = (AtomicU64::new(0), (by_order.len() * self.candidates.len()) as u64);
+        let judged = |(&without, by): (&Pair, &BTreeSet<usize>)| {
+            let kept = self.kept(&without);
+            let references = self.learned(&kept);
+            let judged = |candidate| {
+                let order = self.made_of(candidate, &kept, &references);
+                let content = content(&order);
+                let loadings = by.iter().map(|&run| self.judged(&order, content, run)).collect();
+                progress(1 + done.fetch_add(1, Relaxed), all);
+                loadings
+            };
+            let numbers = (0..self.candidates.len()).into_par_iter();
+            numbers.map(judged).collect::<Result<Vec<Vec<Loadings>>>>()
         };
-        let judged = orders.par_iter().map(judged).collect::<Result<Vec<_>>>()?;
+        let judged = by_order.par_iter().map(judged).collect::<Result<Vec<_>>>()?;
         let mut known = lock(&self.known);
-        for ((without, _), loadings) in orders.into_iter().zip(judged) {
-            for (&run, loading) in by_order[&without].iter().zip(loadings) {
-                known.entry(Trial { without, run }).or_default().push(loading);
+        for ((&without, by), candidates) in by_order.iter().zip(judged) {
+            for (at, &run) in by.iter().enumerate() {
+                let loadings = candidates.iter().map(|by_run| by_run[at]).collect();
+                known.insert(Trial { without, run }, loadings);
             }
         }
         Ok(())
@@ -160,20 +196,16 @@ impl<'a> Trials<'a> {
     }
 }
 
-fn candidates(files: &Files, cache: Option<u64>) -> Vec<Candidate> {
-    let best = |any_size| Box::new(Best { kin: files.kin.clone(), any_size });
-    let coded = |name, ordering: Box<dyn Ordering + Send + Sync>| Candidate {
-        name,
-        ordering,
-        sizes: Sizes::Coded,
-    };
-    let greedy = Box::new(Greedy { cache });
+fn candidates(cache: Option<u64>) -> Vec<Candidate> {
+    let groups = |any_size| Method::Groups { any_size };
+    let coded = |name, method| Candidate { name, method, sizes: Sizes::Coded };
+    let greedy = Method::Plain(Box::new(Greedy { cache }));
     vec![
-        coded("groups by run, small files apart", best(false)),
-        coded("groups by run", best(true)),
-        coded("recent", Box::new(Recent)),
-        coded(NAME, Box::new(ByName)),
-        Candidate { name: "greedy", ordering: greedy, sizes: Sizes::Content },
+        coded("groups by run, small files apart", groups(false)),
+        coded("groups by run", groups(true)),
+        coded("recent", Method::Plain(Box::new(Recent))),
+        coded(NAME, Method::Plain(Box::new(ByName))),
+        Candidate { name: "greedy", method: greedy, sizes: Sizes::Content },
     ]
 }
 

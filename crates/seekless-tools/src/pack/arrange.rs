@@ -102,8 +102,10 @@ pub(super) fn by_runs(
     }
     let loads: Vec<&[Id]> = numbered.loads.iter().map(Vec::as_slice).collect();
     let bytes: Vec<u64> = tree.nodes.iter().map(|node| node.stamp.bytes).collect();
-    let names = tree.nodes.iter().map(|node| node.name.as_str());
-    let files = order::Files::new(names, bytes).coded(&shrink::coded_bytes(tree, options.codec));
+    let names: Vec<String> = tree.nodes.iter().map(|node| node.name.clone()).collect();
+    let files = order::Files::new(names.iter().map(String::as_str), bytes)
+        .coded(&shrink::coded_bytes(tree, options.codec))
+        .naming(how.references.as_ref(), &names)?;
     let files = order::by_name(&how.method, &files, &loads, &how.device, how.cache)?.0;
     Ok(Arranged { files, used: numbered.used, runs: numbered.loads })
 }

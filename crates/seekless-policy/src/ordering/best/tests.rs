@@ -61,18 +61,90 @@ fn the_pieces_of_all_runs_are_as_few_as_the_bound() {
     assert!((16..=16 + 5).contains(&pieces), "{pieces}");
 }
 
+/// The order of files of these names, of which the first was loaded, with these references.
+fn named(names: &[&str], bytes: &[u64], all: &[(Id, Id, u8)]) -> Vec<Id> {
+    let kin = Kin::new(names.iter().copied());
+    let references = References::new(names.len() as u32, all.to_vec());
+    Best { kin, references, any_size: false }.order(&[&[0]], bytes, &COSTS)
+}
+
+#[test]
+fn a_chain_of_unloaded_files_lies_together_in_front_of_the_others() {
+    let names = ["a/0", "a/1", "a/2", "b/3", "c/4", "c/5"];
+    let chain = [(5, 2, 255), (2, 3, 255), (5, 4, 100)];
+    assert_eq!(named(&names, &[1_000; 6], &[]), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(named(&names, &[1_000; 6], &chain), [0, 5, 2, 3, 4, 1]);
+    // Small files stay apart.
+    let bytes = [1_000, 50, 50, 1_000, 50, 1_000];
+    assert_eq!(named(&names, &bytes, &chain), [0, 2, 4, 1, 5, 3]);
+}
+
+#[test]
+fn chains_lie_in_the_order_that_their_first_files_had() {
+    let names = ["b/0", "a/1", "a/2", "b/3", "b/4"];
+    assert_eq!(named(&names, &[1_000; 5], &[]), [0, 3, 4, 1, 2]);
+    assert_eq!(named(&names, &[1_000; 5], &[(1, 2, 255), (4, 3, 255)]), [0, 4, 3, 1, 2]);
+}
+
+#[test]
+fn an_unlikely_file_that_another_names_lies_with_the_likely_ones() {
+    // The run loads one .x, so another is likely to be loaded; of .y it loads none.
+    let names = ["a/0.x", "a/1.x", "a/2.y", "a/3.x"];
+    let unlikely_last = named(&names, &[1_000; 4], &[]);
+    assert_eq!(unlikely_last, [0, 1, 3, 2]);
+    assert_eq!(named(&names, &[1_000; 4], &[(3, 2, 255)]), [0, 3, 2, 1]);
+}
+
+fn some_references() -> impl Strategy<Value = Vec<(Id, Id, u8)>> {
+    prop::collection::vec((0u32..40, 0u32..40, any::<u8>()), 0..80)
+}
+
 proptest! {
     #[test]
-    fn each_file_comes_once(
-        runs in prop::collection::vec(prop::collection::vec(0u32..40, 0..60), 0..12),
+    fn references_move_unloaded_files_alone(
+        runs in prop::collection::vec(prop::collection::vec(0u32..40, 0..15), 0..6),
         bytes in prop::collection::vec(0u64..20_000, 0..35),
+        all in some_references(),
         any_size: bool,
     ) {
         let names: Vec<String> =
             (0..bytes.len()).map(|id| format!("f{}/{}.k{}", id % 3, id, id % 4)).collect();
         let kin = Kin::new(names.iter().map(String::as_str));
         let slices: Vec<&[Id]> = runs.iter().map(Vec::as_slice).collect();
-        let mut order = Best { kin, any_size }.order(&slices, &bytes, &COSTS);
+        let loaded = |id: &Id| runs.iter().any(|run| run.contains(id));
+        let order = |all: Vec<(Id, Id, u8)>| {
+            let references = References::new(bytes.len() as u32, all);
+            Best { kin: kin.clone(), any_size, references }.order(&slices, &bytes, &COSTS)
+        };
+        let (without, with) = (order(Vec::new()), order(all.clone()));
+        let moves = |id: &Id| {
+            let touches = |&&(from, to, _): &&(Id, Id, u8)| from == *id || to == *id;
+            !loaded(id) && all.iter().any(|edge| touches(&edge))
+        };
+        let rest = |order: &[Id]| -> Vec<Id> {
+            order.iter().copied().filter(|id| !moves(id)).collect()
+        };
+        prop_assert_eq!(rest(&without), rest(&with));
+        // References from loaded files and to them, and unlikely ones, say nothing.
+        let idle = |&(from, to, chance): &(Id, Id, u8)| {
+            loaded(&from) || loaded(&to) || chance < 76
+        };
+        prop_assert_eq!(without, order(all.iter().copied().filter(idle).collect()));
+    }
+
+    #[test]
+    fn each_file_comes_once(
+        runs in prop::collection::vec(prop::collection::vec(0u32..40, 0..60), 0..12),
+        bytes in prop::collection::vec(0u64..20_000, 0..35),
+        all in some_references(),
+        any_size: bool,
+    ) {
+        let names: Vec<String> =
+            (0..bytes.len()).map(|id| format!("f{}/{}.k{}", id % 3, id, id % 4)).collect();
+        let kin = Kin::new(names.iter().map(String::as_str));
+        let references = References::new(bytes.len() as u32, all);
+        let slices: Vec<&[Id]> = runs.iter().map(Vec::as_slice).collect();
+        let mut order = Best { kin, any_size, references }.order(&slices, &bytes, &COSTS);
         order.sort_unstable();
         prop_assert_eq!(order, (0..bytes.len() as Id).collect::<Vec<_>>());
     }

@@ -7,9 +7,11 @@ use crate::order::trials::Trials;
 use crate::order::{Files, Loading};
 use seekless_device::{DeviceSpec, SplitMix64};
 use seekless_policy::eviction::Id;
+use seekless_policy::references::References;
 use seekless_trace::{FileList, Loads};
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 const DEVICES: [&str; 5] =
     ["deskstar-7k250", "iops=500,bandwidth=150MB/s", "iops=120,bandwidth=150MB/s", "s3", "nvme"];
@@ -225,4 +227,84 @@ fn a_short_run_takes_time_on_a_volume_that_lets_some_requests_pass_at_once() {
     let rivals = program.rivals("iops=120,bandwidth=150MB/s");
     assert!(rivals.methods.iter().all(|rival| rival.sums.on_demand.time_ns > 0), "{rivals:?}");
     assert!(rivals.winner == "best", "{rivals:?}");
+}
+
+/// Levels of a game: a map of each names its 24 files, whose names say nothing. A run loads what
+/// all levels need, and two levels that no other run does.
+fn levels() -> (Program, Vec<(Id, Id, u8)>) {
+    const LEVELS: usize = 60;
+    const FILES: usize = 25;
+    let mut draws = SplitMix64::new(4);
+    let mut places: Vec<usize> = (0..LEVELS * FILES).collect();
+    mix(&mut draws, &mut places);
+    let mut files: Vec<(String, u64)> =
+        places.iter().map(|place| (format!("blobs/{place:05}"), 20_000)).collect();
+    files.extend((0..100).map(|file| (format!("core/{file:03}"), 20_000)));
+    let of = |level: usize| level * FILES..(level + 1) * FILES;
+    let run = |run: usize| {
+        (LEVELS * FILES..files.len()).chain(of(2 * run)).chain(of(2 * run + 1)).collect()
+    };
+    let runs = (0..4).map(run).collect();
+    // Names are sorted, so a file's number is that in its name.
+    let named = |level| of(level).skip(1).map(move |file| (of(level).start, file));
+    let number = |(from, to): (usize, usize)| (places[from] as Id, places[to] as Id, 255);
+    let references = (0..LEVELS).flat_map(named).map(number).collect();
+    (Program::new(files, runs), references)
+}
+
+#[test]
+fn what_names_say_nothing_of_references_do() {
+    let (mut program, all) = levels();
+    let time = |program: &Program| {
+        let rivals = program.rivals("deskstar-7k250");
+        let best = three(&rivals)[0].sums;
+        [best.listed.time_ns, best.on_demand.time_ns]
+    };
+    let without = time(&program);
+    let files = program.files.bytes.len() as u32;
+    program.files.learn = Some(Arc::new(move |_: &[&[Id]]| References::new(files, all.clone())));
+    let with = time(&program);
+    let half = |way: usize| 2 * with[way] < without[way];
+    assert!(half(0) && half(1), "{with:?} of {without:?}");
+}
+
+#[test]
+fn files_that_no_run_has_lie_behind_the_one_that_names_them() {
+    let (mut program, all) = levels();
+    let (last, files) = (all[all.len() - 24..].to_vec(), program.files.bytes.len() as u32);
+    program.files.learn = Some(Arc::new(move |_: &[&[Id]]| References::new(files, all.clone())));
+    let runs: Vec<&[Id]> = program.runs.iter().map(Vec::as_slice).collect();
+    let device = "s3".parse().unwrap();
+    let trials = Trials::new(&program.files, &device, None, &runs);
+    for groups in [0, 1] {
+        let order = trials.made(groups, &[]);
+        let map = order.iter().position(|&id| id == last[0].0).unwrap();
+        let mut behind = order[map + 1..][..24].to_vec();
+        behind.sort_unstable();
+        let mut named: Vec<Id> = last.iter().map(|&(_, to, _)| to).collect();
+        named.sort_unstable();
+        assert_eq!(behind, named);
+    }
+}
+
+#[test]
+fn references_are_learned_once_of_each_set_of_runs_that_makes_orders() {
+    let files = (0..300).map(|file| (format!("{file:03}"), 8_000)).collect();
+    let runs: [Vec<usize>; 3] = [10, 20, 30].map(|step| (0..300).step_by(step).collect());
+    let mut program = Program::new(files, runs.into());
+    let heard: Arc<Mutex<Vec<Vec<Vec<Id>>>>> = Arc::default();
+    let hears = Arc::clone(&heard);
+    program.files.learn = Some(Arc::new(move |runs: &[&[Id]]| {
+        hears.lock().unwrap().push(runs.iter().map(|run| run.to_vec()).collect());
+        References::default()
+    }));
+    program.rivals("s3");
+    // Each run is left out to judge the choice, and a second one to make it.
+    let of = |kept: &[usize]| kept.iter().map(|&run| program.runs[run].clone()).collect();
+    let kept: [&[usize]; 6] = [&[0], &[0, 1], &[0, 2], &[1], &[1, 2], &[2]];
+    let mut sets: Vec<Vec<Vec<Id>>> = kept.iter().map(|kept| of(kept)).collect();
+    let mut heard = heard.lock().unwrap();
+    sets.sort_unstable();
+    heard.sort_unstable();
+    assert_eq!(*heard, sets);
 }

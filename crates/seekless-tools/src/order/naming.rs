@@ -1,0 +1,42 @@
+//! How an order learns which files name which.
+
+use crate::error::Result;
+use seekless_policy::eviction::Id;
+use seekless_policy::references::References;
+use std::fmt;
+use std::sync::Arc;
+
+/// Says which files name which and how sure that is, as far as some runs show it. It is given the
+/// loads of each run, oldest first, with files by the numbers of the order.
+///
+/// An order is judged on runs that it was not made from. So this is called for each set of runs
+/// that an order is made from, and must go by these runs alone.
+pub type Learn = Arc<dyn Fn(&[&[Id]]) -> References + Send + Sync>;
+
+/// A way to find out which files name which, before their names are known.
+#[derive(Clone)]
+pub struct Naming(Arc<Find>);
+
+type Find = dyn Fn(&[String], &[u64]) -> Result<Learn> + Send + Sync;
+
+impl Naming {
+    /// By `find`, which is called once with the name and the bytes of each file, by the number that
+    /// the order gives it. Names are escaped as in a trace.
+    pub fn new(find: impl Fn(&[String], &[u64]) -> Result<Learn> + Send + Sync + 'static) -> Self {
+        Naming(Arc::new(find))
+    }
+
+    /// What learns of the files with these names and bytes.
+    ///
+    /// # Errors
+    /// Those of what was given to [`Naming::new`].
+    pub fn of(&self, names: &[String], bytes: &[u64]) -> Result<Learn> {
+        (self.0)(names, bytes)
+    }
+}
+
+impl fmt::Debug for Naming {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Naming").finish_non_exhaustive()
+    }
+}
