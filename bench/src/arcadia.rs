@@ -10,6 +10,7 @@ mod ceiling;
 mod coded;
 mod game;
 mod live;
+mod named;
 mod prepared;
 mod simulated;
 
@@ -35,6 +36,9 @@ pub(crate) struct Args {
     /// Simulates all five starts, each from what the other four tell, and loads nothing.
     #[arg(long)]
     simulated: bool,
+    /// What uses the names that the game's own files hold of others; with --simulated --game.
+    #[arg(long, value_enum, default_value = "both", value_name = "WHAT")]
+    references: named::References,
     /// Also says where the time of these goes.
     #[arg(long, requires = "simulated")]
     breakdown: bool,

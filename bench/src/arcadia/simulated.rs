@@ -5,10 +5,12 @@
 //! prediction could come to with the planner as it is. Requests, bytes and waste stand in the order
 //! of the shares: on demand, predicted, named known, list known. A device that is no volume has no
 //! ceiling: there seconds stand in place of the shares. What was read in vain for a guess is told
-//! apart from what only lay around a file or between two, or was read twice.
+//! apart from what only lay around a file or between two, or was read twice. *Unnamed* are the bytes
+//! of the run's files that no other run has, and those of them that the references foretell.
 
 use super::ceiling::{Limits, Ways};
 use super::coded::Coded;
+use super::named::Named;
 use super::{Args, Data, RUNS, bounds, breakdown};
 use anyhow::Context;
 use seekless::device::units::{format_bytes, format_count};
@@ -22,6 +24,7 @@ use seekless::sim::store::{Archive, Settings, StoreFigures, Work, listed, on_dem
 use seekless::tools::order::{Options, order};
 use seekless::trace::{FileList, Loads};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// A local header and a name.
 const HEADER_BYTES: u64 = 90;
@@ -29,10 +32,12 @@ const HEADER_BYTES: u64 = 90;
 pub(super) fn run(args: &Args, data: &Data) -> anyhow::Result<()> {
     let list = FileList::read(&data.files)?;
     let coded = Coded::of_all(&data.contents, &list)?;
+    let named = Named::of_game(&data.contents, &list)?;
+    let game = Game { list, coded, named };
     let (mut rows, mut most, mut details) = (Vec::new(), Vec::new(), Vec::new());
     for spec in &args.throttle {
         for (number, name) in RUNS.iter().enumerate() {
-            let start = Start::new(args, data, (&list, &coded), number, spec)?;
+            let start = Start::new(args, data, &game, number, spec)?;
             rows.push(start.row(args, name, spec)?);
             most.extend(bounds::rows(&start, name, spec));
             if args.breakdown {
@@ -54,6 +59,7 @@ pub(super) fn run(args: &Args, data: &Data) -> anyhow::Result<()> {
         "wasted",
         "guessed, of these in vain",
         "other in vain",
+        "unnamed, of these foretold",
     ];
     println!("{}", table(&header, rows));
     if !most.is_empty() {
@@ -63,6 +69,13 @@ pub(super) fn run(args: &Args, data: &Data) -> anyhow::Result<()> {
         println!("{}", table(&breakdown::HEADER, details));
     }
     Ok(())
+}
+
+/// The files that all starts load of.
+struct Game {
+    list: FileList,
+    coded: Coded,
+    named: Option<Arc<Named>>,
 }
 
 pub(super) struct Start {
@@ -80,7 +93,7 @@ impl Start {
     fn new(
         args: &Args,
         data: &Data,
-        (list, coded): (&FileList, &Coded),
+        Game { list, coded, named }: &Game,
         number: usize,
         spec: &DeviceSpec,
     ) -> anyhow::Result<Self> {
@@ -89,6 +102,10 @@ impl Start {
             files: Some(data.files.clone()),
             method: args.method.clone(),
             device: spec.clone(),
+            references: named
+                .as_ref()
+                .filter(|_| args.references.are_for_order())
+                .map(Named::naming),
             ..Options::default()
         };
         let order = order(&others, &options)?.order;
@@ -121,7 +138,11 @@ impl Start {
         let mut loads = ids_of(&data.runs[number])?;
         let mut seen = vec![false; order.len()];
         loads.retain(|&id| !std::mem::replace(&mut seen[id as usize], true));
-        let model = Model::train(order.len() as u32, &known);
+        let mut model = Model::train(order.len() as u32, &known);
+        if let Some(named) = named.as_ref().filter(|_| args.references.are_for_prediction()) {
+            let known: Vec<&[Id]> = known.iter().map(Vec::as_slice).collect();
+            model = model.with_references(named.learn(&order)(&known));
+        }
         let naming = naming(order.len(), &known);
         let known: Vec<Id> = loads.iter().copied().filter(|&id| naming[id as usize] > 0).collect();
         let told = Model::train(order.len() as u32, &[known]);
@@ -202,7 +223,38 @@ impl Start {
                 + " %",
             format!("{}, {}", format_bytes(with.predicted_bytes), format_bytes(guessed_in_vain)),
             format_bytes(with.bytes.saturating_sub(needed + guessed_in_vain)),
+            format!(
+                "{}, {}",
+                format_bytes(self.unnamed_bytes()),
+                format_bytes(self.foretold_bytes())
+            ),
         ])
+    }
+
+    /// Bytes of the files that no other run has.
+    fn unnamed_bytes(&self) -> u64 {
+        let unnamed = self.loads.iter().filter(|&&id| self.naming[id as usize] == 0);
+        unnamed.map(|&id| self.archive.extents[id as usize].bytes).sum()
+    }
+
+    /// Of these, bytes of files that one loaded before names, or one that this names.
+    fn foretold_bytes(&self) -> u64 {
+        let mut foretold = vec![false; self.naming.len()];
+        let mut bytes = 0;
+        for &id in self.loads.iter().filter(|&&id| self.naming[id as usize] == 0) {
+            if foretold[id as usize] {
+                bytes += self.archive.extents[id as usize].bytes;
+            }
+            let mut open = vec![id];
+            while let Some(from) = open.pop() {
+                for (to, _) in self.model.references().of(from) {
+                    if !std::mem::replace(&mut foretold[to as usize], true) {
+                        open.push(to);
+                    }
+                }
+            }
+        }
+        bytes
     }
 }
 
