@@ -16,6 +16,8 @@ pub(super) const NAME_BYTES_MAX: usize = 1 << 10;
 const SAME_ENDS_MAX: usize = 4;
 /// The same for a name without the extension: a file may lie beside what was made of it.
 const SAME_STEMS_MAX: usize = 8;
+/// Of more that end alike none is looked at, so that a common name costs little.
+const LOOKED_AT_MAX: usize = 64;
 /// Extensions that one name can be found without.
 const EXTENSIONS_MAX: usize = 4;
 /// Folders that may come before a whole name: of a place where the tree once was, or a host.
@@ -141,9 +143,10 @@ impl<'a> Index<'a> {
 
     /// Adds the files whose names are `name` and an extension, unless there are many.
     fn extended(&self, name: &str, way: Way, found: &mut Vec<(Id, How)>) {
-        let is_whole =
-            |entry: &&Entry| usize::from(entry.end) == name.len() && !self.is_exact(**entry);
-        add(self.ending(&lowered(name)).iter().filter(is_whole), SAME_ENDS_MAX, way, found);
+        let lowered = lowered(name);
+        let whole = self.ending(&lowered).iter();
+        let whole = whole.take_while(|entry| usize::from(entry.end) == name.len());
+        add(whole.filter(|entry| !self.is_exact(**entry)), SAME_ENDS_MAX, way, found);
     }
 
     /// Whether `token` may be found; `false` is sure.
@@ -211,9 +214,10 @@ impl<'a> Index<'a> {
     }
 
     fn whole(&self, name: &[u8], way: Way, found: &mut Vec<(Id, How)>) -> bool {
-        let entries = self.ending(name).iter();
-        let same = |entry: &&Entry| usize::from(entry.end) == name.len() && self.is_exact(**entry);
-        match entries.clone().find(same) {
+        // An entry comes before those that it is the end of.
+        let mut same =
+            self.ending(name).iter().take_while(|entry| usize::from(entry.end) == name.len());
+        match same.find(|entry| self.is_exact(**entry)) {
             Some(entry) => found.push((entry.file, How::new(way, 1))),
             None => return false,
         }
@@ -221,7 +225,11 @@ impl<'a> Index<'a> {
     }
 
     fn exact(&self, end: &[u8], way: Way, found: &mut Vec<(Id, How)>) -> bool {
-        let entries = self.ending(end).iter().filter(|entry| self.is_exact(**entry));
+        let entries = self.ending(end);
+        if entries.len() > LOOKED_AT_MAX {
+            return true;
+        }
+        let entries = entries.iter().filter(|entry| self.is_exact(**entry));
         add(entries, SAME_ENDS_MAX, way, found)
     }
 
