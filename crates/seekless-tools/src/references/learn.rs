@@ -178,7 +178,12 @@ impl Rates {
     fn of(&self, kind: Kind) -> f64 {
         keys(kind).iter().fold(UNKNOWN, |rate, key| {
             let (count, hits) = self.0.get(key).copied().unwrap_or_default();
-            (f64::from(hits) + BELIEF * rate) / (f64::from(count) + BELIEF)
+            self::rate(hits, count, rate)
         })
     }
+}
+
+/// The rate of a class of which `hits` of `count` came true, if those like it have the rate `like`.
+pub(super) fn rate(hits: u32, count: u32, like: f64) -> f64 {
+    (f64::from(hits) + BELIEF * like) / (f64::from(count) + BELIEF)
 }

@@ -5,7 +5,7 @@
 
 use super::Files;
 use super::mentions::{Lists, MENTIONS_MAX, MENTIONS_OF_FILE_MAX, Mentions, extension};
-use super::names::{How, Index, NAME_BYTES_MAX};
+use super::names::{How, Index, NAME_BYTES_MAX, NAME_BYTES_MIN};
 use super::tokens::{Part, each, tidied};
 use crate::crew;
 use crate::error::{Error, ErrorKind, Result};
@@ -168,7 +168,7 @@ impl Scan<'_, '_> {
             next: &next,
             bytes_max,
         };
-        std::thread::scope(|scope| {
+        std::thread::scope(|scope| -> Result<()> {
             let (sender, receiver) = sync_channel(64);
             crew::start(scope, cores.min(files.len()), move || work.run(&sender))?;
             for (place, scanned) in receiver {
@@ -291,14 +291,12 @@ impl<'a> Finder<'a> {
     }
 
     fn take(&mut self, token: &[u8]) -> bool {
-        if token.contains(&b'%') || token.contains(&b'\\') || token.ends_with(b".") {
-            tidied(token, &mut self.tidy);
-        } else if self.index.may_have(token) {
-            tidied(token, &mut self.tidy);
-        } else {
+        let is_untidy = token.contains(&b'%') || token.contains(&b'\\') || token.ends_with(b".");
+        if !is_untidy && !self.index.may_have(token) {
             return true;
         }
-        if self.tidy.len() < super::names::NAME_BYTES_MIN || self.is_repeated() {
+        tidied(token, &mut self.tidy);
+        if self.tidy.len() < NAME_BYTES_MIN || self.is_repeated() {
             return true;
         }
         self.resolved.clear();
