@@ -178,7 +178,7 @@ impl Scan<'_, '_> {
                 self.lists.add_all(file, scanned.found);
                 (self.progress)(self.done, self.all);
             }
-            Ok(())
+            Ok::<(), Error>(())
         })?;
         if self.cancel.load(Ordering::Relaxed) {
             let why = "looking for names in the files was interrupted";
