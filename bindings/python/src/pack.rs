@@ -22,6 +22,7 @@ pub(crate) struct PackOptions {
     strict: bool,
     verify: bool,
     prediction: bool,
+    references: bool,
     force: bool,
 }
 
@@ -50,6 +51,7 @@ pub(crate) fn pack(
             exclude: options.exclude,
             strict: options.strict,
             no_prediction: !options.prediction,
+            no_references: !options.references,
             cancel: tick.cancel(),
             ..Options::default()
         };

@@ -19,7 +19,6 @@ pub use path::relative_to;
 pub use seekless_pack::{Codec, Level, PREDICTION, Verified};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::order::Naming;
 use crate::roots::Roots;
 use arrange::Arranged;
 use exclude::Exclude;
@@ -63,6 +62,9 @@ pub struct Options {
     pub exclude: Vec<String>,
     /// Whether a pack in the order of runs holds no prediction of the loads that these make.
     pub no_prediction: bool,
+    /// Whether files are not looked through for names of others, by which those that no run loads
+    /// are placed and foretold.
+    pub no_references: bool,
     /// Whether what a pack cannot hold is an error; without it, it is left out and told.
     pub strict: bool,
     /// Set it from elsewhere to give up: nothing is left behind.
@@ -78,20 +80,13 @@ pub struct OrderBy {
     pub cache: Option<u64>,
     /// The device from which the pack will be read.
     pub device: DeviceSpec,
-    /// How to find out which files name which, for the method `best`. Files are numbered by name.
-    pub references: Option<Naming>,
 }
 
 impl OrderBy {
     /// The order that `method` makes for an unlimited cache and [`DEVICE`](crate::order::DEVICE).
     #[must_use]
     pub fn by(method: &str) -> Self {
-        Self {
-            method: method.to_owned(),
-            cache: None,
-            device: crate::order::DEVICE,
-            references: None,
-        }
+        Self { method: method.to_owned(), cache: None, device: crate::order::DEVICE }
     }
 }
 
@@ -124,6 +119,9 @@ pub struct Summary {
     /// Bytes of the prediction that the pack holds ([`PREDICTION`]), which no other figure here but
     /// `archive_bytes` counts; 0 if it holds none.
     pub prediction_bytes: u64,
+    /// Names of files in the content of others that the prediction holds: only of files that no
+    /// run loads.
+    pub references: u64,
     /// Whether the pack was read back and checked.
     pub verified: bool,
 }
@@ -151,7 +149,7 @@ pub fn pack(
     options: &Options,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Summary> {
-    let arrange = |tree: &Tree| arrange::by_list(tree, order, &options.roots);
+    let arrange = |tree: &Tree, _: Hear<'_>| arrange::by_list(tree, order, &options.roots);
     pack_arranged(dir, &out.into(), arrange, options, progress)
 }
 
@@ -159,8 +157,11 @@ pub fn pack(
 /// The pack also holds a [`Model`] of what these runs load, for stores that read ahead, unless they
 /// load nothing or `options` say otherwise.
 ///
+/// Files are looked through for names of others ([`references`](crate::references)): by these, the
+/// method `best` places files that no run loads, and the model foretells them.
+///
 /// # Errors
-/// As [`pack`]; a trace that cannot be read, or no such method; those of [`OrderBy::references`].
+/// As [`pack`]; a trace that cannot be read, or no such method.
 pub fn pack_for_runs(
     dir: &Path,
     out: impl Into<Destination>,
@@ -169,33 +170,47 @@ pub fn pack_for_runs(
     options: &Options,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Summary> {
-    let arrange = |tree: &Tree| arrange::by_runs(tree, traces, how, options);
+    let arrange = |tree: &Tree, hear: Hear<'_>| arrange::by_runs(tree, traces, how, options, hear);
     pack_arranged(dir, &out.into(), arrange, options, progress)
 }
+
+/// Hears how far it is, and how far it goes.
+type Hear<'a> = &'a mut dyn FnMut(u64, u64);
 
 fn pack_arranged(
     dir: &Path,
     out: &Destination,
-    arrange: impl FnOnce(&Tree) -> Result<Arranged>,
+    arrange: impl FnOnce(&Tree, Hear<'_>) -> Result<Arranged>,
     options: &Options,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Summary> {
     out.check(Content::Binary)?;
     let tree = Tree::walk(dir, out.file(), &Exclude::new(&options.exclude)?, options.strict)?;
-    let Arranged { files, used, runs } = arrange(&tree)?;
-    let model = (!options.no_prediction).then(|| model(&files, &runs));
+    // Files are looked through before they are packed.
+    let to_pack = Progress::new(&tree.nodes, options.verify, progress).total;
+    let mut looked = 0;
+    let mut hear = |done, all| {
+        looked = all;
+        progress(done, all + to_pack);
+    };
+    let arranged = arrange(&tree, &mut hear)?;
+    let model = (!options.no_prediction).then(|| model(&arranged));
+    let Arranged { files, used, .. } = arranged;
     let steps: Vec<Step> = files.into_iter().map(Step::Pack).collect();
-    let summary = make(&tree, out, &steps, None, model, options, progress)?;
+    let mut hear = |done, all| progress(looked + done, looked + all);
+    let summary = make(&tree, out, &steps, None, model, options, &mut hear)?;
     Ok(Summary { order: used, ..summary })
 }
 
-/// What the runs load, by number of the archive whose entries are `files`.
-fn model(files: &[Id], runs: &[Vec<Id>]) -> Model {
+/// What the runs load, and what names what, by number of the archive whose entries are the files.
+fn model(Arranged { files, runs, references, .. }: &Arranged) -> Model {
     let mut place = vec![0; files.len()];
     (0..).zip(files).for_each(|(number, &file)| place[file as usize] = number);
     let numbered = |run: &Vec<Id>| run.iter().map(|&file| place[file as usize]).collect();
     let runs: Vec<Vec<Id>> = runs.iter().map(numbered).collect();
-    Model::train(files.len() as u32, &runs)
+    let references =
+        references.renumbered(files.len() as u32, |file| place.get(file as usize).copied());
+    Model::train(files.len() as u32, &runs).with_references(references)
 }
 
 /// What to write next.
@@ -219,7 +234,9 @@ fn make(
 ) -> Result<Summary> {
     let output = out.create(Content::Binary)?;
     let mut progress = Progress::new(&tree.nodes, options.verify, progress);
-    let model = model.filter(|model| model.loads() > 0).map(|model| model.to_bytes());
+    let model = model.filter(|model| model.loads() > 0);
+    let references = model.as_ref().map_or(0, |model| model.references().len() as u64);
+    let model = model.map(|model| model.to_bytes());
     let (written, archive_bytes) =
         write(&output, tree, steps, old, model.as_deref(), options, &mut progress)?;
     if options.verify {
@@ -242,6 +259,7 @@ fn make(
         left_out: tree.left_out.clone(),
         excluded: tree.excluded,
         prediction_bytes: model.map_or(0, |bytes| bytes.len() as u64),
+        references,
         verified: options.verify,
     })
 }

@@ -40,6 +40,7 @@ class PackOptions(TypedDict):
     strict: bool
     verify: bool
     prediction: bool
+    references: bool
     force: bool
 
 class StoreSettings(TypedDict):

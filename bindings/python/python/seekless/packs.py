@@ -48,6 +48,7 @@ def pack(
     strict: bool = False,
     verify: bool = False,
     prediction: bool = True,
+    references: bool = True,
     force: bool = False,
     progress: Progress = None,
 ) -> Packed:
@@ -56,7 +57,9 @@ def pack(
     The files lie in the order in which ``traces`` read them (the last trace is the newest), or as
     ``order`` lists them, or else by name. ``codec`` is ``"auto"``, ``"stored"``, ``"deflate"`` or
     ``"zstd"``; ``exclude`` are globs; with ``verify`` the pack is read back. With traces the pack
-    also says what they load, for stores that read ahead, unless ``prediction`` is False.
+    also says what they load, for stores that read ahead, unless ``prediction`` is False. Unless
+    ``references`` is False, files are looked through for names of others: what no trace has loaded
+    lies behind what names it, and is read ahead.
 
     Raises ExistsError if ``out`` is there, unless ``force``; NotFoundError if there is no such
     folder; UsageError if a trace and the folder have no file in common.
@@ -73,6 +76,7 @@ def pack(
         "strict": strict,
         "verify": verify,
         "prediction": prediction,
+        "references": references,
         "force": force,
     }
     with shown("Packing", progress) as tell:

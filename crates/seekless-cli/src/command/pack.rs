@@ -32,6 +32,11 @@ use std::process::ExitCode;
 /// last one: some two bytes a load. Stores read ahead by it; other tools see a small file, and
 /// --update keeps it. --no-prediction leaves it out.
 ///
+/// With --trace all files are also looked through for names of others: a map names its models, a
+/// page its pictures. How often such a name comes true is learned from the runs. Files that no run
+/// has loaded are put behind those that name them, and stores read them ahead. --no-references
+/// leaves this out.
+///
 /// With --update the pack is brought up to date with the folder. Only files that have changed are
 /// read and coded; all others are copied from the pack as they lie there. What stays keeps its
 /// order, and new files are put beside those of their folder and kind. Give the --exclude that the
@@ -85,6 +90,9 @@ pub struct Args {
     /// Leave out what the runs load, by which stores read ahead
     #[arg(long)]
     no_prediction: bool,
+    /// Do not look through the files for names of others
+    #[arg(long)]
+    no_references: bool,
     /// Leave out files that match: '*.tmp' at any depth, 'art/**/*.psd' from the folder on; may be
     /// given several times
     #[arg(long, value_name = "GLOB")]
@@ -108,7 +116,7 @@ pub struct Args {
     force: output::Force,
     /// Check every entry of an existing archive instead; with DIR, also whether it holds the files
     /// of DIR as they are now
-    #[arg(long, value_name = "ZIP", groups = ["written_or_checked", "compared"], conflicts_with_all = ["output", "order", "trace", "strict", "root", "verify", "force", "no_prediction"])]
+    #[arg(long, value_name = "ZIP", groups = ["written_or_checked", "compared"], conflicts_with_all = ["output", "order", "trace", "strict", "root", "verify", "force", "no_prediction", "no_references"])]
     check: Option<PathBuf>,
     /// Print the figures as JSON
     #[arg(long)]
@@ -160,6 +168,7 @@ impl Args {
             exclude: self.exclude.clone(),
             strict: self.strict,
             no_prediction: self.no_prediction,
+            no_references: self.no_references,
             cancel: interrupt::cancel_when_interrupted()?,
         })
     }
@@ -192,7 +201,6 @@ fn pack_folder(directory: &Path, out: &Path, args: &Args) -> anyhow::Result<Exit
             method: args.method.name().to_owned(),
             cache: args.cache,
             device: args.device.clone().unwrap_or(DEVICE),
-            references: None,
         };
         pack_for_runs(directory, &out, &args.trace, &how, &options, &mut progress)
     };
@@ -325,6 +333,10 @@ fn report(out: &Path, summary: &Summary) -> String {
     if summary.prediction_bytes > 0 {
         let bytes = format_bytes(summary.prediction_bytes);
         let _ = writeln!(text, "{bytes} of it say what the runs load, for stores that read ahead");
+    }
+    if summary.references > 0 {
+        let count = counted(summary.references, "name");
+        let _ = writeln!(text, "{count} in files that no run loads foretell other such files");
     }
     if let Some(example) = &order.missing_example {
         let _ = writeln!(

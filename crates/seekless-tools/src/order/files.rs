@@ -38,6 +38,12 @@ impl Files {
     /// The same, with what `naming` says of these names, which are those of the files by number.
     pub(crate) fn naming(self, naming: Option<&Naming>, names: &[String]) -> Result<Self> {
         let find = |naming: &Naming| naming.of(names, &self.bytes);
-        Ok(Files { learn: naming.map(find).transpose()?, ..self })
+        let learn = naming.map(find).transpose()?;
+        Ok(self.learning(learn))
+    }
+
+    /// The same, with what learns of these files which name which.
+    pub(crate) fn learning(self, learn: Option<Learn>) -> Self {
+        Files { learn, ..self }
     }
 }

@@ -3,14 +3,17 @@
 
 use super::path::{plain, relative_to};
 use super::tree::Tree;
-use super::{Options, OrderBy, shrink};
+use super::{Hear, Options, OrderBy, shrink};
 use crate::error::{Error, ErrorKind, Result};
-use crate::order;
+use crate::order::{self, Learn};
+use crate::references;
 use crate::roots::{self, Root, Roots};
 use seekless_policy::eviction::Id;
+use seekless_policy::references::References;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// An order that is no list of paths may have lines of any length.
 const EXAMPLE_CHARS: usize = 200;
@@ -50,6 +53,8 @@ pub(super) struct Arranged {
     pub(super) used: OrderUse,
     /// What the runs that the order was made of load, by number of the tree.
     pub(super) runs: Vec<Vec<Id>>,
+    /// Which files that no run loads name which, by number of the tree.
+    pub(super) references: References,
 }
 
 /// The files of `tree` in `order`, the others after them by name.
@@ -81,7 +86,7 @@ fn placed_by_list(tree: &Tree, paths: &[&str], roots: &Roots) -> Arranged {
         }
     }
     files.extend((0..).zip(placed).filter(|(_, placed)| !placed).map(|(file, _)| file));
-    Arranged { files, used, runs: Vec::new() }
+    Arranged { files, used, runs: Vec::new(), references: References::default() }
 }
 
 /// The files of `tree` as `how` lays them out for the runs of `traces`.
@@ -90,6 +95,7 @@ pub(super) fn by_runs(
     traces: &[PathBuf],
     how: &OrderBy,
     options: &Options,
+    hear: Hear<'_>,
 ) -> Result<Arranged> {
     order::known(&how.method)?;
     order::check_sizes(tree.nodes.iter().map(|node| (node.name.as_str(), node.stamp.bytes)))?;
@@ -102,12 +108,37 @@ pub(super) fn by_runs(
     }
     let loads: Vec<&[Id]> = numbered.loads.iter().map(Vec::as_slice).collect();
     let bytes: Vec<u64> = tree.nodes.iter().map(|node| node.stamp.bytes).collect();
-    let names: Vec<String> = tree.nodes.iter().map(|node| node.name.clone()).collect();
-    let files = order::Files::new(names.iter().map(String::as_str), bytes)
+    let learn = match options.no_references {
+        true => None,
+        false => learner(tree, &bytes, &loads, options, hear)?,
+    };
+    let names = tree.nodes.iter().map(|node| node.name.as_str());
+    let files = order::Files::new(names, bytes)
         .coded(&shrink::coded_bytes(tree, options.codec))
-        .naming(how.references.as_ref(), &names)?;
+        .learning(learn.clone());
     let files = order::by_name(&how.method, &files, &loads, &how.device, how.cache)?.0;
-    Ok(Arranged { files, used: numbered.used, runs: numbered.loads })
+    let references = learn.map(|learn| learn(&loads)).unwrap_or_default();
+    Ok(Arranged { files, used: numbered.used, runs: numbered.loads, references })
+}
+
+/// Learns from runs which files of the tree name which; `None` if there is nothing to foretell.
+fn learner(
+    tree: &Tree,
+    bytes: &[u64],
+    loads: &[&[Id]],
+    options: &Options,
+    hear: Hear<'_>,
+) -> Result<Option<Learn>> {
+    let mut had = vec![false; tree.nodes.len()];
+    loads.iter().copied().flatten().for_each(|&file| had[file as usize] = true);
+    if !had.contains(&true) || !had.contains(&false) {
+        return Ok(None);
+    }
+    let names: Vec<String> = tree.nodes.iter().map(|node| node.name.clone()).collect();
+    let files = references::Files { names: &names, bytes };
+    let mentions = references::scan_folder(&tree.dir, files, &options.cancel, hear)?;
+    let files = tree.nodes.len() as u32;
+    Ok(Some(Arc::new(move |runs: &[&[Id]]| references::learn(&mentions, files, runs))))
 }
 
 /// The number of the file that was traced as `traced`.

@@ -7,7 +7,6 @@ mod updated;
 use super::*;
 use crate::order::Learn;
 use seekless_pack::{Index, Method, decode};
-use seekless_policy::references::References;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
@@ -140,24 +139,6 @@ fn runs_give_the_order() {
         pack_for_runs(&dir, replacing(&out), &traces, &OrderBy::by("wishful"), &options, quiet)
             .is_err()
     );
-}
-
-#[test]
-fn a_file_that_no_run_has_is_packed_behind_the_one_that_names_it() {
-    let (room, dir) = folder(&[("a", "0"), ("b", "1"), ("c", "2"), ("d", "3")]);
-    let trace = room.path().join("run.csv");
-    fs::write(&trace, "time_s,path,size\n0.0,c,1\n").expect("room");
-    let find = |names: &[String], _: &[u64]| -> Result<Learn> {
-        assert_eq!(names, ["a", "b", "c", "d"]);
-        Ok(Arc::new(|runs: &[&[Id]]| {
-            assert_eq!(runs, [[2]]);
-            References::new(4, vec![(3, 0, 255)])
-        }))
-    };
-    let how = OrderBy { references: Some(Naming::new(find)), ..OrderBy::by("best") };
-    let (out, options) = (room.path().join("data.zip"), Options::default());
-    pack_for_runs(&dir, &out, &[trace], &how, &options, &mut |_, _| {}).expect("packed");
-    assert_eq!(names(contents(&out)), ["c", "d", "a", "b"]);
 }
 
 #[test]

@@ -59,6 +59,64 @@ fn a_pack_says_nothing_if_told_so_or_if_there_is_nothing_to_say() {
     assert_eq!(entry(&out), None, "an order is no run");
 }
 
+/// A folder of scenes that name models, which name textures; two runs that each load some; its pack.
+fn packed_scenes(options: &Options) -> (Vec<String>, Option<Model>, Summary) {
+    let mut files = Vec::new();
+    for scene in 0..6 {
+        let models = [2 * scene, 2 * scene + 1];
+        let named = models.map(|model| format!("<m>models/{model:02}.mesh</m>")).concat();
+        files.push((format!("scenes/{scene:02}.xml"), named));
+        for model in models {
+            files.push((format!("models/{model:02}.mesh"), format!("skin=skins/{model:02}.dds")));
+            files.push((format!("skins/{model:02}.dds"), "0123456789".repeat(4)));
+        }
+    }
+    let files: Vec<(&str, &str)> =
+        files.iter().map(|(name, text)| (&name[..], &text[..])).collect();
+    let (room, dir) = folder(&files);
+    let load = |scene: u32| -> String {
+        let of = |model| format!("0,models/{model:02}.mesh,1\n0,skins/{model:02}.dds,1\n");
+        format!("0,scenes/{scene:02}.xml,1\n{}{}", of(2 * scene), of(2 * scene + 1))
+    };
+    let traces = [("old.csv", [0, 1]), ("new.csv", [2, 3])].map(|(name, scenes)| {
+        let path = room.path().join(name);
+        let loads = scenes.map(load).concat();
+        fs::write(&path, format!("time_s,path,size\n{loads}")).expect("room");
+        path
+    });
+    let out = dir.with_file_name("data.zip");
+    let how = OrderBy::by("best");
+    let summary = pack_for_runs(&dir, &out, &traces, &how, options, &mut |_, _| {});
+    let model = entry(&out).map(|(_, content, _)| Model::from_bytes(&content).expect("our own"));
+    (names(contents(&out)), model, summary.expect("packed"))
+}
+
+#[test]
+fn what_no_run_loads_lies_behind_what_names_it_and_is_foretold() {
+    let (names, model, summary) = packed_scenes(&Options::default());
+    let place = |name: &str| names.iter().position(|other| other == name).expect("there");
+    let scene = place("scenes/04.xml");
+    let mut behind = names[scene + 1..scene + 5].to_vec();
+    behind.sort();
+    assert_eq!(behind, ["models/08.mesh", "models/09.mesh", "skins/08.dds", "skins/09.dds"]);
+    let model = model.expect("it is there");
+    let named: Vec<Id> = model.references().of(scene as Id).map(|(file, _)| file).collect();
+    let mut models = ["models/08.mesh", "models/09.mesh"].map(|name| place(name) as Id);
+    models.sort();
+    assert!(models.iter().all(|file| named.contains(file)), "{names:?} {named:?}");
+    let seen = place("scenes/00.xml") as Id;
+    assert_eq!(model.references().of(seen).count(), 0, "the runs tell what comes after it");
+    assert_eq!(summary.references, model.references().len() as u64);
+}
+
+#[test]
+fn files_are_not_looked_through_if_told_so() {
+    let without = Options { no_references: true, ..Options::default() };
+    let (names, model, summary) = packed_scenes(&without);
+    assert_eq!((model.map(|model| model.references().len()), summary.references), (Some(0), 0));
+    assert_eq!(names.len(), 30);
+}
+
 #[test]
 fn what_an_unpacked_pack_has_left_is_not_packed() {
     let (_room, dir) = folder(&[("a", "0"), (PREDICTION, "of another pack")]);
