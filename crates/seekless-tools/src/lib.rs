@@ -14,6 +14,7 @@
 //! | [`pack`] | packs a folder in an order, and checks packs |
 //! | [`compare`] | loads a run from loose files and from their pack, both cold, in turn |
 //! | [`predict`] | says what loading a run from a pack would ask of a device |
+//! | [`references`] | finds which files of a folder name which, and how likely that comes true |
 //! | [`synth`] | makes files with the names and sizes of a trace, if the real ones are elsewhere |
 //! | [`probe`] | measures what a device costs, and keeps the figures |
 //! | [`replay`](mod@replay) | plays a trace again, on files, a device or a device model |
@@ -70,6 +71,7 @@ pub mod predict;
 pub mod probe;
 pub mod profiles;
 mod ranges;
+pub mod references;
 pub mod replay;
 mod rewrite;
 pub mod roots;
