@@ -1,10 +1,14 @@
 //! How an order learns which files name which.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::pack::relative_to;
+use crate::references::{self, learn, scan_folder};
 use seekless_policy::eviction::Id;
 use seekless_policy::references::References;
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Says which files name which and how sure that is, as far as some runs show it. It is given the
 /// loads of each run, oldest first, with files by the numbers of the order.
@@ -24,6 +28,22 @@ impl Naming {
     /// the order gives it. Names are escaped as in a trace.
     pub fn new(find: impl Fn(&[String], &[u64]) -> Result<Learn> + Send + Sync + 'static) -> Self {
         Naming(Arc::new(find))
+    }
+
+    /// By the content of the files, whose names are relative to `dir` or begin with it. Those that
+    /// lie elsewhere are not read, nor are those that cannot be. Set `cancel` to give up.
+    #[must_use]
+    pub fn in_folder(dir: &Path, cancel: &Arc<AtomicBool>) -> Self {
+        let (dir, cancel) = (dir.to_owned(), Arc::clone(cancel));
+        Self::new(move |names, bytes| {
+            let dir = dir.canonicalize().map_err(|error| Error::unreadable(&dir, error))?;
+            let below = |name: &String| relative_to(&dir, name).unwrap_or_else(|| name.clone());
+            let below: Vec<String> = names.iter().map(below).collect();
+            let files = references::Files { names: &below, bytes };
+            let mentions = scan_folder(&dir, files, &cancel, &mut |_, _| {})?;
+            let files = names.len() as u32;
+            Ok(Arc::new(move |runs: &[&[Id]]| learn(&mentions, files, runs)))
+        })
     }
 
     /// What learns of the files with these names and bytes.
