@@ -72,22 +72,14 @@ impl Ordering for Best {
             let order = keyed.iter().map(|&(_, id)| id);
             let places = named::places(&self.references, &used.runs, order);
             for (key, id) in &mut keyed {
-                let (place, size) = (places[*id as usize], sizes.of(bytes[*id as usize]));
+                let place = places[*id as usize];
                 if place != NEVER {
-                    *key = (unloaded(size), REACHED, place, 0, 0);
+                    *key = (key.0.min(Zone::Unloaded), REACHED, place, 0, 0);
                 }
             }
             keyed.sort_unstable();
         }
         keyed.into_iter().map(|(_, id)| id).collect()
-    }
-}
-
-/// Where files lie that no run has loaded.
-fn unloaded(size: Size) -> Zone {
-    match size {
-        Size::Small => Zone::SmallUnloaded,
-        Size::Medium | Size::Large => Zone::Unloaded,
     }
 }
 
@@ -202,7 +194,8 @@ impl Best {
         };
         match (used.runs[at], size) {
             (0, _) if likely[at] < UNLIKELY => (Zone::Unlikely, 0, 0, 0, 0),
-            (0, size) => (unloaded(size), NOT_REACHED, folder_first, folder, 0),
+            (0, Size::Small) => (Zone::SmallUnloaded, NOT_REACHED, folder_first, folder, 0),
+            (0, _) => (Zone::Unloaded, NOT_REACHED, folder_first, folder, 0),
             (runs, _) if runs >= used.all => (Zone::Core, 0, 0, 0, first),
             (_, Size::Small) => (Zone::Small, set, 0, 0, first),
             (_, Size::Medium) => larger(Zone::Medium),
