@@ -300,6 +300,9 @@ fn write(
     stop_if_cancelled(options)?;
     result?;
     copy(&mut writer, progress)?;
+    if let Some(old) = old {
+        writer.comment(old.index.comment()).map_err(said)?;
+    }
     let written = writer.written();
     if let Some(model) = model {
         // Next to the directory, and behind all that its numbers name.

@@ -128,6 +128,23 @@ fn contents_decide_when_asked() {
 }
 
 #[test]
+fn the_comment_of_the_archive_stays() {
+    let (_room, dir) = folder(&[("a", "1")]);
+    let out = dir.with_file_name("data.zip");
+    pack_to(&dir, &out, &[], &Options::default()).expect("packed");
+    // As another tool writes one: its length ends the archive's last record, and it follows.
+    let mut archive = fs::read(&out).expect("it is there");
+    archive.truncate(archive.len() - 2);
+    archive.extend(b"\x05\x00v 1.2");
+    fs::write(&out, archive).expect("room");
+    fs::write(dir.join("b"), "2").expect("room");
+    updated_by(&dir, Evidence::SizeAndTime);
+    let archive = fs::read(&out).expect("it is there");
+    let index = Index::open(archive.as_slice(), archive.len() as u64).expect("whole");
+    assert_eq!((index.comment(), index.len()), (b"v 1.2" as &[u8], 2));
+}
+
+#[test]
 fn a_failed_update_leaves_the_pack_as_it_was() {
     let (_room, dir) = folder(&[("a", "1")]);
     let out = dir.with_file_name("data.zip");
