@@ -3,6 +3,7 @@
 use crate::{
     Discipline, DiskParameters, DiskZone, Error, ErrorKind, FlashParameters, Garbage, LongSeek,
     Mapping, ObjectStoreParameters, Parameters, Quantile, Seek, SegmentCache, VolumeParameters,
+    nearest,
 };
 
 const US: u64 = 1_000;
@@ -102,7 +103,7 @@ impl Preset {
     /// No preset has that name. The message names those that are spelled alike.
     pub fn named(name: &str) -> Result<&'static Preset, Error> {
         PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| {
-            let near = nearest(name);
+            let near = nearest(name, PRESETS.iter().map(|preset| preset.name));
             let hint = if near.is_empty() {
                 let all: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
                 format!("known are {}", all.join(", "))
@@ -136,16 +137,6 @@ impl Preset {
     pub fn parameters(&self) -> Parameters {
         (self.parameters)()
     }
-}
-
-/// The names that are spelled most like `name`, if any is.
-fn nearest(name: &str) -> Vec<&'static str> {
-    let name = name.to_lowercase();
-    let alike = |preset: &Preset| (strsim::jaro_winkler(&name, preset.name), preset.name);
-    let mut near: Vec<(f64, &'static str)> =
-        PRESETS.iter().map(alike).filter(|(alike, _)| *alike >= 0.75).collect();
-    near.sort_by(|one, next| next.0.total_cmp(&one.0));
-    near.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
 /// The disk that was fitted to the figures of Wu, Xi and Xu 2010 (a Hitachi Deskstar T7K250 of

@@ -40,6 +40,7 @@ pub struct Index {
     names: Names,
     table: Table,
     data_bytes: u64,
+    comment: Box<[u8]>,
 }
 
 /// The names of all entries, one behind the other. Where they end lies apart from all else that is
@@ -92,6 +93,7 @@ impl Index {
             index.check_extents()?;
         }
         index.fill_table()?;
+        index.comment = end.comment;
         Ok(index)
     }
 
@@ -213,6 +215,13 @@ impl Index {
     #[must_use]
     pub fn data_bytes(&self) -> u64 {
         self.data_bytes
+    }
+
+    /// The comment of the whole archive; empty if it has none. The format does not say in which
+    /// characters it is.
+    #[must_use]
+    pub fn comment(&self) -> &[u8] {
+        &self.comment
     }
 
     /// Reads the whole directory. True if it has the entries in archive order and none overlaps

@@ -133,10 +133,11 @@ impl Record<'_> {
 }
 
 /// Appends the end of the archive behind a directory of `directory_bytes` at `directory_offset`.
+/// The comment is at most 65,535 bytes long.
 pub(crate) fn end(
     entries: u64,
-    directory_bytes: u64,
-    directory_offset: u64,
+    (directory_bytes, directory_offset): (u64, u64),
+    comment: &[u8],
     limits: Limits,
     out: &mut Vec<u8>,
 ) {
@@ -154,7 +155,8 @@ pub(crate) fn end(
     put16(out, count);
     put32(out, narrow(directory_bytes));
     put32(out, narrow(directory_offset));
-    put16(out, 0); // comment
+    put16(out, comment.len() as u16);
+    out.extend_from_slice(comment);
 }
 
 /// The Zip64 end record and its locator.

@@ -27,6 +27,7 @@ pub struct PackWriter<W> {
     written: Written,
     limits: Limits,
     header: Vec<u8>,
+    comment: Vec<u8>,
     failed: bool,
 }
 
@@ -67,6 +68,7 @@ impl<W: Write> PackWriter<W> {
             written: Written::default(),
             limits,
             header: Vec::new(),
+            comment: Vec::new(),
             failed: false,
         }
     }
@@ -96,6 +98,23 @@ impl<W: Write> PackWriter<W> {
         Ok(())
     }
 
+    /// Gives the whole archive a comment, such as that of another
+    /// ([`Index::comment`](crate::Index::comment)).
+    ///
+    /// # Errors
+    /// [`ErrorKind::Limit`] if it is longer than 65,535 bytes.
+    pub fn comment(&mut self, comment: &[u8]) -> Result<()> {
+        if comment.len() > usize::from(u16::MAX) {
+            let why = format!(
+                "a comment of {} bytes does not fit into an archive; give at most 65,535",
+                comment.len()
+            );
+            return Err(Error::new(ErrorKind::Limit, why));
+        }
+        self.comment = comment.to_vec();
+        Ok(())
+    }
+
     /// What was written so far; the archive's own size is not known before its end.
     #[must_use]
     pub fn written(&self) -> Written {
@@ -110,7 +129,8 @@ impl<W: Write> PackWriter<W> {
         self.check_usable()?;
         let (offset, bytes) = (self.at, self.directory.len() as u64);
         let mut tail = std::mem::take(&mut self.directory);
-        record::end(self.written.entries, bytes, offset, self.limits, &mut tail);
+        let entries = self.written.entries;
+        record::end(entries, (bytes, offset), &self.comment, self.limits, &mut tail);
         self.put(&tail)?;
         self.sink.flush().map_err(|error| Error::io("cannot write the archive's end", error))?;
         self.written.archive_bytes = self.at;

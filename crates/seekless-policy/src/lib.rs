@@ -97,7 +97,6 @@ pub mod kept_reads;
 mod key_order;
 mod lehmer;
 mod list;
-mod names;
 pub mod ordering;
 pub mod page_keys;
 pub mod planner;

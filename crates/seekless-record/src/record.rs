@@ -441,19 +441,29 @@ fn finish(traced: Traced, output: &Destination, spool_path: &Path) -> Recorded {
         }
         None => Err(None), // the thread that writes the spool panicked, and has said so
     };
-    let unfinished = placed.err().map(|cause| {
-        let (output, spool) = (output.path().display(), spool_path.display());
-        let message = format!(
-            "{output} cannot be written; what was recorded is in {spool}: when there is room, `seekless trace recover \
-             {output}` completes it"
-        );
-        let error = Error::new(ErrorKind::Trace, message);
-        match cause {
-            Some(cause) => error.because(cause),
-            None => error,
-        }
-    });
+    let unfinished = placed.err().map(|cause| not_made(output.path(), spool_path, cause));
     Recorded { status, summary, duration_ns, unfinished, places: None, post_cache: None }
+}
+
+/// Why there is no trace, and how to make one of what the spool holds.
+fn not_made(output: &Path, spool: &Path, cause: Option<seekless_trace::Error>) -> Error {
+    let is_cut_short = cause.as_ref().is_some_and(|cause| cause.path() == spool);
+    let (output, held) = (output.display(), spool.display());
+    let message = match is_cut_short {
+        true => format!(
+            "the last rows for {output} are lost; `seekless trace recover {output}` makes a trace \
+             of those before"
+        ),
+        false => format!(
+            "{output} cannot be written; what was recorded is in {held}: when there is room, \
+             `seekless trace recover {output}` completes it"
+        ),
+    };
+    let error = Error::new(ErrorKind::Trace, message);
+    match cause {
+        Some(cause) => error.because(cause),
+        None => error,
+    }
 }
 
 fn describe(metadata: &mut Metadata, summary: &Summary, status: Status, duration_ns: u64) {

@@ -219,6 +219,8 @@ enum Step {
     Pack(Id),
     /// These entries of the pack as it was, which lie directly behind each other.
     Copy(Range<u32>),
+    /// This entry of the pack as it was, with the time that its file has now.
+    Retime(u32),
 }
 
 /// Writes a pack of `steps`, which appears whole or not at all. `old` is the pack to copy from, and
@@ -291,25 +293,30 @@ fn write(
     };
     let packed = |step: &Step| match step {
         Step::Pack(file) => Some(&tree.nodes[*file as usize]),
-        Step::Copy(_) => None,
+        Step::Copy(_) | Step::Retime(_) => None,
     };
     let nodes: Vec<&Node> = steps.iter().filter_map(packed).collect();
     let mut writer = PackWriter::new(BufWriter::with_capacity(WRITE_BYTES, output.file()));
     let mut steps = steps.iter();
     let mut copy = |writer: &mut Writer<'_>, progress: &mut Progress<'_>| -> Result<()> {
-        while let Some(Step::Copy(run)) = steps.next() {
+        for step in steps.by_ref() {
             stop_if_cancelled(options)?;
             // Steps that copy come with the pack to copy from.
-            let Some(old) = old else { continue };
-            writer
-                .add_copied(
-                    &old.index,
-                    run.clone(),
-                    |entry| old.mode(entry),
-                    |sink, range| old.copy(range, sink, &options.cancel),
-                )
-                .map_err(said)?;
-            progress.add(run.clone().map(|number| old.index.bytes(number)).sum());
+            let Some(old) = old else { return Ok(()) };
+            let copy = |sink: &mut BufWriter<&File>, range| old.copy(range, sink, &options.cancel);
+            let (added, entries) = match step {
+                Step::Pack(_) => return Ok(()),
+                Step::Copy(run) => {
+                    let mode = |entry| old.about(entry).0;
+                    (writer.add_copied(&old.index, run.clone(), mode, copy), run.clone())
+                }
+                &Step::Retime(entry) => {
+                    let (about, head) = (old.about(entry), old.head(entry)?);
+                    (writer.add_retimed(&old.index, entry, about, &head, copy), entry..entry + 1)
+                }
+            };
+            added.map_err(said)?;
+            progress.add(entries.map(|number| old.index.bytes(number)).sum());
         }
         Ok(())
     };
@@ -326,6 +333,9 @@ fn write(
     stop_if_cancelled(options)?;
     result?;
     copy(&mut writer, progress)?;
+    if let Some(old) = old {
+        writer.comment(old.index.comment()).map_err(said)?;
+    }
     let written = writer.written();
     if let Some(model) = model {
         // Next to the directory, and behind all that its numbers name.

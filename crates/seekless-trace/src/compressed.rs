@@ -100,7 +100,7 @@ pub(crate) fn open_until(path: &Path, cancel: &Arc<AtomicBool>) -> Result<Input>
 }
 
 /// As [`open_until`], of a file that is open.
-pub(crate) fn of_file(file: File, path: &Path, cancel: &Arc<AtomicBool>) -> Result<Input> {
+fn of_file(file: File, path: &Path, cancel: &Arc<AtomicBool>) -> Result<Input> {
     let consumed = Arc::new(AtomicU64::new(0));
     let waits = file.metadata().is_ok_and(|found| !found.is_file());
     let raw = Raw { file, waits, consumed: consumed.clone(), cancel: cancel.clone() };

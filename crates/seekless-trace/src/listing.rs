@@ -10,8 +10,6 @@ use crate::names::Names;
 use crate::trace::{Origin, Trace};
 use crate::{escape_path, spool};
 use std::ffi::OsStr;
-use std::fs::File;
-use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -31,23 +29,13 @@ pub enum Listing {
 
 impl Listing {
     /// Opens a trace, a spool, anything that is imported as it is, or a list of paths, plain or
-    /// compressed. `-` is standard input. A list holds one path a line, which may end in CR LF, or
-    /// paths with a NUL behind each. What has no format of a trace is a list if its first path
-    /// begins with `/`, `./` or `../`, or one of its first few paths is there.
+    /// compressed. A list holds one path a line, which may end in CR LF, or paths with a NUL behind
+    /// each. What has no format of a trace is a list if its first path begins with `/`, `./` or
+    /// `../`, or one of its first few paths is there.
     ///
     /// # Errors
     /// It cannot be read, is neither, or `options.cancel` was set. A pipe holds no Parquet file.
     pub fn open(path: &Path, options: &import::Options) -> Result<Self> {
-        if path == Path::new("-") {
-            let unreadable = |error| Error::io(path, "standard input is not open", error);
-            let stdin = std::io::stdin().as_fd().try_clone_to_owned().map_err(unreadable)?;
-            let path = Path::new("standard input");
-            return Self::of(
-                compressed::of_file(File::from(stdin), path, &options.cancel)?,
-                path,
-                options,
-            );
-        }
         match Trace::open(path) {
             Err(error) if error.kind() == ErrorKind::NotATrace => {
                 Self::of(compressed::open_until(path, &options.cancel)?, path, options)

@@ -27,7 +27,7 @@ use rustix::io::Errno;
 use seekless_sys::output::Destination;
 use std::fmt;
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -245,13 +245,13 @@ impl SpoolWriter {
         let message = self.stream.get_mut();
         let written = seal::write_sealed(message, &mut self.out);
         message.clear();
-        written.map_err(|error| failed(&self.path, error.into()))
+        written.map_err(|error| not_taken(&self.path, error))
     }
 
     fn sync_buffer(&mut self) -> Result<()> {
         let flushed = self.out.flush();
         self.torn |= flushed.is_err();
-        flushed.map_err(|error| failed(&self.path, error.into()))
+        flushed.map_err(|error| not_taken(&self.path, error))
     }
 }
 
@@ -290,6 +290,20 @@ fn create_locked(path: &Path) -> Result<File> {
 
 fn failed(path: &Path, error: arrow_schema::ArrowError) -> Error {
     Error::new(ErrorKind::Io, path, "the spool cannot be written").because(error)
+}
+
+/// The disk took no more rows. Says what to do if it is full.
+fn not_taken(path: &Path, error: io::Error) -> Error {
+    let full =
+        [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded, io::ErrorKind::FileTooLarge];
+    let message = match full.contains(&error.kind()) {
+        true => {
+            "the spool has no room left: free some in its folder, set XDG_STATE_HOME to a folder \
+             with more, or record less (--only, --exclude, --rows)"
+        }
+        false => "the spool cannot be written",
+    };
+    Error::io(path, message, error)
 }
 
 /// What to do with a spool that is damaged before its end.

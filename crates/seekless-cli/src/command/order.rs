@@ -11,16 +11,18 @@ use seekless::policy::ordering::METHODS;
 use seekless::report::table;
 use seekless::sys::output::Content;
 use seekless::tools::device::named;
-use seekless::tools::order::{Group, Options, Report, RunRow, Totals, order_telling, write};
+use seekless::tools::order::{
+    Group, Naming, Options, Report, RunRow, Totals, order_telling, write,
+};
 use seekless::tools::roots::{Root, Roots};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Compute the order of files in an archive from the runs that read them, and score it.
 ///
 /// best lays together what the same runs load, small files apart from larger ones, and files that
-/// no run has loaded beside their like. It makes that order and the ones below without some of the
+/// no run has loaded beside their like, or with --contents behind those that name them. It makes that order and the ones below without some of the
 /// runs, loads those runs on a model of the device, and keeps the order that loads them fastest.
 /// greedy joins files that are often loaded one after the other into chains. recent is the newest
 /// run's own order, followed by what older runs add. name is by path. In these three, files that no
@@ -41,6 +43,7 @@ Examples:
   seekless order --trace monday.parquet tuesday.parquet --files files.csv.gz --device s3
   seekless order --trace monday.parquet tuesday.parquet --method greedy --leave-one-out
   seekless order --trace monday.parquet tuesday.parquet --files files.csv --picture order.svg
+  seekless order --trace runs/*.parquet --files files.csv --contents game -o ORDER.txt
   seekless order --trace runs/*.csv.gz --method recent --score today.parquet --json")]
 pub struct Args {
     /// Traces to learn from; the last run of the last is the newest
@@ -50,6 +53,10 @@ pub struct Args {
     /// load]
     #[arg(long, value_name = "LIST")]
     files: Option<PathBuf>,
+    /// The folder that holds the files: they are looked through for names of others, and what no
+    /// run loads lies behind what names it. `seekless pack` always does so
+    #[arg(long, value_name = "DIR")]
+    contents: Option<PathBuf>,
     /// How to order
     #[arg(long, default_value = "best", value_name = "NAME", value_parser = PossibleValuesParser::new(METHODS))]
     method: String,
@@ -94,6 +101,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         roots: Roots::new(args.root),
         device: args.device.unwrap_or(seekless::tools::order::DEVICE),
         rivals: true,
+        references: args.contents.as_deref().map(names_in).transpose()?,
         ..Options::default()
     };
     let out = args.output.as_deref().map(|word| args.force.destination(word));
@@ -123,6 +131,21 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     words.text(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Looks through the files of `dir`, with a bar.
+fn names_in(dir: &Path) -> anyhow::Result<Naming> {
+    anyhow::ensure!(dir.is_dir(), "--contents: {} is no folder", dir.display());
+    let progress = Mutex::new(Some(output::progress("Looking for names")));
+    let tell = move |done, all| {
+        let mut bar = progress.lock().unwrap_or_else(PoisonError::into_inner);
+        bar.iter_mut().for_each(|bar| bar(done, all));
+        if done == all {
+            *bar = None;
+        }
+    };
+    // It writes nothing: an interrupt may end it as it ends all of this.
+    Ok(Naming::in_folder(dir, &Arc::default(), tell))
 }
 
 fn report(report: &Report) -> String {

@@ -240,10 +240,11 @@ fn policy_name(name: &str) -> Result<String, String> {
     if NAMES.contains(&name) {
         return Ok(name.to_owned());
     }
-    Err(format!(
-        "no policy has this name; did you mean {}? `seekless sim --policies` lists all",
-        nearest(name).join(", ")
-    ))
+    let meant = match nearest(name) {
+        near if near.is_empty() => ";".to_owned(),
+        near => format!("; did you mean {}?", near.join(", ")),
+    };
+    Err(format!("no policy has this name{meant} `seekless sim --policies` lists all"))
 }
 
 /// A row of the result: the figures, and how long the simulation took on one core.

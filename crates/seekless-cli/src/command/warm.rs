@@ -1,5 +1,6 @@
 //! `seekless warm`: brings what programs will read into the page cache, before they start.
 
+use crate::command::foreign::input;
 use crate::{interrupt, output};
 use seekless::device::DeviceSpec;
 use seekless::device::units::{counted, format_bytes, format_duration, parse_bytes};
@@ -50,7 +51,7 @@ Examples:
   seekless warm service.parquet --lock             keep it in memory until Ctrl-C or SIGTERM")]
 pub struct Args {
     /// Traces, the last being the newest, or lists of files; - is standard input
-    #[arg(required = true, value_name = "SOURCE")]
+    #[arg(required = true, value_name = "SOURCE", value_parser = input())]
     sources: Vec<PathBuf>,
     /// Say what would be brought in, and bring nothing in
     #[arg(short = 'n', long)]
@@ -110,8 +111,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 /// A word that names no existing file may be the start of a profile's name.
 fn named_profile(source: &Path) -> PathBuf {
-    let is_word = source != Path::new("-") && !source.exists();
-    let found = is_word.then(|| profiles::find(source).ok()).flatten();
+    let found = if source.exists() { None } else { profiles::find(source).ok() };
     found.unwrap_or_else(|| source.to_owned())
 }
 

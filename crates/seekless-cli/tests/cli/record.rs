@@ -49,6 +49,35 @@ fn a_killed_recording_is_found_by_its_output() {
 }
 
 #[test]
+fn a_full_spool_says_what_to_do_and_keeps_what_it_took() {
+    let directory = workplace();
+    let work = directory.path().join("work");
+    std::fs::create_dir(&work).unwrap();
+    // With a limit on the size of files, later writes fail as on a full disk.
+    let script = "trap '' XFSZ; ulimit -f 1024; exec \"$0\" \"$@\"";
+    let opens = "i=0; while [ $i -lt 5000 ]; do : </etc/passwd; i=$((i + 1)); done";
+    let output = std::process::Command::new("sh")
+        .current_dir(&work)
+        .env("XDG_STATE_HOME", directory.path().join("state"))
+        .args(["-c", script, env!("CARGO_BIN_EXE_seekless")])
+        .args(["record", "--method", "ptrace", "-o", "run.parquet", "--", "sh", "-c", opens])
+        .output()
+        .unwrap();
+    let said = text(&output.stderr);
+    if output.status.code() == Some(125) {
+        eprintln!("skipped: {said}");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(0), "the program's own status: {said}");
+    assert!(said.contains("the last rows for run.parquet are lost"), "{said}");
+    assert!(said.contains("state/seekless/spool/run.parquet-"), "{said}");
+    assert!(said.contains("set XDG_STATE_HOME to a folder with more"), "{said}");
+    let output = run(directory.path(), &["trace", "recover", "run.parquet"]);
+    let said = text(&output.stdout);
+    assert!(said.contains(" rows recovered") && !said.contains(": 0 rows"), "{said}");
+}
+
+#[test]
 fn latencies_are_called_upper_bounds() {
     let directory = workplace();
     let output =

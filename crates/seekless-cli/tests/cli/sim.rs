@@ -222,6 +222,9 @@ fn every_policy_is_listed_with_its_source_and_typos_are_answered_with_few() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("did you mean s3-fifo, "), "{said}");
     assert!(!said.contains("landlord"), "three names, not sixty: {said}");
+    let output = run(directory.path(), "sim run.csv --policy entirely-else");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("no policy has this name; `seekless sim --policies` lists"), "{said}");
 }
 
 #[test]

@@ -42,6 +42,18 @@ fn a_list_may_come_through_a_pipe() {
     }
 }
 
+/// `-` was once read otherwise than by the verbs that import: a trace could not come so.
+#[test]
+fn a_trace_may_be_standard_input_if_that_is_a_file() {
+    let folder = prepared();
+    fs::write(folder.path().join("run.csv"), "path,op,offset,bytes\na,read,0,5000\n").unwrap();
+    let made = run(folder.path(), "trace import run.csv -o run.parquet");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let (status, said) = shell(folder.path(), "$seekless warm -n - <run.parquet");
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.starts_with("1 file: 5.0 KB needed"), "{said}");
+}
+
 #[test]
 fn what_is_no_list_is_an_error_that_says_what_a_list_needs() {
     let folder = prepared();

@@ -94,6 +94,8 @@ pub(super) struct End {
     /// Bytes put before the archive after it was written (a self-extractor): added to every offset
     /// in it.
     pub(super) prefix_bytes: u64,
+    /// The comment of the whole archive.
+    pub(super) comment: Box<[u8]>,
 }
 
 impl End {
@@ -111,7 +113,7 @@ impl End {
             _ => (stated, tail.offset + at as u64),
         };
         stated.check_disks()?;
-        stated.locate(limit, source)
+        Ok(Self { comment: tail.bytes[at + END_BYTES..].into(), ..stated.locate(limit, source)? })
     }
 }
 
@@ -198,6 +200,7 @@ impl Stated {
             directory_offset,
             directory_bytes: bytes,
             prefix_bytes: directory_offset - self.directory_offset,
+            comment: Box::default(),
         })
     }
 }

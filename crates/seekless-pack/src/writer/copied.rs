@@ -1,6 +1,8 @@
 //! Entries of another archive, taken over coded as they lie there.
 
 use super::PackWriter;
+use crate::decode::data_offset;
+use crate::entry::Entry;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Index;
 use crate::record::Record;
@@ -32,8 +34,7 @@ impl<W: Write> PackWriter<W> {
         for number in numbers.clone() {
             let entry = from.entry(number);
             if entry.header_offset != end || !from.can_be_copied(number) {
-                let why = "it cannot be copied as it lies there; prepare it from its file";
-                return Err(Error::of(&entry, from.name(number), ErrorKind::Disagrees, why));
+                return Err(cannot(&entry, from.name(number)));
             }
             end += entry.extent_bytes;
         }
@@ -45,22 +46,73 @@ impl<W: Write> PackWriter<W> {
         })?;
         for number in numbers {
             let entry = from.entry(number);
-            self.note(&Record {
-                name: from.name(number),
-                mode: mode(number),
-                modified: entry.modified,
-                method: entry.method,
-                crc: entry.crc,
-                bytes: entry.bytes,
-                coded_bytes: entry.coded_bytes,
-                header_offset: self.at + (entry.header_offset - begin),
-                wide_sizes: entry.bytes.max(entry.coded_bytes) >= self.limits.bytes,
-                chunks: from.chunk_table(number),
-            });
+            let header_offset = self.at + (entry.header_offset - begin);
+            self.note(&self.record(from, number, &entry, mode(number), header_offset));
         }
         self.at += end - begin;
         Ok(())
     }
+
+    /// Appends entry `number` of another archive with another mode and time of modification, in
+    /// seconds since 1970 UTC: its header is written anew, its data copied as it is, neither
+    /// decoded nor checked. `head` is the entry's extent, or so much of it as holds the local
+    /// header; `copy` as for [`add_copied`](Self::add_copied).
+    ///
+    /// # Errors
+    /// As [`add_copied`](Self::add_copied); or as [`data_offset`](crate::data_offset).
+    pub fn add_retimed(
+        &mut self,
+        from: &Index,
+        number: u32,
+        (mode, modified): (u32, i64),
+        head: &[u8],
+        copy: impl FnOnce(&mut W, Range<u64>) -> io::Result<()>,
+    ) -> Result<()> {
+        let (entry, name) = (from.entry(number), from.name(number));
+        if !from.can_be_copied(number) {
+            return Err(cannot(&entry, name));
+        }
+        let begin = entry.header_offset + data_offset(&entry, name, head)?;
+        let end = begin + entry.coded_bytes;
+        self.admit(name)?;
+        let record = self.record(from, number, &entry, mode, self.at);
+        let record = Record { modified: Some(modified), ..record };
+        self.put_header(&record)?;
+        let result = copy(&mut self.sink, begin..end);
+        self.failed |= result.is_err();
+        result.map_err(|error| Error::io(format!("cannot copy the data of {name:?}"), error))?;
+        self.at += entry.coded_bytes;
+        self.note(&record);
+        Ok(())
+    }
+
+    /// What the headers of an entry of another archive say in this one.
+    fn record<'a>(
+        &self,
+        from: &'a Index,
+        number: u32,
+        entry: &Entry,
+        mode: u32,
+        header_offset: u64,
+    ) -> Record<'a> {
+        Record {
+            name: from.name(number),
+            mode,
+            modified: entry.modified,
+            method: entry.method,
+            crc: entry.crc,
+            bytes: entry.bytes,
+            coded_bytes: entry.coded_bytes,
+            header_offset,
+            wide_sizes: entry.bytes.max(entry.coded_bytes) >= self.limits.bytes,
+            chunks: from.chunk_table(number),
+        }
+    }
+}
+
+fn cannot(entry: &Entry, name: &str) -> Error {
+    let why = "it cannot be copied as it lies there; prepare it from its file";
+    Error::of(entry, name, ErrorKind::Disagrees, why)
 }
 
 #[cfg(test)]
@@ -110,6 +162,31 @@ mod tests {
             (entry.mode, entry.modified)
         };
         assert_eq!(about(3), (Some(0o100_640), Some(1_700_000_000)));
+    }
+
+    #[test]
+    fn a_retimed_entry_says_its_new_time_in_both_headers_and_keeps_its_data() {
+        let text = "the same words again and again ".repeat(40);
+        let (old, index) = pack(&[("a", "1"), ("b", &text)]);
+        let mut new = PackWriter::new(Vec::new());
+        let time = 1_800_000_001;
+        let data = |sink: &mut Vec<u8>, range: Range<u64>| {
+            sink.extend(&old[range.start as usize..range.end as usize]);
+            Ok(())
+        };
+        let head = &old[index.entry(1).header_offset as usize..][..60];
+        new.add_retimed(&index, 1, (0o100_600, time), head, data).unwrap();
+        let short = new.add_retimed(&index, 0, (0, time), &old[..10], data).unwrap_err();
+        assert_eq!(short.kind(), ErrorKind::Truncated);
+        let archive = new.finish().unwrap().0;
+        let index = Index::open(archive.as_slice(), archive.len() as u64).unwrap();
+        let entry = index.entry(0);
+        assert_eq!((entry.modified, entry.mode), (Some(time), Some(0o100_600)));
+        let mut content = Vec::new();
+        decode(&entry, "b", &archive, &mut content).unwrap();
+        assert_eq!(content, text.as_bytes());
+        let stamp = i32::try_from(time).unwrap().to_le_bytes();
+        assert_eq!(archive.windows(4).filter(|bytes| *bytes == stamp).count(), 2);
     }
 
     #[test]

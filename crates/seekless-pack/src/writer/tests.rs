@@ -31,6 +31,20 @@ fn read(archive: &[u8], name: &str) -> Vec<u8> {
 }
 
 #[test]
+fn a_comment_stands_behind_the_end() {
+    for limits in [Limits::default(), LOW] {
+        let mut writer = PackWriter::with_limits(Vec::new(), limits);
+        writer.add(prepare(About::named("a"), vec![b'x'; 500], Codec::Auto).unwrap()).unwrap();
+        assert_eq!(writer.comment(&[b'c'; 65_536]).unwrap_err().kind(), ErrorKind::Limit);
+        writer.comment(&[b'c'; 65_535]).unwrap();
+        let archive = writer.finish().unwrap().0;
+        let index = Index::open(archive.as_slice(), archive.len() as u64).unwrap();
+        assert_eq!(index.comment(), [b'c'; 65_535]);
+        assert_eq!(read(&archive, "a"), vec![b'x'; 500]);
+    }
+}
+
+#[test]
 fn zip64_records_say_the_same() {
     let (plain, wide) = (sample(Limits::default()), sample(LOW));
     assert!(wide.len() > plain.len() + 56 + 20);

@@ -12,7 +12,7 @@ use super::{
     Clock2QPlus, Clock2QPlusShort, Lirs, Qdlp, S3Fifo, S3Fifo2024, Sieve, TwoLists, WTinyLfu,
 };
 use super::{Random2Ozen, Rrip, Slru, SpatialClock, SpatialClockOzen, TwoQueue, TwoQueueSimple};
-use crate::{Error, ErrorKind, Result, names};
+use crate::{Error, ErrorKind, Result};
 
 /// Code that is compiled for each policy's own type: this gives the simulator a separate loop for
 /// each policy.
@@ -230,19 +230,19 @@ pub fn bytes_per_id(name: &str, unit_weights: bool) -> Result<u64> {
 }
 
 fn unknown(name: &str) -> Error {
-    Error::new(
-        ErrorKind::UnknownName,
-        format!(
-            "no policy is called {name:?}; near it are {}; `seekless sim --policies` lists all",
-            nearest(name).join(", ")
-        ),
-    )
+    let near = match nearest(name) {
+        near if near.is_empty() => String::new(),
+        near => format!("; near it are {}", near.join(", ")),
+    };
+    let message =
+        format!("no policy is called {name:?}{near}; `seekless sim --policies` lists all");
+    Error::new(ErrorKind::UnknownName, message)
 }
 
-/// The names most similar to `wrong`, the most similar first.
+/// The names that `wrong` may have been meant for, the nearest first: at most three, perhaps none.
 #[must_use]
 pub fn nearest(wrong: &str) -> Vec<&'static str> {
-    names::nearest(wrong, NAMES)
+    seekless_device::nearest(wrong, NAMES.iter().copied())
 }
 
 #[cfg(test)]
@@ -278,7 +278,13 @@ mod tests {
         ] {
             assert_eq!(nearest(wrong).first(), Some(&meant), "{wrong}: {:?}", nearest(wrong));
         }
-        assert_eq!(nearest("").len(), 3);
-        assert_eq!(nearest("something else entirely").len(), 3);
+    }
+
+    #[test]
+    fn what_is_near_no_name_is_answered_without_any() {
+        let said = named("something else entirely", 1).unwrap_err().to_string();
+        let expected = "no policy is called \"something else entirely\"; `seekless sim --policies` \
+                        lists all";
+        assert_eq!(said, expected);
     }
 }

@@ -3,7 +3,8 @@
 
 use super::matcher::Matcher;
 use super::{Fixed, Legacy, NoReadahead, Options, Readahead, Streams, linux, ondemand};
-use crate::{Error, ErrorKind, Result, names};
+use crate::{Error, ErrorKind, Result};
+use seekless_device::nearest;
 
 /// A readahead as lists show it.
 #[derive(Clone, Copy, Debug)]
@@ -85,11 +86,11 @@ fn find(name: &str) -> Result<&'static About> {
 
 fn unknown(name: &str) -> Error {
     let names: Vec<&str> = READAHEADS.iter().map(|about| about.name).collect();
-    let message = format!(
-        "no readahead is called {name:?}; near it are {}; there are {}",
-        names::nearest(name, &names).join(", "),
-        names.join(", ")
-    );
+    let near = match nearest(name, names.iter().copied()) {
+        near if near.is_empty() => String::new(),
+        near => format!("; near it are {}", near.join(", ")),
+    };
+    let message = format!("no readahead is called {name:?}{near}; there are {}", names.join(", "));
     Error::new(ErrorKind::UnknownName, message)
 }
 

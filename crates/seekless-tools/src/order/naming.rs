@@ -32,15 +32,20 @@ impl Naming {
 
     /// By the content of the files, whose names are relative to `dir` or begin with it. Those that
     /// lie elsewhere are not read, nor are those that cannot be. Set `cancel` to give up.
+    /// `progress` gets the bytes that are done, and all.
     #[must_use]
-    pub fn in_folder(dir: &Path, cancel: &Arc<AtomicBool>) -> Self {
+    pub fn in_folder(
+        dir: &Path,
+        cancel: &Arc<AtomicBool>,
+        progress: impl Fn(u64, u64) + Send + Sync + 'static,
+    ) -> Self {
         let (dir, cancel) = (dir.to_owned(), Arc::clone(cancel));
         Self::new(move |names, bytes| {
             let dir = dir.canonicalize().map_err(|error| Error::unreadable(&dir, error))?;
             let below = |name: &String| relative_to(&dir, name).unwrap_or_else(|| name.clone());
             let below: Vec<String> = names.iter().map(below).collect();
             let files = references::Files { names: &below, bytes };
-            let mentions = scan_folder(&dir, files, &cancel, &mut |_, _| {})?;
+            let mentions = scan_folder(&dir, files, &cancel, &mut |done, all| progress(done, all))?;
             let files = names.len() as u32;
             Ok(Arc::new(move |runs: &[&[Id]]| learn(&mentions, files, runs)))
         })

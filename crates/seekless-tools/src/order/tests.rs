@@ -92,11 +92,11 @@ fn a_folder_is_searched_for_what_its_files_name() {
         fs::write(dir.join(&mesh), [0; 22]).unwrap();
         names.extend([map, mesh].map(|name| dir.join(name).display().to_string()));
     }
-    let learn = Naming::in_folder(&dir, &Arc::default()).of(&names, &[22; 18]).unwrap();
+    let learn = Naming::in_folder(&dir, &Arc::default(), |_, _| ()).of(&names, &[22; 18]).unwrap();
     let runs: Vec<[Id; 2]> = (0..8).map(|level| [2 * level, 2 * level + 1]).collect();
     let runs: Vec<&[Id]> = runs.iter().map(<[Id; 2]>::as_slice).collect();
     assert_eq!(learn(&runs).all().map(|(from, to, _)| (from, to)).collect::<Vec<_>>(), [(16, 17)]);
-    let gone = Naming::in_folder(&dir.join("gone"), &Arc::default());
+    let gone = Naming::in_folder(&dir.join("gone"), &Arc::default(), |_, _| ());
     assert_eq!(gone.of(&names, &[22; 18]).err().map(|error| error.kind()), Some(ErrorKind::Io));
 }
 

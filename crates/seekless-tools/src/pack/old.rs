@@ -13,18 +13,21 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Between these many bytes it is looked whether to stop.
 const PIECE_BYTES: u64 = 64 << 20;
+/// The most that a local header can take: its fixed part, a name and an extra field.
+const HEAD_BYTES: u64 = 30 + 2 * u16::MAX as u64;
 
 /// The pack as it was.
 pub(super) struct Old {
     pub(super) file: File,
     pub(super) index: Index,
-    /// The Unix mode that each entry's file has now.
-    modes: Vec<u32>,
+    /// The Unix mode and the time that each entry's file has now.
+    abouts: Vec<(u32, i64)>,
+    path: PathBuf,
 }
 
 impl Old {
@@ -35,13 +38,13 @@ impl Old {
             let what = format!("cannot read the pack {}", archive.display());
             Error::because(ErrorKind::Pack, what, error)
         })?;
-        Ok(Self { file, index, modes: Vec::new() })
+        Ok(Self { file, index, abouts: Vec::new(), path: archive.to_owned() })
     }
 
-    /// As it is, with the modes that the files of these entries have now.
-    pub(super) fn with_modes(mut self, modes: impl Iterator<Item = (u32, u32)>) -> Self {
-        self.modes = vec![0; self.index.len()];
-        modes.for_each(|(entry, mode)| self.modes[entry as usize] = mode);
+    /// As it is, with the mode and time that the files of these entries have now.
+    pub(super) fn with_abouts(mut self, abouts: impl Iterator<Item = (u32, (u32, i64))>) -> Self {
+        self.abouts = vec![(0, 0); self.index.len()];
+        abouts.for_each(|(entry, about)| self.abouts[entry as usize] = about);
         self
     }
 
@@ -73,6 +76,7 @@ impl Old {
             match step {
                 Step::Pack(file) => add(&tree.nodes[*file as usize].name),
                 Step::Copy(run) => run.clone().for_each(|entry| add(self.index.name(entry))),
+                Step::Retime(entry) => add(self.index.name(*entry)),
             }
         }
         let known = |id: Id| (id as usize) < self.index.entries().len();
@@ -80,8 +84,18 @@ impl Old {
         model.renumbered(numbers.len() as u32, of)
     }
 
-    pub(super) fn mode(&self, entry: u32) -> u32 {
-        self.modes[entry as usize]
+    /// The Unix mode and the time, in seconds since 1970 UTC, that the entry's file has now.
+    pub(super) fn about(&self, entry: u32) -> (u32, i64) {
+        self.abouts[entry as usize]
+    }
+
+    /// The first bytes of an entry: at least its local header.
+    pub(super) fn head(&self, number: u32) -> Result<Vec<u8>> {
+        let entry = self.index.entry(number);
+        let mut head = vec![0; entry.extent_bytes.min(HEAD_BYTES) as usize];
+        let read = self.file.read_exact_at(&mut head, entry.header_offset);
+        read.map_err(|error| Error::unreadable(&self.path, error))?;
+        Ok(head)
     }
 
     /// Appends a range of the pack to `sink`, unless cancelled. The kernel copies it, or shares it

@@ -70,7 +70,7 @@ impl Part {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Update {
-    /// Entries that were copied as they are.
+    /// Entries whose content was copied as it is.
     pub kept: Part,
     /// Entries whose files have changed.
     pub rewritten: Part,
@@ -111,7 +111,7 @@ pub fn differences(
 }
 
 /// Makes the pack `archive` hold the folder `dir` as it is now. Entries whose files have not
-/// changed are copied as they are, without being decoded. The order of what stays is kept; new
+/// changed are copied as they are, without being decoded, with the time that these have now. The order of what stays is kept; new
 /// files lie beside those that are most like them ([`beside`]). Entries whose files are gone are
 /// left out. What the pack says of its program's loads stays, unless it is damaged, which is told.
 /// The new pack takes the old one's place when it is whole; a program that has the old one open
@@ -147,11 +147,12 @@ pub fn update(
     };
     update.prediction_fault = model.as_ref().err().cloned();
     let is_fit = model.is_ok() || !options.verify;
-    if matched.is_up_to_date() && !unwanted && is_fit {
+    let is_up_to_date = matched.is_up_to_date() && !matched.has_other_times(&tree, &old.index);
+    if is_up_to_date && !unwanted && is_fit {
         return Ok(update);
     }
     let out = Destination::new(archive).replacing(true);
-    let (steps, old) = (matched.steps(&tree, &old.index), old.with_modes(matched.modes(&tree)));
+    let (steps, old) = (matched.steps(&tree, &old.index), old.with_abouts(matched.abouts(&tree)));
     let model = model.ok().flatten().map(|model| old.renumbered(&model, &tree, &steps));
     update.pack = Some(make(&tree, &out, &steps, Some(&old), model, options, progress)?);
     Ok(update)
@@ -211,10 +212,18 @@ impl Matched {
         Ok(matched)
     }
 
-    /// Of each entry that is kept, the mode that its file has now.
-    fn modes<'a>(&'a self, tree: &'a Tree) -> impl Iterator<Item = (u32, u32)> + 'a {
-        let mode = |pair: &Pair| (pair.entry, tree.nodes[pair.file as usize].stamp.mode);
-        self.kept.iter().map(mode)
+    /// Of each entry that is kept, the mode and time that its file has now.
+    fn abouts<'a>(&'a self, tree: &'a Tree) -> impl Iterator<Item = (u32, (u32, i64))> + 'a {
+        let about = |pair: &Pair| {
+            let stamp = &tree.nodes[pair.file as usize].stamp;
+            (pair.entry, (stamp.mode, stamp.modified_s))
+        };
+        self.kept.iter().map(about)
+    }
+
+    /// Whether the pack has another time of a file that is as it was.
+    fn has_other_times(&self, tree: &Tree, index: &Index) -> bool {
+        self.kept.iter().any(|pair| has_other_time(&tree.nodes[pair.file as usize], index, pair))
     }
 
     /// Has these entries packed again, unless they are anyway. Returns which of them that changes.
@@ -260,15 +269,18 @@ impl Matched {
         let mut copied = vec![None; tree.nodes.len()];
         let can_be_copied = |pair: &&Pair| index.can_be_copied(pair.entry);
         for pair in self.kept.iter().filter(can_be_copied) {
-            copied[pair.file as usize] = Some(pair.entry);
+            copied[pair.file as usize] = Some(*pair);
         }
         let mut steps = Vec::new();
         for file in beside(&files, tree.nodes.len(), &kin) {
             match (copied[file as usize], steps.last_mut()) {
-                (Some(entry), Some(Step::Copy(run))) if follows(index, run, entry) => {
+                (Some(pair), _) if has_other_time(&tree.nodes[file as usize], index, &pair) => {
+                    steps.push(Step::Retime(pair.entry));
+                }
+                (Some(Pair { entry, .. }), Some(Step::Copy(run))) if follows(index, run, entry) => {
                     run.end = entry + 1;
                 }
-                (Some(entry), _) => steps.push(Step::Copy(entry..entry + 1)),
+                (Some(Pair { entry, .. }), _) => steps.push(Step::Copy(entry..entry + 1)),
                 (None, _) => steps.push(Step::Pack(file)),
             }
         }
@@ -280,6 +292,11 @@ impl Matched {
 fn follows(index: &Index, run: &Range<u32>, entry: u32) -> bool {
     let last = index.entry(run.end - 1);
     run.end == entry && last.header_offset + last.extent_bytes == index.entry(entry).header_offset
+}
+
+/// Whether the entry of a file that is as it was says another time of it.
+fn has_other_time(node: &Node, index: &Index, pair: &Pair) -> bool {
+    !index.entry(pair.entry).looks_like(index.bytes(pair.entry), node.stamp.modified_s)
 }
 
 fn is_same(node: &Node, index: &Index, pair: &Pair, evidence: Evidence) -> Result<bool> {

@@ -5,8 +5,8 @@ use crate::eviction::Id;
 use crate::references::References;
 use std::cmp::Reverse;
 
-/// References that come true less often than three times in ten are not followed.
-const CHANCE_MIN: u8 = 76;
+/// References that come true less often than not are not followed, of 255.
+const CHANCE_MIN: u8 = 128;
 
 /// The place of each file in a walk along references from unloaded files to unloaded ones, or
 /// [`NEVER`] for a file that the walk does not reach. `runs` says how many runs load each file, and

@@ -308,38 +308,3 @@ fn references_are_learned_once_of_each_set_of_runs_that_makes_orders() {
     heard.sort_unstable();
     assert_eq!(*heard, sets);
 }
-
-// TEMPORARY
-#[test]
-fn zz_measure() {
-    let Some(mut program) = public_starts() else { return };
-    let data = PathBuf::from("/work/shared/data/0ad");
-    let list = FileList::read(&data.join("files.csv.gz")).unwrap();
-    let mut names = list.paths;
-    names.sort_unstable();
-    let naming =
-        crate::order::Naming::in_folder(std::path::Path::new("/work/w/0ad/game"), &Arc::default());
-    let begin = std::time::Instant::now();
-    let learn = naming.of(&names, &program.files.bytes).unwrap();
-    eprintln!("scan {:.1?}", begin.elapsed());
-    let begin = std::time::Instant::now();
-    let runs: Vec<&[Id]> = program.runs.iter().map(Vec::as_slice).collect();
-    let all = learn(&runs);
-    eprintln!("learn {:.1?}: {} references", begin.elapsed(), all.len());
-    for with in [false, true] {
-        program.files.learn = with.then(|| learn.clone());
-        for device in DEVICES {
-            let begin = std::time::Instant::now();
-            let rivals = program.rivals(device);
-            let (gains, least) = (gains(&rivals), least_gains(&rivals));
-            let [best, ..] = three(&rivals);
-            eprintln!(
-                "{with} {device}: {gains:.1?}, least {least:.1?}, winner {}, {:.0} ms {:.0} ms, took {:.1?}",
-                rivals.winner,
-                best.sums.listed.time_ns as f64 / 5e6,
-                best.sums.on_demand.time_ns as f64 / 5e6,
-                begin.elapsed()
-            );
-        }
-    }
-}

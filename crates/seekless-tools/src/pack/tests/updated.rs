@@ -128,6 +128,49 @@ fn contents_decide_when_asked() {
 }
 
 #[test]
+fn a_file_that_was_touched_gets_its_new_time_and_keeps_its_data() {
+    let words = "the same words again and again ".repeat(50);
+    let (_room, dir) = folder(&[("a", "1"), ("b", &words), ("c", "3"), ("d", "4")]);
+    let out = dir.with_file_name("data.zip");
+    pack_to(&dir, &out, &["d", "b", "a", "c"], &Options::default()).expect("packed");
+    let entry_of_b = |bytes: &[u8]| {
+        let index = Index::open(bytes, bytes.len() as u64).expect("our own");
+        index.entry(index.find("b").expect("packed"))
+    };
+    let old = fs::read(&out).expect("it is there");
+    write_at(&dir.join("b"), &words, 1_700_000_000);
+    let done = updated_by(&dir, Evidence::Content);
+    assert_eq!(counts(&done)[..2], [(4, words.len() as u64 + 3), (0, 0)]);
+    let new = fs::read(&out).expect("it is there");
+    assert_eq!(entry_of_b(&new).modified, Some(1_700_000_000));
+    let data = |bytes: &[u8]| {
+        let entry = entry_of_b(bytes);
+        let end = (entry.header_offset + entry.extent_bytes) as usize;
+        bytes[end - entry.coded_bytes as usize..end].to_vec()
+    };
+    assert_eq!(data(&new), data(&old));
+    assert_eq!(names(contents(&out)), ["d", "b", "a", "c"]);
+    assert!(updated_by(&dir, Evidence::SizeAndTime).pack.is_none(), "nothing is left to do");
+}
+
+#[test]
+fn the_comment_of_the_archive_stays() {
+    let (_room, dir) = folder(&[("a", "1")]);
+    let out = dir.with_file_name("data.zip");
+    pack_to(&dir, &out, &[], &Options::default()).expect("packed");
+    // As another tool writes one: its length ends the archive's last record, and it follows.
+    let mut archive = fs::read(&out).expect("it is there");
+    archive.truncate(archive.len() - 2);
+    archive.extend(b"\x05\x00v 1.2");
+    fs::write(&out, archive).expect("room");
+    fs::write(dir.join("b"), "2").expect("room");
+    updated_by(&dir, Evidence::SizeAndTime);
+    let archive = fs::read(&out).expect("it is there");
+    let index = Index::open(archive.as_slice(), archive.len() as u64).expect("whole");
+    assert_eq!((index.comment(), index.len()), (b"v 1.2" as &[u8], 2));
+}
+
+#[test]
 fn a_failed_update_leaves_the_pack_as_it_was() {
     let (_room, dir) = folder(&[("a", "1")]);
     let out = dir.with_file_name("data.zip");
@@ -156,8 +199,11 @@ fn an_archive_of_another_tool_is_updated_too() {
     if !made.is_ok_and(|status| status.success()) {
         return eprintln!("skipped: no python3 here");
     }
+    write_at(&dir.join("a"), "1", 1_700_000_001);
+    write_at(&dir.join("b/c"), "2", 1_700_000_001);
     let done = updated_by(&dir, Evidence::Content);
-    assert_eq!((counts(&done)[0].0, done.pack.is_none()), (2, true));
+    assert_eq!((counts(&done)[0].0, done.pack.is_none()), (2, false), "with the files' times");
+    assert!(updated_by(&dir, Evidence::Content).pack.is_none());
     fs::write(dir.join("b/d"), "3").expect("room");
     updated_by(&dir, Evidence::Content);
     assert_eq!(names(contents(&out)), ["b/c", "b/d", "a"]);
