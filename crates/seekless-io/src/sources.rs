@@ -41,7 +41,7 @@ pub(crate) enum Place {
 
 /// A source that is open.
 pub(crate) enum Source {
-    Archive(Archive),
+    Archive(Box<Archive>),
     Folder(Folder),
 }
 
@@ -97,7 +97,9 @@ impl Place {
 impl Source {
     fn open(place: &Place, direct: bool, engine: &dyn Engine) -> Result<Self, Error> {
         match place {
-            Place::Archive(path) => Archive::open(path, direct, engine).map(Self::Archive),
+            Place::Archive(path) => {
+                Archive::open(path, direct, engine).map(|archive| Self::Archive(Box::new(archive)))
+            }
             Place::Folder(path) => Folder::open(path).map(Self::Folder),
         }
     }
@@ -201,7 +203,7 @@ impl Sources {
     /// The first pack.
     pub(crate) fn first_archive(&self) -> Option<&Archive> {
         self.parts.iter().find_map(|part| match &part.source {
-            Source::Archive(archive) => Some(archive),
+            Source::Archive(archive) => Some(&**archive),
             Source::Folder(_) => None,
         })
     }
@@ -211,7 +213,7 @@ impl Sources {
     pub(crate) fn archives(&self) -> impl Iterator<Item = (&Archive, impl Fn(u32) -> Option<Id>)> {
         self.parts.iter().filter_map(move |part| match &part.source {
             Source::Folder(_) => None,
-            Source::Archive(archive) => Some((archive, move |number: u32| {
+            Source::Archive(archive) => Some((&**archive, move |number: u32| {
                 let is_known = (number as usize) < archive.index.entries().len();
                 is_known.then(|| self.find(archive.index.name(number)))?
             })),

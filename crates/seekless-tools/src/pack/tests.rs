@@ -5,7 +5,6 @@ mod foretold;
 mod updated;
 
 use super::*;
-use crate::order::Learn;
 use seekless_pack::{Index, Method, decode};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};

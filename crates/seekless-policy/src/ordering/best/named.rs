@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_chain_lies_together_and_the_surest_comes_first() {
-        let all = [(0, 4, 100), (0, 2, 200), (2, 5, 90), (0, 1, 100)];
+        let all = [(0, 4, 150), (0, 2, 200), (2, 5, 140), (0, 1, 150)];
         assert_eq!(walk(&all, &[0; 6], &[0, 1, 2, 3, 4, 5]), [0, 2, 5, 1, 4]);
     }
 

@@ -71,7 +71,7 @@ fn named(names: &[&str], bytes: &[u64], all: &[(Id, Id, u8)]) -> Vec<Id> {
 #[test]
 fn a_chain_of_unloaded_files_lies_together_in_front_of_the_others() {
     let names = ["a/0", "a/1", "a/2", "b/3", "c/4", "c/5"];
-    let chain = [(5, 2, 255), (2, 3, 255), (5, 4, 100)];
+    let chain = [(5, 2, 255), (2, 3, 255), (5, 4, 140)];
     assert_eq!(named(&names, &[1_000; 6], &[]), [0, 1, 2, 3, 4, 5]);
     assert_eq!(named(&names, &[1_000; 6], &chain), [0, 5, 2, 3, 4, 1]);
     // Small files stay apart.

@@ -59,7 +59,8 @@ fn a_pack_says_nothing_if_told_so_or_if_there_is_nothing_to_say() {
     assert_eq!(entry(&out), None, "an order is no run");
 }
 
-/// A folder of scenes that name models, which name textures; two runs that each load some; its pack.
+/// The names in the pack of a folder of scenes that name models, which name textures, of which one
+/// run loads some.
 fn packed_scenes(options: &Options) -> (Vec<String>, Option<Model>, Summary) {
     let mut files = Vec::new();
     for scene in 0..6 {
@@ -78,15 +79,12 @@ fn packed_scenes(options: &Options) -> (Vec<String>, Option<Model>, Summary) {
         let of = |model| format!("0,models/{model:02}.mesh,1\n0,skins/{model:02}.dds,1\n");
         format!("0,scenes/{scene:02}.xml,1\n{}{}", of(2 * scene), of(2 * scene + 1))
     };
-    let traces = [("old.csv", [0, 1]), ("new.csv", [2, 3])].map(|(name, scenes)| {
-        let path = room.path().join(name);
-        let loads = scenes.map(load).concat();
-        fs::write(&path, format!("time_s,path,size\n{loads}")).expect("room");
-        path
-    });
+    let trace = room.path().join("run.csv");
+    let loads: String = (0..4).map(load).collect();
+    fs::write(&trace, format!("time_s,path,size\n{loads}")).expect("room");
     let out = dir.with_file_name("data.zip");
     let how = OrderBy::by("best");
-    let summary = pack_for_runs(&dir, &out, &traces, &how, options, &mut |_, _| {});
+    let summary = pack_for_runs(&dir, &out, &[trace], &how, options, &mut |_, _| {});
     let model = entry(&out).map(|(_, content, _)| Model::from_bytes(&content).expect("our own"));
     (names(contents(&out)), model, summary.expect("packed"))
 }
