@@ -5,8 +5,8 @@
 //! prediction could come to with the planner as it is. Requests, bytes and waste stand in the order
 //! of the shares: on demand, predicted, named known, list known. A device that is no volume has no
 //! ceiling: there seconds stand in place of the shares. What was read in vain for a guess is told
-//! apart from what only lay around a file or between two, or was read twice. *Unnamed* are the bytes
-//! of the run's files that no other run has, and those of them that the references foretell.
+//! apart from what only lay around a file or between two, or was read twice. *Unnamed* are the
+//! bytes of the run's files that no other run has, and those of them that the references foretell.
 
 use super::ceiling::{Limits, Ways};
 use super::coded::Coded;

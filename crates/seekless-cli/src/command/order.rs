@@ -22,11 +22,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Compute the order of files in an archive from the runs that read them, and score it.
 ///
 /// best lays together what the same runs load, small files apart from larger ones, and files that
-/// no run has loaded beside their like, or with --contents behind those that name them. It makes that order and the ones below without some of the
-/// runs, loads those runs on a model of the device, and keeps the order that loads them fastest.
-/// greedy joins files that are often loaded one after the other into chains. recent is the newest
-/// run's own order, followed by what older runs add. name is by path. In these three, files that no
-/// run loads keep their place: that of --files if it is a plain list, otherwise by path.
+/// no run has loaded beside their like, or with --contents behind those that name them. It makes
+/// that order and the ones below without some of the runs, loads those runs on a model of the
+/// device, and keeps the order that loads them fastest. greedy joins files that are often loaded
+/// one after the other into chains. recent is the newest run's own order, followed by what older
+/// runs add. name is by path. In these three, files that no run loads keep their place: that of
+/// --files if it is a plain list, otherwise by path.
 ///
 /// With two runs or more, each method is made without each run in turn, and that run is loaded from
 /// it on the device: with the list of its loads known, and on demand. The floor is what no order
