@@ -287,10 +287,8 @@ impl Prediction {
         for guess in self.guesses.drain(..) {
             self.listed[guess.id as usize] = (0, Bin::NONE);
         }
-        self.referred.forget(self.loads.saturating_sub(WRONG_AFTER), |id| {
-            self.states[id as usize] != State::New
-        });
         let loads = self.loads;
+        self.referred.forget(loads, |id| self.states[id as usize] != State::New);
         let Self {
             followers, successors, referred, rates, states, guesses, listed, entries, ..
         } = self;

@@ -10,11 +10,15 @@ use crate::id::Id;
 use crate::references::References;
 use std::collections::{BinaryHeap, HashMap};
 
-/// Chains less sure than this, of 255, are not followed: 0.3.
-const CHAIN_MIN: u8 = 76;
+/// Chains that come true less often than not are not followed, of 255.
+const CHAIN_MIN: u8 = 128;
 
 /// Loads after which a file is needed that was just named.
 const DISTANCE: u64 = 64;
+
+/// Loads after which a file that was named is expected no longer. It may come late: a map of
+/// 0 A.D. names its ground, which is loaded 3,000 files later, after all that stands on it.
+const EXPECTED_FOR: u64 = 1 << 14;
 
 /// Files that are expected at once.
 const EXPECTED_MAX: usize = 1 << 14;
@@ -66,9 +70,9 @@ impl Referred {
         is_more
     }
 
-    /// Forgets what was named at load `before` or earlier, and what `is_done`.
-    pub(super) fn forget(&mut self, before: u64, is_done: impl Fn(Id) -> bool) {
-        self.expected.retain(|&id, named| named.at > before && !is_done(id));
+    /// Forgets what was named long before load `loads`, and what `is_done`.
+    pub(super) fn forget(&mut self, loads: u64, is_done: impl Fn(Id) -> bool) {
+        self.expected.retain(|&id, named| named.at + EXPECTED_FOR > loads && !is_done(id));
     }
 
     /// Calls `add` with each file that is expected: file, kind, distance and chance.

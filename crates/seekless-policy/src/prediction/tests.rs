@@ -176,13 +176,13 @@ fn follow_references(run: Vec<Id>, all: &[(Id, Id, u8)]) -> Prediction {
 
 #[test]
 fn what_a_new_file_names_is_expected_and_what_that_names_while_it_is_sure() {
-    let chain = [(500, 600, 250), (600, 700, 200), (700, 800, 90), (500, 650, 90)];
+    let chain = [(500, 600, 250), (600, 700, 200), (700, 800, 150), (500, 650, 90)];
     let mut prediction = follow_references((0..20).collect(), &chain);
     assert!(!guessed(&mut prediction, 1).contains(&600));
     prediction.loaded(500);
     prediction.refresh(false, |_, _| true);
     assert!(prediction.announces(600) && prediction.announces(700));
-    assert!(prediction.is_near(650) && !prediction.announces(650), "it is not sure");
+    assert_eq!(prediction.confidence(650), 0, "it is not sure");
     assert_eq!(prediction.confidence(800), 0, "the chain is not sure");
     prediction.reads(600);
     prediction.loaded(600);
@@ -201,7 +201,7 @@ fn references_of_files_that_runs_have_are_not_followed() {
 }
 
 #[test]
-fn a_reference_that_does_not_come_true_is_forgotten_and_trusted_less() {
+fn references_that_do_not_come_true_are_trusted_less() {
     let all: Vec<_> = (600..640).map(|to| (500, to, 250)).collect();
     let mut prediction = follow_references((0..20).collect(), &all);
     prediction.loaded(500);
@@ -210,9 +210,9 @@ fn a_reference_that_does_not_come_true_is_forgotten_and_trusted_less() {
     (600..630).for_each(|id| prediction.reads(id));
     (0..=WRONG_AFTER + 1).for_each(|_| prediction.loaded(0));
     prediction.loaded(1);
-    assert!(!guessed(&mut prediction, 1).contains(&639));
     let all = prediction.rates.all();
     assert!(all.of(Bin::referred(250)) < sure / 4);
+    assert!(guessed(&mut prediction, 1).contains(&639), "it may still come");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use seekless_policy::references::References;
 use std::collections::{HashMap, HashSet};
 
 /// A reference that is less likely than this to come true is left out, of 1.
-pub const CHANCE_MIN: f64 = 0.3;
+pub const CHANCE_MIN: f64 = 0.5;
 /// How many observations of a coarser class count as much as those of a class itself.
 const BELIEF: f64 = 4.0;
 /// The rate of what was never observed.
