@@ -64,6 +64,14 @@ pub struct Guess {
     bin: Bin,
 }
 
+impl Guess {
+    /// Whether it is a file that another names, and that no recorded run has.
+    #[must_use]
+    pub fn is_referred(&self) -> bool {
+        self.bin.is_referred()
+    }
+}
+
 /// What became of the guesses that were read ahead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Score {
@@ -315,13 +323,13 @@ impl Prediction {
 
     /// The guess that is needed first, among those for which `needed` is true. The others are not
     /// looked at again before the next list.
-    pub fn next(&mut self, needed: impl Fn(Id, u32) -> bool) -> Option<Guess> {
+    pub fn next(&mut self, needed: impl Fn(&Guess, u32) -> bool) -> Option<Guess> {
         if !std::mem::replace(&mut self.is_sorted, true) {
             self.guesses.sort_unstable_by_key(|guess| (guess.distance, guess.id));
         }
         while let Some(&guess) = self.guesses.get(self.next) {
             let confidence = self.confidence(guess.id);
-            if confidence > 0 && needed(guess.id, confidence) {
+            if confidence > 0 && needed(&guess, confidence) {
                 return Some(guess);
             }
             self.next += 1;

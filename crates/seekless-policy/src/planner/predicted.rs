@@ -136,15 +136,19 @@ impl Planner {
     }
 
     /// The guess that gets the next read of its own. One of a large file never does: its blocks are
-    /// gone once they are decoded.
+    /// gone once they are decoded. Where requests are dear, what a new file names does not either:
+    /// it is read with the next demand beside it, whose window also brings what nothing names.
     fn next_guess(&mut self, cached: &impl Fn(Id) -> bool) -> Option<Guess> {
-        let Self { entries, alignment, under_way, kept, prediction, .. } = self;
+        let Self { entries, alignment, costs, under_way, kept, prediction, .. } = self;
+        let is_dear = requests_are_dear(costs);
         prediction.as_mut()?.next(|guess, confidence| {
+            let id = guess.id;
             confidence >= CONFIDENCE_OWN
-                && entries[guess as usize].aligned(*alignment).bytes <= READ_BYTES_MAX
-                && !cached(guess)
-                && !kept.has(guess)
-                && !under_way.covers(entries[guess as usize])
+                && !(is_dear && guess.is_referred())
+                && entries[id as usize].aligned(*alignment).bytes <= READ_BYTES_MAX
+                && !cached(id)
+                && !kept.has(id)
+                && !under_way.covers(entries[id as usize])
         })
     }
 

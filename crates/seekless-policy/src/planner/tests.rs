@@ -1,5 +1,6 @@
 use super::*;
 use crate::prediction::Model;
+use crate::references::References;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -344,6 +345,26 @@ fn a_read_grows_to_what_comes_some_day_only_by_what_that_saves() {
     assert_eq!(read(145), entries[145], "each lies 180 KB behind the one before");
     let last = read(599);
     assert!(last.bytes > READ_BYTES_MAX - 20_000, "those before it lie side by side: {last:?}");
+}
+
+#[test]
+fn what_a_new_file_names_gets_reads_of_its_own_where_requests_are_cheap() {
+    // A request of the store in the cloud costs as much as reading 10 MB.
+    let cloud = Costs { request_ns: 100_000_000, bytes_per_second: 100_000_000, depth: 32 };
+    let reads = |costs| {
+        let entries = extents((0..4000).map(|_| 20_000));
+        let named = (0..20).map(|number| (3000, 1000 + number, 255)).collect();
+        let references = References::new(4000, named);
+        let model = Model::train(4000, &[]).with_references(references);
+        let mut planner = Planner::new(entries.clone(), 1, MEMORY, costs);
+        planner.set_prediction(Prediction::new(model, entries));
+        planner.loaded(3000);
+        let _ = planner.demand(3000, |_| false);
+        let mut starts = Vec::new();
+        planner.foresee(|_| false, &mut starts);
+        starts.len()
+    };
+    assert_eq!((reads(FLASH), reads(cloud)), (1, 0));
 }
 
 #[test]

@@ -69,6 +69,10 @@ impl Bin {
         Self((FOLLOWED + SHARES + number) as u8)
     }
 
+    pub(super) fn is_referred(self) -> bool {
+        (FOLLOWED + SHARES + NEIGHBOURS..BINS).contains(&usize::from(self.0))
+    }
+
     /// What a file names with this chance of 255.
     pub(super) fn referred(chance: u8) -> Self {
         let step = usize::from(chance) * REFERRED / 256;

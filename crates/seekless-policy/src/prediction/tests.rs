@@ -319,7 +319,7 @@ proptest! {
                 1 => prediction.evicted(id),
                 2 => {
                     prediction.refresh(id % 2 == 0, |_, _| true);
-                    while let Some(guess) = prediction.next(|other, _| other != id) {
+                    while let Some(guess) = prediction.next(|other, _| other.id != id) {
                         prop_assert!(guess.confidence > 0 && guess.confidence <= CERTAIN);
                         prediction.reads(guess.id);
                         prop_assert!(prediction.is_ahead(guess.id));
