@@ -141,10 +141,11 @@ impl Planner {
     fn next_guess(&mut self, cached: &impl Fn(Id) -> bool) -> Option<Guess> {
         let Self { entries, alignment, costs, under_way, kept, prediction, .. } = self;
         let is_dear = requests_are_dear(costs);
+        let may_be_read = |guess: &Guess| !is_dear || !guess.is_referred();
         prediction.as_mut()?.next(|guess, confidence| {
             let id = guess.id;
             confidence >= CONFIDENCE_OWN
-                && !(is_dear && guess.is_referred())
+                && may_be_read(guess)
                 && entries[id as usize].aligned(*alignment).bytes <= READ_BYTES_MAX
                 && !cached(id)
                 && !kept.has(id)
