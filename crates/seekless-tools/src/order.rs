@@ -18,6 +18,7 @@ mod universe;
 mod write;
 
 pub use judge::{Loading, Loadings};
+pub(crate) use naming::learner;
 pub use naming::{Learn, Naming};
 pub use report::{Group, Report, RunRow, Totals};
 pub use rivals::{Rival, Rivals, RunLoadings, Shuffle};

@@ -51,7 +51,7 @@ pub struct Best {
     /// Small files are not laid apart from larger ones.
     pub any_size: bool,
     /// Which files name which, to place those that no run has loaded. Only what was learned from
-    /// the runs that make the order belongs here. By default none does.
+    /// the runs that make the order belongs here. By default there are none.
     pub references: References,
 }
 

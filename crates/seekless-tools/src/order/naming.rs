@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::pack::relative_to;
-use crate::references::{self, learn, scan_folder};
+use crate::references::{self, Mentions, learn, scan_folder};
 use seekless_policy::eviction::Id;
 use seekless_policy::references::References;
 use std::fmt;
@@ -16,6 +16,11 @@ use std::sync::atomic::AtomicBool;
 /// An order is judged on runs that it was not made from. So this is called for each set of runs
 /// that an order is made from, and must go by these runs alone.
 pub type Learn = Arc<dyn Fn(&[&[Id]]) -> References + Send + Sync>;
+
+/// Learns from what is mentioned in so many files.
+pub(crate) fn learner(mentions: Mentions, files: usize) -> Learn {
+    Arc::new(move |runs: &[&[Id]]| learn(&mentions, files as u32, runs))
+}
 
 /// A way to find out which files name which, before their names are known.
 #[derive(Clone)]
@@ -46,8 +51,7 @@ impl Naming {
             let below: Vec<String> = names.iter().map(below).collect();
             let files = references::Files { names: &below, bytes };
             let mentions = scan_folder(&dir, files, &cancel, &mut |done, all| progress(done, all))?;
-            let files = names.len() as u32;
-            Ok(Arc::new(move |runs: &[&[Id]]| learn(&mentions, files, runs)))
+            Ok(learner(mentions, names.len()))
         })
     }
 

@@ -13,7 +13,6 @@ use seekless_policy::references::References;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// An order that is no list of paths may have lines of any length.
 const EXAMPLE_CHARS: usize = 200;
@@ -137,8 +136,7 @@ fn learner(
     let names: Vec<String> = tree.nodes.iter().map(|node| node.name.clone()).collect();
     let files = references::Files { names: &names, bytes };
     let mentions = references::scan_folder(&tree.dir, files, &options.cancel, hear)?;
-    let files = tree.nodes.len() as u32;
-    Ok(Some(Arc::new(move |runs: &[&[Id]]| references::learn(&mentions, files, runs))))
+    Ok(Some(order::learner(mentions, tree.nodes.len())))
 }
 
 /// The number of the file that was traced as `traced`.

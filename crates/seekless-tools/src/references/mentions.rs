@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 pub const MENTIONS_MAX: usize = 4 << 20;
 /// Of one file, at most.
 pub(super) const MENTIONS_OF_FILE_MAX: usize = 4_096;
-/// A longer ending of a name is no kind.
+/// A longer ending of a name does not count as its extension.
 const EXTENSION_BYTES_MAX: usize = 8;
 const CLASSES_MAX: usize = u16::MAX as usize;
 

@@ -10,7 +10,7 @@ use std::hash::{BuildHasherDefault, DefaultHasher};
 
 /// A shorter name is too likely to be a word.
 pub(super) const NAME_BYTES_MIN: usize = 4;
-/// A longer name is none.
+/// Longer names are not looked for.
 pub(super) const NAME_BYTES_MAX: usize = 1 << 10;
 /// A name that more files end with names none of them.
 const SAME_ENDS_MAX: usize = 4;
