@@ -7,8 +7,8 @@
 //!   on how many of the runs have the file, and on how many files before it this program took;
 //! - *successors* (`successors`): what followed the last load before, and, for a file that no run
 //!   has, its neighbours in the archive;
-//! - *references* (`referred`): what is named in the content of a file that no run has, and in that
-//!   of what it names.
+//! - *references* (`referred`): what is named in the content of a file, and in that of what it
+//!   names. Files that all runs have are left out: they come anyway.
 //!
 //! A guess carries a confidence: the share of such guesses that came true (`rates`), in the
 //! recorded runs, each judged by the others, and since then in this one. The owner asks for guesses
@@ -67,8 +67,8 @@ pub struct Guess {
 impl Guess {
     /// Whether it is a file that another names, and that no recorded run has.
     #[must_use]
-    pub fn is_referred(&self) -> bool {
-        self.bin.is_referred()
+    pub fn is_of_new(&self) -> bool {
+        self.bin.is_of_new()
     }
 }
 
@@ -198,9 +198,10 @@ impl Prediction {
             self.loaded.push(id);
         }
         self.followers.loaded(id);
-        let Self { referred, having, .. } = self;
-        let is_new = |id: Id| having[id as usize] == Having::None;
-        if !is_learned && is_new(id) && referred.loaded(id, self.loads, is_new) {
+        let Self { referred, having, states, .. } = self;
+        let is_common = |id: Id| having[id as usize] == Having::All;
+        let may_come = |id: Id| !is_common(id) && states[id as usize] == State::New;
+        if !is_learned && !is_common(id) && referred.loaded(id, self.loads, may_come) {
             self.age = None;
         }
         self.expire();
@@ -298,8 +299,18 @@ impl Prediction {
         let loads = self.loads;
         self.referred.forget(loads, |id| self.states[id as usize] != State::New);
         let Self {
-            followers, successors, referred, rates, states, guesses, listed, entries, ..
+            followers,
+            having,
+            successors,
+            referred,
+            rates,
+            states,
+            guesses,
+            listed,
+            entries,
+            ..
         } = self;
+        let is_new = |id: Id| having[id as usize] == Having::None;
         let rates = rates.all();
         let mut add = |id: Id, bin: Bin, distance: i32, chance: u32| {
             if states[id as usize] != State::New {
@@ -315,7 +326,7 @@ impl Prediction {
         };
         followers.guesses(|id| states[id as usize] == State::Loaded, &mut add);
         successors.guesses(entries.len() as u32, &mut add);
-        referred.guesses(loads, &mut add);
+        referred.guesses(loads, is_new, &mut add);
         // Of several guesses of a file the surest is left.
         guesses.retain(|guess| guess.confidence == u32::from(listed[guess.id as usize].0));
         self.is_sorted = false;

@@ -1,4 +1,4 @@
-//! Which files name which: what a program is likely to load after a file that no run has.
+//! Which files name which: what a program is likely to load after a file.
 //!
 //! A page names its pictures, a map its models, a model its textures. Where such names are found in
 //! a file's content, they say what will be needed when the file itself is, even if nothing was ever

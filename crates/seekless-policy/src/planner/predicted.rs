@@ -136,12 +136,13 @@ impl Planner {
     }
 
     /// The guess that gets the next read of its own. One of a large file never does: its blocks are
-    /// gone once they are decoded. Where requests are dear, what a new file names does not either:
-    /// it is read with the next demand beside it, whose window also brings what nothing names.
+    /// gone once they are decoded. Where requests are dear, a named file that no run has does not
+    /// either: it is read with the next demand beside it, whose window also brings what nothing
+    /// names.
     fn next_guess(&mut self, cached: &impl Fn(Id) -> bool) -> Option<Guess> {
         let Self { entries, alignment, costs, under_way, kept, prediction, .. } = self;
         let is_dear = requests_are_dear(costs);
-        let may_be_read = |guess: &Guess| !is_dear || !guess.is_referred();
+        let may_be_read = |guess: &Guess| !is_dear || !guess.is_of_new();
         prediction.as_mut()?.next(|guess, confidence| {
             let id = guess.id;
             confidence >= CONFIDENCE_OWN

@@ -28,8 +28,11 @@ const REFERRED: usize = 8;
 
 const FOLLOWED: usize = CLASSES * TAKEN * DISTANCES;
 
-/// How many kinds there are.
-pub(super) const BINS: usize = FOLLOWED + SHARES + NEIGHBOURS + REFERRED;
+/// Kinds before those of references.
+const NAMED: usize = FOLLOWED + SHARES + NEIGHBOURS;
+
+/// How many kinds there are. References to files that some runs have are the last [`REFERRED`].
+pub(super) const BINS: usize = NAMED + 2 * REFERRED;
 
 /// What a first assumption counts for, in guesses.
 const PRIOR: u32 = 4;
@@ -69,14 +72,15 @@ impl Bin {
         Self((FOLLOWED + SHARES + number) as u8)
     }
 
-    pub(super) fn is_referred(self) -> bool {
-        (FOLLOWED + SHARES + NEIGHBOURS..BINS).contains(&usize::from(self.0))
+    /// Whether it is a reference to a file that no run has.
+    pub(super) fn is_of_new(self) -> bool {
+        (NAMED..NAMED + REFERRED).contains(&usize::from(self.0))
     }
 
-    /// What a file names with this chance of 255.
-    pub(super) fn referred(chance: u8) -> Self {
+    /// What a file names with this chance of 255: a file that no run has, or that some have.
+    pub(super) fn referred(chance: u8, is_new: bool) -> Self {
         let step = usize::from(chance) * REFERRED / 256;
-        Self((FOLLOWED + SHARES + NEIGHBOURS + step) as u8)
+        Self((NAMED + step + if is_new { 0 } else { REFERRED }) as u8)
     }
 }
 
@@ -147,7 +151,7 @@ fn assumed(bin: Bin) -> u32 {
         share if share < SHARES => CERTAIN * (share as u32 + 1) / (SHARES as u32 + 1),
         number if number < SHARES + NEIGHBOURS => CERTAIN / 8,
         step => {
-            let step = (step - SHARES - NEIGHBOURS) as u32;
+            let step = ((step - SHARES - NEIGHBOURS) % REFERRED) as u32;
             CERTAIN * (step * 2 + 1) / (REFERRED as u32 * 2)
         }
     }

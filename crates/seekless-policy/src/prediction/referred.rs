@@ -1,8 +1,9 @@
-//! What files that no run has name in their content.
+//! What files name in their content.
 //!
 //! A run that shows something new loads a file that no recorded run has: a map, a scene, a page. It
-//! then loads what that file names, and what is named there. How sure each reference is was learned
-//! from the recorded runs; a chain of them is as sure as their product.
+//! then loads what that file names, and what is named there: more files that no run has, and some
+//! of those that the runs have for another map. How sure each reference is was learned from the
+//! recorded runs; a chain of them is as sure as their product.
 
 use super::CERTAIN;
 use super::rates::Bin;
@@ -46,8 +47,8 @@ impl Referred {
     }
 
     /// The program loads `id` as its load number `at`. Says whether more is expected now. Only
-    /// what `is_new` is expected: the recorded runs tell of all else.
-    pub(super) fn loaded(&mut self, id: Id, at: u64, is_new: impl Fn(Id) -> bool) -> bool {
+    /// what `may_come` is expected.
+    pub(super) fn loaded(&mut self, id: Id, at: u64, may_come: impl Fn(Id) -> bool) -> bool {
         let Self { references, expected, open } = self;
         expected.remove(&id);
         let mut is_more = false;
@@ -56,7 +57,7 @@ impl Referred {
         while let Some((sure, from)) = open.pop() {
             for (to, chance) in references.of(from) {
                 let chance = (u32::from(sure) * u32::from(chance) / 255) as u8;
-                if chance < CHAIN_MIN || to == id || !is_new(to) {
+                if chance < CHAIN_MIN || to == id || !may_come(to) {
                     continue;
                 }
                 let known = expected.get(&to).map_or(0, |named| named.chance);
@@ -75,11 +76,17 @@ impl Referred {
         self.expected.retain(|&id, named| named.at + EXPECTED_FOR > loads && !is_done(id));
     }
 
-    /// Calls `add` with each file that is expected: file, kind, distance and chance.
-    pub(super) fn guesses(&self, loads: u64, add: &mut impl FnMut(Id, Bin, i32, u32)) {
+    /// Calls `add` with each file that is expected: file, kind, distance and chance. `is_new` says
+    /// of a file whether no run has it.
+    pub(super) fn guesses(
+        &self,
+        loads: u64,
+        is_new: impl Fn(Id) -> bool,
+        add: &mut impl FnMut(Id, Bin, i32, u32),
+    ) {
         for (&id, named) in &self.expected {
             let distance = DISTANCE as i64 - (loads - named.at) as i64;
-            add(id, Bin::referred(named.chance), distance as i32, CERTAIN);
+            add(id, Bin::referred(named.chance, is_new(id)), distance as i32, CERTAIN);
         }
     }
 }

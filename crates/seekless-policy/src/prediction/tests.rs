@@ -190,7 +190,7 @@ fn what_a_new_file_names_is_expected_and_what_that_names_while_it_is_sure() {
 }
 
 #[test]
-fn references_of_files_that_runs_have_are_not_followed() {
+fn references_of_files_that_all_runs_have_are_not_followed() {
     let all = [(5, 600, 250), (500, 6, 250), (500, 700, 250), (700, 7, 250), (7, 800, 250)];
     let mut prediction = follow_references((0..20).collect(), &all);
     prediction.loaded(5);
@@ -198,6 +198,28 @@ fn references_of_files_that_runs_have_are_not_followed() {
     prediction.loaded(500);
     let next = guessed(&mut prediction, CERTAIN / 2);
     assert!(next.contains(&700) && !next.contains(&800), "{next:?}");
+}
+
+#[test]
+fn what_only_some_runs_have_is_surer_once_a_file_names_it() {
+    let runs: [Vec<Id>; 3] = [(0..20).collect(), (0..10).chain(300..400).collect(), vec![0, 1]];
+    let all = [(500, 390, 250), (390, 395, 250), (395, 700, 250), (391, 398, 250)];
+    let model = Model::train(1000, &runs).with_references(References::new(1000, all.to_vec()));
+    let mut prediction = Prediction::new(model, extents(1000)).unwrap();
+    prediction.loaded(0);
+    let surely = |prediction: &mut Prediction| {
+        let mut ids = guessed(prediction, CERTAIN * 3 / 4);
+        ids.sort_unstable();
+        ids
+    };
+    assert_eq!(surely(&mut prediction), [1]);
+    prediction.loaded(500);
+    assert_eq!(surely(&mut prediction), [1, 390, 395, 700]);
+    let of_new = prediction.guesses.iter().filter(|guess| guess.is_of_new());
+    assert_eq!(of_new.map(|guess| guess.id).collect::<Vec<_>>(), [700]);
+    prediction.loaded(391);
+    assert!(prediction.age.is_none(), "what it names is expected");
+    assert!(surely(&mut prediction).contains(&398));
 }
 
 #[test]
@@ -211,7 +233,7 @@ fn references_that_do_not_come_true_are_trusted_less() {
     (0..=WRONG_AFTER + 1).for_each(|_| prediction.loaded(0));
     prediction.loaded(1);
     let all = prediction.rates.all();
-    assert!(all.of(Bin::referred(250)) < sure / 4);
+    assert!(all.of(Bin::referred(250, true)) < sure / 4);
     assert!(guessed(&mut prediction, 1).contains(&639), "it may still come");
 }
 

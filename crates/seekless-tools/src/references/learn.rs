@@ -18,92 +18,116 @@ const STEP_NAMES_MAX: usize = 64;
 const REFERENCES_OF_FILE_MAX: usize = 4_096;
 const NOT_LOADED: u32 = u32::MAX;
 
-/// The likely references of `mentions` in `files` files, from and to files that none of `runs` has.
-/// Each run is the files it has loaded, in order.
+/// The likely references of `mentions` in `files` files, from and to files that not all of `runs`
+/// have: what all have comes anyway. Each run is the files it has loaded, in order.
 ///
-/// Where a file names one that a run has, and this names a third, the first counts as naming the
-/// third: the file between was loaded long ago, or will be.
+/// Where a file that no run has names one that a run has, and this names a third that no run has,
+/// the first counts as naming the third: the file between was loaded long ago, or will be.
 #[must_use]
 pub fn learn(mentions: &Mentions, files: u32, runs: &[&[Id]]) -> References {
-    let had = Had::new(files, runs);
+    let all = Recorded::new(files, runs);
     let mut rates = Rates::default();
-    for (number, run) in runs.iter().enumerate() {
-        observe(mentions, &had.without(number as u32), run, &mut rates);
+    for run in runs {
+        observe(mentions, &all, run, &mut rates);
     }
-    let fresh = had.without(NOBODY);
-    let mut all = Vec::new();
-    for from in (0..files).filter(|&from| fresh.is_fresh(from)) {
-        let first = all.len();
-        each(mentions, &fresh, from, &mut |to, kind| {
+    let having = |file: Id| all.having(file);
+    let mut likely = Vec::new();
+    for from in 0..files {
+        let first = likely.len();
+        each(mentions, &having, from, &mut |to, kind| {
             let chance = rates.of(kind);
-            if chance >= CHANCE_MIN && all.len() - first < REFERENCES_OF_FILE_MAX {
-                all.push((from, to, (chance * 255.0).round() as u8));
+            if chance >= CHANCE_MIN && likely.len() - first < REFERENCES_OF_FILE_MAX {
+                likely.push((from, to, (chance * 255.0).round() as u8));
             }
         });
     }
-    References::new(files, all)
+    References::new(files, likely)
 }
 
-/// No run has this number.
-const NOBODY: u32 = u32::MAX;
-const SEVERAL: u32 = u32::MAX - 1;
+/// How many of some runs have a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Having {
+    None,
+    Some,
+    All,
+}
 
-/// Which run has each file.
-struct Had(Vec<u32>);
+/// How many runs there are, and how many of them have each file.
+struct Recorded {
+    runs: u32,
+    having: Vec<u32>,
+}
 
-impl Had {
+impl Recorded {
     fn new(files: u32, runs: &[&[Id]]) -> Self {
-        let mut had = vec![NOBODY; files as usize];
-        for (number, run) in runs.iter().enumerate() {
+        let mut having = vec![0; files as usize];
+        let mut seen = vec![0; files as usize];
+        for (number, run) in (1..).zip(runs) {
             for &file in *run {
-                let Some(had) = had.get_mut(file as usize) else { continue };
-                let is_first = *had == NOBODY || *had == number as u32;
-                *had = if is_first { number as u32 } else { SEVERAL };
+                let Some(seen) = seen.get_mut(file as usize) else { continue };
+                having[file as usize] += u32::from(std::mem::replace(seen, number) != number);
             }
         }
-        Self(had)
+        Self { runs: runs.len() as u32, having }
     }
 
-    fn without(&self, run: u32) -> Fresh<'_> {
-        Fresh { had: &self.0, run }
+    fn having(&self, file: Id) -> Having {
+        self.of(self.having.get(file as usize).copied().unwrap_or(0), self.runs)
     }
-}
 
-/// The files that no run has, but perhaps one.
-struct Fresh<'a> {
-    had: &'a [u32],
-    run: u32,
-}
+    /// The same without one of the runs, which has the file or not.
+    fn having_without(&self, file: Id, has: bool) -> Having {
+        let having = self.having.get(file as usize).copied().unwrap_or(0);
+        self.of(having.saturating_sub(has.into()), self.runs - 1)
+    }
 
-impl Fresh<'_> {
-    fn is_fresh(&self, file: Id) -> bool {
-        self.had.get(file as usize).is_some_and(|&had| had == NOBODY || had == self.run)
+    fn of(&self, having: u32, runs: u32) -> Having {
+        match having {
+            0 => Having::None,
+            all if all == runs => Having::All,
+            _ => Having::Some,
+        }
     }
 }
 
 /// What a mention is judged by.
 #[derive(Clone, Copy)]
 enum Kind {
-    Direct(Class),
+    /// Of a file that so many runs have, in one that so many have.
+    Direct(Having, Having, Class),
     /// Over a file between.
     Step(Class, Class),
 }
 
-/// Calls `take` with the fresh files that a file names, itself or over another.
-fn each(mentions: &Mentions, fresh: &Fresh<'_>, from: Id, take: &mut impl FnMut(Id, Kind)) {
+/// Calls `take` with the files that `from` names, itself or over another. `having` says how many
+/// runs have a file; there are none from or to files that all have.
+fn each(
+    mentions: &Mentions,
+    having: &impl Fn(Id) -> Having,
+    from: Id,
+    take: &mut impl FnMut(Id, Kind),
+) {
+    let source = having(from);
+    if source == Having::All {
+        return;
+    }
     let mut seen = HashSet::new();
     for (to, class) in mentions.of(from) {
-        if let Some(class) = mentions.class(class).filter(|_| fresh.is_fresh(to)) {
-            take(to, Kind::Direct(class));
+        let target = having(to);
+        if let Some(class) = mentions.class(class).filter(|_| target != Having::All) {
+            take(to, Kind::Direct(source, target, class));
             seen.insert(to);
         }
     }
+    if source != Having::None {
+        return;
+    }
     for (step, first) in mentions.of(from) {
-        if fresh.is_fresh(step) || mentions.of(step).count() > STEP_NAMES_MAX {
+        if having(step) == Having::None || mentions.of(step).count() > STEP_NAMES_MAX {
             continue;
         }
         for (to, second) in mentions.of(step) {
-            if to == from || !fresh.is_fresh(to) || !seen.insert(to) {
+            if to == from || having(to) != Having::None || !seen.insert(to) {
                 continue;
             }
             if let (Some(first), Some(second)) = (mentions.class(first), mentions.class(second)) {
@@ -113,20 +137,22 @@ fn each(mentions: &Mentions, fresh: &Fresh<'_>, from: Id, take: &mut impl FnMut(
     }
 }
 
-/// Counts which mentions came true in a run, of files that the others do not have.
-fn observe(mentions: &Mentions, fresh: &Fresh<'_>, run: &[Id], rates: &mut Rates) {
-    let mut loaded_at = vec![NOT_LOADED; fresh.had.len()];
+/// Counts which mentions came true in a run, which is one of `all`, as the others let expect.
+fn observe(mentions: &Mentions, all: &Recorded, run: &[Id], rates: &mut Rates) {
+    let mut loaded_at = vec![NOT_LOADED; all.having.len()];
     for (at, &file) in run.iter().enumerate().rev() {
         if let Some(loaded) = loaded_at.get_mut(file as usize) {
             *loaded = at as u32;
         }
     }
+    let when = |file: Id| loaded_at.get(file as usize).copied().unwrap_or(NOT_LOADED);
+    let having = |file: Id| all.having_without(file, when(file) != NOT_LOADED);
     for (at, &from) in run.iter().enumerate() {
-        if !fresh.is_fresh(from) || loaded_at[from as usize] != at as u32 {
+        if when(from) != at as u32 {
             continue;
         }
-        each(mentions, fresh, from, &mut |to, kind| {
-            let then = loaded_at[to as usize];
+        each(mentions, &having, from, &mut |to, kind| {
+            let then = when(to);
             if then > at as u32 {
                 rates.add(kind, then != NOT_LOADED);
             }
@@ -137,9 +163,9 @@ fn observe(mentions: &Mentions, fresh: &Fresh<'_>, run: &[Id], rates: &mut Rates
 /// A class, less and less exactly.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Key {
-    Exact(Class),
-    Kinds(Way, u16, u16),
-    Way(Way),
+    Exact(Having, Having, Class),
+    Kinds(Having, Having, Way, u16, u16),
+    Way(Having, Having, Way),
     Steps(How, Way, u16, u16, u16),
     StepKinds(u16, u16, u16),
     Step(Way, Way),
@@ -148,10 +174,10 @@ enum Key {
 /// The classes of a mention, the coarsest first.
 fn keys(kind: Kind) -> [Key; 3] {
     match kind {
-        Kind::Direct(class) => [
-            Key::Way(class.how.way),
-            Key::Kinds(class.how.way, class.from, class.to),
-            Key::Exact(class),
+        Kind::Direct(from, to, class) => [
+            Key::Way(from, to, class.how.way),
+            Key::Kinds(from, to, class.how.way, class.from, class.to),
+            Key::Exact(from, to, class),
         ],
         Kind::Step(first, second) => [
             Key::Step(first.how.way, second.how.way),

@@ -287,3 +287,23 @@ fn a_known_file_between_is_a_step() {
     assert_eq!(references, [(1, 5, (chance * 255.0).round() as u8)]);
     assert_eq!(chance, 0.5392);
 }
+
+#[test]
+fn files_that_only_some_runs_have_are_named_too() {
+    let names: Vec<String> = (0..8)
+        .map(|number| format!("{number}.{}", if number < 5 { "map" } else { "png" }))
+        .collect();
+    let mut lists = Lists::new(8, 100);
+    // Each map names the same three pictures.
+    for map in 0..5 {
+        lists.add(map, (5..8).map(|to| (to, How::new(Way::Whole, 1))).collect());
+    }
+    let mentions = Mentions::new(&names, lists);
+    // Three of four runs have picture 5, all have 6, and none has 7.
+    let runs: [&[Id]; 4] = [&[0, 5, 6], &[1, 5, 6], &[2, 5, 6], &[3, 6]];
+    // To each of the first three runs 5 is a file that some of the others have, and it came. To the
+    // last it is one that all others have.
+    let chance = rate(3, 3, rate(3, 3, rate(3, 3, 0.1)));
+    let references: Vec<_> = learn(&mentions, 8, &runs).all().collect();
+    assert_eq!(references, [(4, 5, (chance * 255.0).round() as u8)]);
+}
