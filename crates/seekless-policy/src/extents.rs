@@ -4,7 +4,7 @@
 use seekless_device::Costs;
 
 /// A contiguous range of the archive, such as that of one entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
     /// First byte.
     pub offset: u64,

@@ -41,12 +41,29 @@ pub struct Found {
     pub is_last: bool,
 }
 
+/// What the owner of kept reads knows of their entries, and what it must hear.
+pub trait Owner {
+    /// Whether `entry` is to be kept longer than what merely came with a read.
+    fn expects(&self, entry: Id) -> bool;
+
+    /// `entry` is kept no longer, and nothing has requested it.
+    fn wasted(&mut self, entry: Id);
+
+    /// These pages of an older read are kept no longer.
+    fn freed(&mut self, found: Found);
+
+    /// The read in this slot has made room.
+    fn dropped(&mut self, slot: Slot);
+}
+
 /// A read that is kept.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Held {
     read: Extent,
     /// Bytes of its pages that are kept.
     bytes: u64,
+    /// Whether its turn to go had come once, and only what was not expected of it has gone.
+    is_spared: bool,
 }
 
 /// The most recently used reads, bounded by bytes and by number.
@@ -54,7 +71,8 @@ struct Held {
 /// - **Idea:** a read is worth keeping for the entries in it that have not been requested, and
 ///   counts as many bytes as the pages that these lie in. A request for one of them makes the read
 ///   the most recently used. From then on the file cache decides about the entry, so pages and
-///   reads without further entries are dropped at once.
+///   reads without further entries are dropped at once. When the turn of a read to go has come, it
+///   first loses only the entries that the owner does not expect, and counts as used.
 /// - **Cost per request:** O(1). An insert is O(1) for each entry and for each read that it pushes
 ///   out.
 /// - **Memory:** 12 bytes an entry of the archive and at most 44 a slot.
@@ -88,38 +106,53 @@ impl KeptReads {
     /// the archive. Returns the slot of the read, or `None` if it is not kept: it has no such
     /// entries, or their pages are more than the capacity.
     ///
-    /// An entry that an older read holds too is served from the newer read: `freed` is called with
-    /// what the older one keeps no longer. `dropped` is called with the slot of each read that
-    /// makes room, after all calls of `freed`. The returned slot may be one of these. `wasted` is
-    /// called with each entry of such a read that nothing has requested.
-    pub fn insert(
-        &mut self,
-        read: Extent,
-        unused: &[Id],
-        mut wasted: impl FnMut(Id),
-        freed: impl FnMut(Found),
-        mut dropped: impl FnMut(Slot),
-    ) -> Option<Slot> {
+    /// An entry that an older read holds too is served from the newer read: `owner` hears what the
+    /// older one keeps no longer, and what is dropped of others to make room. The returned slot may
+    /// be one that was dropped.
+    pub fn insert(&mut self, read: Extent, unused: &[Id], owner: &mut impl Owner) -> Option<Slot> {
         debug_assert!(unused.is_sorted());
         let extents = unused.iter().map(|&id| self.entries[id as usize]);
         let bytes = pieces(read, extents).map(|piece| piece.bytes).sum();
         if unused.is_empty() || bytes > self.capacity_bytes {
             return None;
         }
-        unused.iter().filter_map(|&entry| self.take(entry)).for_each(freed);
+        unused.iter().filter_map(|&entry| self.take(entry)).for_each(|found| owner.freed(found));
         let room = self.capacity_bytes - bytes;
         while self.bytes > room || self.is_full() {
             let Some(oldest) = self.order.back(ALL) else { break };
-            self.unused.iter(oldest).for_each(&mut wasted);
+            if self.spare(oldest, owner) {
+                continue;
+            }
+            self.unused.iter(oldest).for_each(|entry| owner.wasted(entry));
             self.drop_read(oldest);
-            dropped(oldest);
+            owner.dropped(oldest);
         }
         let slot = self.free_slot();
         self.bytes += bytes;
-        self.held[slot as usize] = Held { read, bytes };
+        self.held[slot as usize] = Held { read, bytes, is_spared: false };
         self.order.push_front(ALL, slot);
         unused.iter().for_each(|&entry| self.unused.push(slot, entry));
         Some(slot)
+    }
+
+    /// The turn of a read to go has come: drops the entries of it that the owner does not expect,
+    /// if it expects others. `false` if it expects none, or if the read was spared before.
+    fn spare(&mut self, slot: Slot, owner: &mut impl Owner) -> bool {
+        let is_spared = std::mem::replace(&mut self.held[slot as usize].is_spared, true);
+        if is_spared || !self.unused.iter(slot).any(|entry| owner.expects(entry)) {
+            return false;
+        }
+        let mut next = self.unused.oldest(slot);
+        while let Some(entry) = next {
+            next = self.unused.neighbours(entry).1;
+            if !owner.expects(entry) {
+                owner.wasted(entry);
+                let freed = self.let_go(entry, slot);
+                owner.freed(Found { slot, freed, is_last: false });
+            }
+        }
+        self.order.move_to_front(ALL, slot);
+        true
     }
 
     /// Changes the capacity. Reads that no longer fit go at the next insertion.
@@ -150,10 +183,7 @@ impl KeptReads {
     /// nothing.
     pub fn take(&mut self, entry: Id) -> Option<Found> {
         let slot = self.unused.queue_of(entry)?;
-        let freed = self.only_of(entry, slot);
-        self.unused.unlink(entry);
-        self.bytes -= freed.bytes;
-        self.held[slot as usize].bytes -= freed.bytes;
+        let freed = self.let_go(entry, slot);
         let is_last = self.unused.is_empty(slot);
         if is_last {
             self.drop_read(slot);
@@ -161,6 +191,15 @@ impl KeptReads {
             self.order.move_to_front(ALL, slot);
         }
         Some(Found { slot, freed, is_last })
+    }
+
+    /// Keeps `entry` no longer. Returns the pages that it had to itself in its read.
+    fn let_go(&mut self, entry: Id, slot: Slot) -> Extent {
+        let freed = self.only_of(entry, slot);
+        self.unused.unlink(entry);
+        self.bytes -= freed.bytes;
+        self.held[slot as usize].bytes -= freed.bytes;
+        freed
     }
 
     /// The kept pages that `entry` has to itself in its read.
@@ -191,7 +230,7 @@ impl KeptReads {
     fn free_slot(&mut self) -> Slot {
         self.free.pop().unwrap_or_else(|| {
             let slot = self.held.len() as Slot;
-            self.held.push(Held { read: Extent { offset: 0, bytes: 0 }, bytes: 0 });
+            self.held.push(Held::default());
             self.order.grow(slot + 1);
             self.unused.grow_queues(slot + 1);
             self.free.reserve(self.held.len()); // all may be free at once

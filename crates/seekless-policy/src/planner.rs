@@ -44,7 +44,7 @@ pub use under_way::Start;
 use crate::ahead::{Limits, around_bytes, demand, requests_are_dear, sides};
 use crate::extents::{Extent, Read, coalesce_into};
 use crate::id::Id;
-use crate::kept_reads::{Found, KeptReads, Slot};
+use crate::kept_reads::{self, Found, KeptReads, Slot};
 use crate::prediction::Prediction;
 use balance::Balance;
 use seekless_device::Costs;
@@ -154,7 +154,8 @@ pub enum Answer {
 /// What a read that has ended brought, and what the owner must do. Its lists are used again.
 #[derive(Clone, Debug, Default)]
 pub struct Ended {
-    /// What older reads keep no longer, since this read has it too.
+    /// What older reads keep no longer: this read has it too, or nothing expects it and its room
+    /// was needed.
     pub freed: Vec<Found>,
     /// Slots whose bytes are kept no longer, after `freed`.
     pub dropped: Vec<Slot>,
@@ -413,13 +414,9 @@ impl Planner {
             let others = within(entries, read).map(|number| number as Id);
             out.unused.extend(others.filter(|&id| !under_way.wants(tag, id) && !cached(id)));
         }
-        let freed = |found| out.freed.push(found);
-        let dropped = |slot| out.dropped.push(slot);
-        let wasted = |id| {
-            worth.wasted(id);
-            prediction.iter_mut().for_each(|prediction| prediction.gone_unused(id));
-        };
-        out.kept = kept.insert(read, &out.unused, wasted, freed, dropped);
+        let Ended { freed, dropped, unused, .. } = out;
+        let mut owner = Owner { worth, prediction: prediction.as_mut(), freed, dropped };
+        out.kept = kept.insert(read, unused, &mut owner);
         if out.kept.is_none() {
             self.not_kept(&out.unused);
         }
@@ -456,6 +453,37 @@ impl Planner {
     /// that hold no others.
     pub fn cancel(&mut self, unwanted: impl FnMut(Id) -> bool) {
         self.under_way.cancel(unwanted);
+    }
+}
+
+/// Keeps the planner's other parts true to what is kept of reads.
+struct Owner<'a> {
+    worth: &'a mut Worth,
+    prediction: Option<&'a mut Prediction>,
+    freed: &'a mut Vec<Found>,
+    dropped: &'a mut Vec<Slot>,
+}
+
+impl kept_reads::Owner for Owner<'_> {
+    fn expects(&self, entry: Id) -> bool {
+        self.prediction
+            .as_ref()
+            .is_some_and(|prediction| prediction.is_ahead(entry) || prediction.announces(entry))
+    }
+
+    fn wasted(&mut self, entry: Id) {
+        self.worth.wasted(entry);
+        if let Some(prediction) = &mut self.prediction {
+            prediction.gone_unused(entry);
+        }
+    }
+
+    fn freed(&mut self, found: Found) {
+        self.freed.push(found);
+    }
+
+    fn dropped(&mut self, slot: Slot) {
+        self.dropped.push(slot);
     }
 }
 

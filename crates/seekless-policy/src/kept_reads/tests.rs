@@ -2,13 +2,41 @@
 
 use super::*;
 use proptest::prelude::*;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// An owner that expects some entries, and notes what it hears.
+#[derive(Default)]
+struct Heard {
+    expected: HashSet<Id>,
+    wasted: Vec<Id>,
+    freed: Vec<Found>,
+    dropped: Vec<Slot>,
+}
+
+impl Owner for Heard {
+    fn expects(&self, entry: Id) -> bool {
+        self.expected.contains(&entry)
+    }
+
+    fn wasted(&mut self, entry: Id) {
+        self.wasted.push(entry);
+    }
+
+    fn freed(&mut self, found: Found) {
+        self.freed.push(found);
+    }
+
+    fn dropped(&mut self, slot: Slot) {
+        self.dropped.push(slot);
+    }
+}
 
 /// A read as the model knows it.
 struct Naively {
     read: Extent,
     unused: Vec<Id>,
     used_last: u64,
+    is_spared: bool,
 }
 
 /// Hash maps, a search through all reads for the oldest, and the pages of each read byte by
@@ -18,6 +46,7 @@ struct Naive {
     capacity: u64,
     clock: u64,
     held: HashMap<u64, Naively>,
+    expected: HashSet<Id>,
 }
 
 impl Naive {
@@ -33,11 +62,15 @@ impl Naive {
         while self.bytes() + bytes > self.capacity || self.held.len() >= READS_MAX as usize {
             let oldest = self.held.iter().min_by_key(|(_, held)| held.used_last);
             let oldest = *oldest.unwrap().0;
+            if self.spare(oldest, &mut lost) {
+                continue;
+            }
             self.held.remove(&oldest);
             dropped.push(oldest);
         }
         self.clock += 1;
-        let held = Naively { read, unused: unused.to_vec(), used_last: self.clock };
+        let unused = unused.to_vec();
+        let held = Naively { read, unused, used_last: self.clock, is_spared: false };
         self.held.insert(self.clock, held);
         (Some(self.clock), lost, dropped)
     }
@@ -55,6 +88,25 @@ impl Naive {
             self.held.remove(&number);
         }
         Some(Taken { number, freed, is_last })
+    }
+
+    fn spare(&mut self, number: u64, lost: &mut Vec<Taken>) -> bool {
+        let Naively { unused, is_spared, .. } = self.held.get_mut(&number).unwrap();
+        let is_first = !std::mem::replace(is_spared, true);
+        if !is_first || !unused.iter().any(|id| self.expected.contains(id)) {
+            return false;
+        }
+        let others = unused.iter().copied().filter(|id| !self.expected.contains(id));
+        let others: Vec<Id> = others.collect();
+        self.clock += 1;
+        self.held.get_mut(&number).unwrap().used_last = self.clock;
+        lost.extend(others.into_iter().map(|id| {
+            let before = self.kept(number);
+            self.held.get_mut(&number).unwrap().unused.retain(|&other| other != id);
+            let freed = before.difference(&self.kept(number)).copied().collect();
+            Taken { number, freed, is_last: false }
+        }));
+        true
     }
 
     /// The offsets of all bytes in pages of `read` that hold a byte of these entries.
@@ -95,21 +147,17 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(entries: Arc<[Extent]>, capacity: u64) -> Self {
+    fn new(entries: Arc<[Extent]>, capacity: u64, expected: HashSet<Id>) -> Self {
         let kept = KeptReads::new(entries.clone(), capacity);
-        let naive = Naive { entries, capacity, clock: 0, held: HashMap::new() };
+        let naive = Naive { entries, capacity, clock: 0, held: HashMap::new(), expected };
         Self { kept, naive, numbers: HashMap::new() }
     }
 
     fn insert(&mut self, read: Extent, unused: &[Id]) {
-        let (mut freed, mut dropped) = (Vec::new(), Vec::new());
-        let slot = self.kept.insert(
-            read,
-            unused,
-            |_| (),
-            |found| freed.push(found),
-            |slot| dropped.push(slot),
-        );
+        let expected = self.naive.expected.clone();
+        let mut heard = Heard { expected, ..Heard::default() };
+        let slot = self.kept.insert(read, unused, &mut heard);
+        let Heard { freed, dropped, .. } = heard;
         let freed: Vec<Taken> = freed.into_iter().map(|found| self.taken(found)).collect();
         let dropped: Vec<u64> =
             dropped.iter().map(|slot| self.numbers.remove(slot).unwrap()).collect();
@@ -167,9 +215,10 @@ proptest! {
         capacity in 0u64..40_000,
         steps in prop::collection::vec(
             (0u32..30, 1u32..10, any::<u16>(), 0u64..700, any::<bool>()), 0..80),
+        expected in prop::collection::hash_set(0u32..40, 0..20),
     ) {
         let entries = placed(&sizes);
-        let mut pair = Pair::new(entries.clone(), capacity);
+        let mut pair = Pair::new(entries.clone(), capacity, expected);
         for (first, count, mask, before, insert) in steps {
             let last = (first + count - 1).min(entries.len() as u32 - 1);
             let (offset, end) = (entries[first as usize].offset, entries[last as usize].end());
@@ -195,7 +244,7 @@ fn alike(count: u32, bytes: u64) -> Arc<[Extent]> {
 fn a_page_goes_with_the_last_entry_in_it() {
     let mut kept = KeptReads::new(alike(4, 3000), 12_000);
     let read = Extent { offset: 0, bytes: 12_000 };
-    kept.insert(read, &[0, 1, 3], |_| (), |_| (), |_| ()).unwrap();
+    kept.insert(read, &[0, 1, 3], &mut Heard::default()).unwrap();
     // Entry 1 lies in pages 0 and 1, entry 3 in page 2, which ends with the read.
     let page = |first: u64, bytes| Extent { offset: first * PAGE_BYTES, bytes };
     assert_eq!((kept.bytes(), kept.pieces(0).collect::<Vec<_>>()), (12_000, vec![page(0, 12_000)]));
@@ -212,7 +261,7 @@ fn empty_entries_are_kept_and_found() {
     let sizes = [(0, 0), (0, 4096), (0, 0), (0, 10), (0, 0)];
     let mut kept = KeptReads::new(placed(&sizes), 1 << 20);
     let read = Extent { offset: 0, bytes: 4106 };
-    kept.insert(read, &[0, 1, 2, 3, 4], |_| (), |_| (), |_| ()).unwrap();
+    kept.insert(read, &[0, 1, 2, 3, 4], &mut Heard::default()).unwrap();
     assert_eq!(kept.bytes(), 4106);
     let freed: Vec<u64> = [1, 3, 0, 4, 2].map(|id| kept.take(id).unwrap().freed.bytes).into();
     assert_eq!((freed.iter().sum::<u64>(), kept.bytes()), (4106, 0));
@@ -222,26 +271,42 @@ fn empty_entries_are_kept_and_found() {
 fn what_was_never_requested_is_named_when_it_goes() {
     let mut kept = KeptReads::new(alike(4, 4096), 3 * 4096);
     let read = |first: u64| Extent { offset: first * 4096, bytes: 2 * 4096 };
-    kept.insert(read(0), &[0, 1], |_| (), |_| (), |_| ());
+    let mut heard = Heard::default();
+    kept.insert(read(0), &[0, 1], &mut heard);
     kept.take(0);
-    let (mut wasted, mut dropped) = (Vec::new(), Vec::new());
-    kept.insert(read(2), &[2, 3], |_| (), |_| (), |slot| dropped.push(slot));
-    assert_eq!((&dropped[..], kept.bytes()), (&[][..], 3 * 4096), "what is left of it fits");
-    kept.insert(read(0), &[0], |entry| wasted.push(entry), |_| (), |slot| dropped.push(slot));
-    assert_eq!((wasted, dropped), (vec![1], vec![0]));
+    kept.insert(read(2), &[2, 3], &mut heard);
+    assert_eq!((&heard.dropped[..], kept.bytes()), (&[][..], 3 * 4096), "what is left of it fits");
+    kept.insert(read(0), &[0], &mut heard);
+    assert_eq!((heard.wasted, heard.dropped), (vec![1], vec![0]));
+}
+
+#[test]
+fn what_is_expected_stays_for_a_second_turn() {
+    let mut kept = KeptReads::new(alike(8, 4096), 4 * 4096);
+    let read = |first: u64| Extent { offset: first * 4096, bytes: 2 * 4096 };
+    let mut heard = Heard { expected: [1, 3].into(), ..Heard::default() };
+    kept.insert(read(0), &[0, 1], &mut heard);
+    kept.insert(read(2), &[2, 3], &mut heard);
+    kept.insert(read(4), &[4, 5], &mut heard);
+    assert_eq!((&heard.wasted[..], &heard.dropped[..]), (&[0, 2][..], &[][..]));
+    assert!(heard.freed.iter().all(|found| !found.is_last && found.freed.bytes == 4096));
+    assert!(kept.has(1) && kept.has(3) && kept.bytes() == 4 * 4096);
+    // Both were spared once, and are the oldest again.
+    kept.insert(read(6), &[6, 7], &mut heard);
+    assert_eq!((&heard.wasted[..], kept.has(1), kept.has(3)), (&[0, 2, 1, 3][..], false, false));
 }
 
 #[test]
 fn the_number_of_reads_is_bounded_too() {
     let mut kept = KeptReads::new(alike(READS_MAX + 2, 1), u64::MAX);
-    let mut dropped = Vec::new();
+    let mut heard = Heard::default();
     let slots: Vec<_> = (0..READS_MAX + 2)
         .map(|entry| {
             let read = Extent { offset: u64::from(entry), bytes: 1 };
-            kept.insert(read, &[entry], |_| (), |_| (), |slot| dropped.push(slot)).unwrap()
+            kept.insert(read, &[entry], &mut heard).unwrap()
         })
         .collect();
-    assert_eq!(dropped, slots[..2]);
+    assert_eq!(heard.dropped, slots[..2]);
     assert!(slots.iter().all(|&slot| slot < READS_MAX));
     assert!(!kept.has(1) && kept.has(2));
     assert_eq!(kept.bytes(), u64::from(READS_MAX));

@@ -13,11 +13,11 @@ use seekless_device::Costs;
 /// A whole worth.
 const WHOLE: u64 = 1024;
 
-/// A request keeps at least this worth, in case both of the device's costs are known wrongly by a
-/// factor of two.
-const LEAST: u64 = WHOLE / 4;
+/// A request keeps at least this worth, in case the device's costs are known wrongly. Five starts of
+/// 0 A.D. at 500 requests/s take 2 % longer with twice this, and on NVMe 1 % longer with half.
+const LEAST: u64 = WHOLE / 8;
 
-/// Each read changes the worth by one part in so many: from the whole to the least it takes some 27
+/// Each read changes the worth by one part in so many: from the whole to the least it takes some 41
 /// reads, a few of a start's hundreds.
 const STEP: u64 = 20;
 
@@ -68,7 +68,7 @@ mod tests {
         (0..100).for_each(|_| balance.read(200_000, &COSTS));
         assert_eq!(balance.of(300_000), 300_000);
         (0..200).for_each(|_| balance.read(500_000, &COSTS));
-        assert_eq!(balance.of(300_000), 75_000);
+        assert_eq!(balance.of(300_000), 37_500);
         // 100 MB, of 90 MB that these requests are worth: 67 small ones more, and it turns.
         (0..400).for_each(|_| balance.read(4096, &COSTS));
         assert_eq!(balance.of(300_000), 300_000);
