@@ -15,7 +15,7 @@
 //! that are worth their bytes ([`Prediction::next`]), reads them ahead within a budget, and
 //! reports what became of them. Wrong guesses shrink the budget and right ones let it grow again.
 //!
-//! **Memory.** Per file of the archive 9 bytes; per load of a recorded run about 40; per reference
+//! **Memory.** Per file of the archive 10 bytes; per load of a recorded run about 40; per reference
 //! 5. All of this is allocated with the model, whose size is bounded ([`Model`]).
 //!
 //! **Time.** A load costs O(runs) and a binary search. A new list of guesses, every few loads,
@@ -164,7 +164,7 @@ impl Prediction {
             having,
             core_confidence: 0,
             successors: Successors::new(model.runs()),
-            referred: Referred::new(model.references().clone()),
+            referred: Referred::new(model.references().clone(), entries.len()),
             rates,
             states: vec![State::New; entries.len()],
             loaded: Vec::new(),
@@ -348,11 +348,16 @@ impl Prediction {
         None
     }
 
-    /// Whether some recorded runs have `id` and others do not, and nothing says that this program
-    /// is about to load it.
+    /// Whether something would announce `id`, and has not: some recorded runs have it and others do
+    /// not, or none has it and a file names it.
     #[must_use]
     pub fn is_unlikely(&self, id: Id) -> bool {
-        self.having[id as usize] == Having::Some && self.confidence(id) == 0
+        let would_be_announced = match self.having[id as usize] {
+            Having::None => self.referred.is_named(id),
+            Having::Some => true,
+            Having::All => false,
+        };
+        would_be_announced && self.confidence(id) == 0
     }
 
     /// Whether `id` is more likely to be loaded than not.

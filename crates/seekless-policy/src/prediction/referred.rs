@@ -36,20 +36,30 @@ struct Named {
 #[derive(Clone, Debug)]
 pub(super) struct Referred {
     references: References,
+    /// Whether a file is named by another, by file.
+    is_named: Vec<bool>,
     expected: HashMap<Id, Named>,
     /// Files whose references are still to be followed, by their chances; empty between loads.
     open: BinaryHeap<(u8, Id)>,
 }
 
 impl Referred {
-    pub(super) fn new(references: References) -> Self {
-        Self { references, expected: HashMap::new(), open: BinaryHeap::new() }
+    /// Of an archive of so many files.
+    pub(super) fn new(references: References, files: usize) -> Self {
+        let mut is_named = vec![false; files];
+        references.all().for_each(|(_, to, _)| is_named[to as usize] = true);
+        Self { references, is_named, expected: HashMap::new(), open: BinaryHeap::new() }
+    }
+
+    /// Whether a file names `id`.
+    pub(super) fn is_named(&self, id: Id) -> bool {
+        self.is_named[id as usize]
     }
 
     /// The program loads `id` as its load number `at`. Says whether more is expected now. Only
     /// what `may_come` is expected.
     pub(super) fn loaded(&mut self, id: Id, at: u64, may_come: impl Fn(Id) -> bool) -> bool {
-        let Self { references, expected, open } = self;
+        let Self { references, expected, open, .. } = self;
         expected.remove(&id);
         let mut is_more = false;
         // The surest first: so each file is followed once.

@@ -223,6 +223,20 @@ fn what_only_some_runs_have_is_surer_once_a_file_names_it() {
 }
 
 #[test]
+fn what_would_have_been_announced_and_was_not_is_unlikely() {
+    let runs: [Vec<Id>; 2] = [(0..20).collect(), (0..10).collect()];
+    let named = References::new(1000, vec![(500, 600, 250)]);
+    let model = Model::train(1000, &runs).with_references(named);
+    let mut prediction = Prediction::new(model, extents(1000)).unwrap();
+    prediction.refresh(false, |_, _| true);
+    // One that all runs have, one that a file names, and one of which nothing is known.
+    assert_eq!([9, 600, 700].map(|id| prediction.is_unlikely(id)), [false, true, false]);
+    prediction.loaded(500);
+    prediction.refresh(false, |_, _| true);
+    assert!(!prediction.is_unlikely(600));
+}
+
+#[test]
 fn references_that_do_not_come_true_are_trusted_less() {
     let all: Vec<_> = (600..640).map(|to| (500, to, 250)).collect();
     let mut prediction = follow_references((0..20).collect(), &all);
