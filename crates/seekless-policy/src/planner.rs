@@ -215,7 +215,7 @@ impl Planner {
             kept,
             worth: Worth::new(count),
             prediction: None,
-            balance: Balance::default(),
+            balance: Balance::new(false),
             is_listed: false,
             planned: Vec::new(),
             entries,

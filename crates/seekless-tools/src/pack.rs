@@ -62,8 +62,8 @@ pub struct Options {
     pub exclude: Vec<String>,
     /// Whether a pack in the order of runs holds no prediction of the loads that these make.
     pub no_prediction: bool,
-    /// Whether files are not looked through for names of others, by which those that no run loads
-    /// are placed and foretold.
+    /// Whether files are not looked through for names of others, by which files that no run loads
+    /// are placed, and files that not all runs load are foretold.
     pub no_references: bool,
     /// Whether what a pack cannot hold is an error; without it, it is left out and told.
     pub strict: bool,
@@ -119,8 +119,8 @@ pub struct Summary {
     /// Bytes of the prediction that the pack holds ([`PREDICTION`]), which no other figure here but
     /// `archive_bytes` counts; 0 if it holds none.
     pub prediction_bytes: u64,
-    /// Names of files in the content of others that the prediction holds: only of files that no
-    /// run loads.
+    /// Names of files in the content of others that the prediction holds: only from and to files
+    /// that not all runs load.
     pub references: u64,
     /// Whether the pack was read back and checked.
     pub verified: bool,
@@ -158,7 +158,7 @@ pub fn pack(
 /// load nothing or `options` say otherwise.
 ///
 /// Files are looked through for names of others ([`references`](crate::references)): by these, the
-/// method `best` places files that no run loads, and the model foretells them.
+/// method `best` places files that no run loads, and the model foretells what not all runs load.
 ///
 /// # Errors
 /// As [`pack`]; a trace that cannot be read, or no such method.

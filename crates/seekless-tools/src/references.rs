@@ -5,7 +5,7 @@
 //! map names its models, a model its textures, a page its pictures. [`scan_folder`] reads the files
 //! of a folder and finds the names of others in their content. [`learn`] compares the mentions with
 //! the runs: of the files that a kind of mention names, how many did a run load afterwards? Each
-//! run is judged only on files that no other run has, as those are the ones to be foretold.
+//! run is judged by the others, and not on files that all of these have: those come anyway.
 //!
 //! Nothing here knows a format. A name counts wherever it stands: in text, between NULs, after its
 //! length, in UTF-16.

@@ -33,9 +33,9 @@ use std::process::ExitCode;
 /// --update keeps it. --no-prediction leaves it out.
 ///
 /// With --trace all files are also looked through for names of others: a map names its models, a
-/// page its pictures. How often such a name comes true is learned from the runs. Files that no run
-/// has loaded are put behind those that name them, and stores read them ahead. --no-references
-/// leaves this out.
+/// page its pictures. How often such a name comes true is learned from the runs. Stores read ahead
+/// what a loaded file names, if not all runs load it anyway. Files that no run has loaded are also
+/// put behind those that name them. --no-references leaves this out.
 ///
 /// With --update the pack is brought up to date with the folder. Only files that have changed are
 /// read and coded; all others are copied from the pack as they lie there. What stays keeps its
@@ -336,7 +336,7 @@ fn report(out: &Path, summary: &Summary) -> String {
     }
     if summary.references > 0 {
         let count = counted(summary.references, "name");
-        let _ = writeln!(text, "{count} in files that no run loads foretell other such files");
+        let _ = writeln!(text, "{count} of files stand in others and foretell them");
     }
     if let Some(example) = &order.missing_example {
         let _ = writeln!(

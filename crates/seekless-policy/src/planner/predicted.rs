@@ -14,6 +14,7 @@
 //! The constants were chosen on five starts of 0 A.D., each from an order and a model made of the
 //! other four, on volumes of 500 and 120 requests/s, `s3`, `nvme` and `t7k250`.
 
+use super::balance::Balance;
 use super::{Planner, READ_BYTES_MAX, Start, asked, within};
 use crate::ahead::requests_are_dear;
 use crate::extents::{Extent, cover, joins};
@@ -39,6 +40,7 @@ const GAP_SHARE: u64 = 4;
 impl Planner {
     /// From now on the planner reads ahead what this expects.
     pub fn set_prediction(&mut self, prediction: Option<Prediction>) {
+        self.balance = Balance::new(prediction.as_ref().is_some_and(Prediction::has_names));
         self.prediction = prediction;
         let kept = self.memory.kept_now(&self.costs, self.prediction.is_some());
         self.kept.set_capacity(kept);

@@ -52,7 +52,7 @@ pub(super) struct Arranged {
     pub(super) used: OrderUse,
     /// What the runs that the order was made of load, by number of the tree.
     pub(super) runs: Vec<Vec<Id>>,
-    /// Which files that no run loads name which, by number of the tree.
+    /// Which files name which, but for those that all runs load, by number of the tree.
     pub(super) references: References,
 }
 
