@@ -75,7 +75,7 @@ struct Held {
 ///   first loses only the entries that the owner does not expect, and counts as used.
 /// - **Cost per request:** O(1). An insert is O(1) for each entry and for each read that it pushes
 ///   out.
-/// - **Memory:** 12 bytes an entry of the archive and at most 44 a slot.
+/// - **Memory:** 12 bytes an entry of the archive and at most 52 a slot.
 #[derive(Clone, Debug)]
 pub struct KeptReads {
     entries: Arc<[Extent]>,

@@ -336,7 +336,7 @@ fn report(out: &Path, summary: &Summary) -> String {
     }
     if summary.references > 0 {
         let count = counted(summary.references, "name");
-        let _ = writeln!(text, "{count} of files stand in others and foretell them");
+        let _ = writeln!(text, "{count} of files stand in other files, which foretell them");
     }
     if let Some(example) = &order.missing_example {
         let _ = writeln!(

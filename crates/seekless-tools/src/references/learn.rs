@@ -52,6 +52,17 @@ enum Having {
     All,
 }
 
+impl Having {
+    /// Of so many runs so many have the file.
+    fn of(having: u32, runs: u32) -> Self {
+        match having {
+            0 => Self::None,
+            all if all == runs => Self::All,
+            _ => Self::Some,
+        }
+    }
+}
+
 /// How many runs there are, and how many of them have each file.
 struct Recorded {
     runs: u32,
@@ -72,21 +83,16 @@ impl Recorded {
     }
 
     fn having(&self, file: Id) -> Having {
-        self.of(self.having.get(file as usize).copied().unwrap_or(0), self.runs)
+        Having::of(self.count(file), self.runs)
     }
 
     /// The same without one of the runs, which has the file or not.
     fn having_without(&self, file: Id, has: bool) -> Having {
-        let having = self.having.get(file as usize).copied().unwrap_or(0);
-        self.of(having.saturating_sub(has.into()), self.runs - 1)
+        Having::of(self.count(file) - u32::from(has), self.runs - 1)
     }
 
-    fn of(&self, having: u32, runs: u32) -> Having {
-        match having {
-            0 => Having::None,
-            all if all == runs => Having::All,
-            _ => Having::Some,
-        }
+    fn count(&self, file: Id) -> u32 {
+        self.having.get(file as usize).copied().unwrap_or(0)
     }
 }
 
