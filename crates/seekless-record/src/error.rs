@@ -22,6 +22,8 @@ pub enum ErrorKind {
     Exists,
     /// The trace could not be written.
     Trace,
+    /// The program ran, could no longer be followed, and was killed.
+    Lost,
     /// Another call of the operating system failed.
     Io,
 }

@@ -84,8 +84,8 @@ pub struct Options {
 /// waits for all of them.
 ///
 /// # Errors
-/// See [`ErrorKind`]. The program was not executed and nothing is left behind, or it could not be
-/// followed and was killed. If only the trace could not be finished after the program ended, the
+/// See [`ErrorKind`]. The program was not executed and nothing is left behind, neither a file nor a
+/// child; but [`ErrorKind::Lost`]: it could not be followed and was killed. If only the trace could not be finished after the program ended, the
 /// result is not an error: see [`Recorded::unfinished`]. The spool is kept then.
 pub fn record(
     program: &OsStr,
@@ -138,7 +138,7 @@ pub(crate) fn recorded_by(
     let folder = spool_path.parent().unwrap_or(Path::new("."));
     let post_cache = options.post_cache.as_ref().map(|_| Follower::start(folder));
     let traced = follow(spool, settings);
-    if traced.as_ref().is_err_and(|error| error.kind() != ErrorKind::Trace) {
+    if traced.as_ref().is_err_and(|error| error.kind() != ErrorKind::Lost) {
         let _ = std::fs::remove_file(&spool_path); // nothing was followed, so the spool is empty
     }
     let mut traced = traced?;
@@ -312,7 +312,7 @@ fn trace(
         _ => tracer.run(),
     };
     let mut traced = traced.map_err(|error| {
-        Error::new(ErrorKind::Trace, "the program could no longer be waited for and was killed")
+        Error::new(ErrorKind::Lost, "the program could no longer be waited for and was killed")
             .because(error)
     })?;
     count_touches(watch, &mut traced);

@@ -140,7 +140,7 @@ fn attach(pid: i32, start: Start) -> Result<Traced> {
     let touches = Watch::start(Whose::Running(pid, &threads), sink.rows(), Arc::clone(&settings));
     let tracer = Tracer::of_running(pid, &threads, sink, settings);
     let mut traced = tracer.run_attached(&awaited).map_err(|error| {
-        Error::new(ErrorKind::Trace, "the program could no longer be followed").because(error)
+        Error::new(ErrorKind::Lost, "the program could no longer be followed").because(error)
     })?;
     count_touches(touches, &mut traced);
     Ok(traced)

@@ -5,11 +5,17 @@
 //! The helper is a grandchild whose parent has ended, in a session of its own, without this
 //! process's descriptors. So the program never waits for it, no pipe stays open for it, and no key
 //! of the terminal reaches it.
+//!
+//! Where this process itself adopts orphans, as the first process of a container does, a grandchild
+//! would become the program's child: a program that waits for its children would wait for the
+//! helper, and one that never waits would keep a zombie. There the helper is a child of the kind
+//! that wait(2) leaves out unless it is asked for with `__WCLONE` or `__WALL`, and it stays until
+//! the program's end.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::io::{self, Read, Write};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -44,7 +50,7 @@ pub enum Said {
     Released,
     /// It should not, for this reason.
     Refused(String),
-    /// The helper has ended without a word.
+    /// The helper has ended, or the time was over, without a word.
     Nothing,
 }
 
@@ -58,6 +64,24 @@ pub fn start(job: impl FnOnce(&mut Beside)) -> io::Result<Held> {
         return Err(io::Error::other("this process has several threads"));
     }
     let (reader, writer) = io::pipe()?;
+    match adopts_orphans() {
+        true => start_unwaited(writer, job)?,
+        false => start_orphan(writer, job)?,
+    }
+    Ok(Held { go: reader })
+}
+
+/// Whether orphans become children of this process, and of the program in its place: it is the
+/// first of its process namespace, or has asked for them.
+fn adopts_orphans() -> bool {
+    let mut asked: libc::c_int = 0;
+    // SAFETY: the kernel writes one int to a live one.
+    unsafe { libc::prctl(libc::PR_GET_CHILD_SUBREAPER, &raw mut asked) };
+    std::process::id() == 1 || asked != 0
+}
+
+/// Starts the helper as a grandchild whose parent ends at once.
+fn start_orphan(writer: io::PipeWriter, job: impl FnOnce(&mut Beside)) -> io::Result<()> {
     let pid = std::process::id() as i32;
     // SAFETY: this process has one thread, so that the child has all that it needs.
     match unsafe { libc::fork() } {
@@ -78,9 +102,35 @@ pub fn start(job: impl FnOnce(&mut Beside)) -> io::Result<Held> {
             while unsafe { libc::waitpid(child, &raw mut status, 0) } == -1
                 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
             {}
-            Ok(Held { go: reader })
+            Ok(())
         }
     }
+}
+
+/// Starts the helper as a child whose end sends no signal, which wait(2) leaves out.
+fn start_unwaited(writer: io::PipeWriter, job: impl FnOnce(&mut Beside)) -> io::Result<()> {
+    let pid = std::process::id() as i32;
+    const NOTHING: libc::c_long = 0; // no flag, no signal, no other stack
+    // SAFETY: a fork by its older call. This process has one thread, so that no lock of the C
+    // library is held by another, and the child has all that it needs.
+    match unsafe { libc::syscall(libc::SYS_clone, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING) } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => {
+            let _ = catch_unwind(AssertUnwindSafe(|| help_to_the_end(pid, writer, job)));
+            // SAFETY: `_exit` runs no destructor of the parent's.
+            unsafe { libc::_exit(0) }
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Helps, and then stays until the program has ended: nobody would wait for this process's end.
+fn help_to_the_end(pid: i32, writer: io::PipeWriter, job: impl FnOnce(&mut Beside)) {
+    help(pid, writer, |beside| {
+        let _ = catch_unwind(AssertUnwindSafe(|| job(beside)));
+        beside.release();
+        while !beside.has_ended(Duration::from_secs(1 << 30)) {}
+    });
 }
 
 /// Whether this process has one thread. One that was joined may take a moment to leave.
@@ -158,10 +208,7 @@ impl Beside {
     /// Waits for the program's end. Whether it has ended within the time.
     #[must_use]
     pub fn has_ended(&self, within: Duration) -> bool {
-        let mut program = [PollFd::new(&self.program, PollFlags::IN)];
-        let within =
-            Timespec { tv_sec: within.as_secs() as i64, tv_nsec: within.subsec_nanos().into() };
-        matches!(poll(&mut program, Some(&within)), Ok(ready) if ready > 0)
+        has_come(&self.program, within)
     }
 
     /// The processor time that the program and the children that it has waited for have taken so
@@ -177,6 +224,11 @@ impl Beside {
 }
 
 impl Held {
+    /// Waits until the helper has said something, or has ended, or the time is over.
+    pub fn wait_within(self, within: Duration) -> Said {
+        if has_come(&self.go, within) { self.wait() } else { Said::Nothing }
+    }
+
     /// Waits until the helper has said something, or has ended.
     pub fn wait(mut self) -> Said {
         let mut words = Vec::new();
@@ -187,6 +239,14 @@ impl Held {
             words => Said::Refused(words.into_owned()),
         }
     }
+}
+
+/// Whether there is something to read, or the other end has been closed, within the time.
+fn has_come(from: &impl AsFd, within: Duration) -> bool {
+    let within =
+        Timespec { tv_sec: within.as_secs() as i64, tv_nsec: within.subsec_nanos().into() };
+    let mut from = [PollFd::new(from, PollFlags::IN)];
+    matches!(poll(&mut from, Some(&within)), Ok(ready) if ready > 0)
 }
 
 /// Puts this process's reads behind those of others, where the disk's scheduler has an order.

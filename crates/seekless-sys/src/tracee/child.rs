@@ -1,9 +1,10 @@
 //! A child that loads a filter and becomes a program, once the tracer has attached to it.
 
-use super::wait;
+use super::{Stop, Until, resume, wait};
 use crate::inherited;
 use crate::notify::{self, Listener};
 use crate::seccomp::Filter;
+use crate::signals;
 use std::ffi::CString;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
@@ -21,7 +22,8 @@ pub enum Failure {
     Execute(io::Error),
 }
 
-/// A child that waits, attached, until [`Waiting::release`].
+/// A child that waits, attached, until [`Waiting::release`]. Dropped before that, it has ended and
+/// its end has been waited for: the caller may become the program itself, whose child it would be.
 #[derive(Debug)]
 pub struct Waiting {
     /// The child's process id.
@@ -29,6 +31,28 @@ pub struct Waiting {
     go: io::PipeWriter,
     failure: io::PipeReader,
     listener: Option<UnixStream>,
+    /// Behind the pipes: they close first.
+    unreleased: Unreleased,
+}
+
+/// The process number of a child that has not been released.
+#[derive(Debug)]
+struct Unreleased(Option<i32>);
+
+impl Drop for Unreleased {
+    fn drop(&mut self) {
+        let Some(pid) = self.0.take() else { return };
+        let _ = signals::send(pid, libc::SIGKILL);
+        loop {
+            match wait(pid) {
+                Ok((_, Stop::Exited(_) | Stop::Killed { .. })) => return,
+                // An attached child stops once more before its end.
+                Ok(_) => _ = resume(pid, Until::Event, 0),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+        }
+    }
 }
 
 /// A child on its way to exec.
@@ -75,15 +99,10 @@ pub fn spawn(
         ),
         _ => {
             drop((go_reader, failure_writer, listener_sender));
-            let waiting = Waiting { pid, go, failure, listener };
-            match attach(pid) {
-                Ok(()) => Ok(waiting),
-                Err(error) => {
-                    drop(waiting); // its pipe closes, and the child ends
-                    let _ = wait(pid);
-                    Err(Failure::Start(error))
-                }
-            }
+            let unreleased = Unreleased(Some(pid));
+            let waiting = Waiting { pid, go, failure, listener, unreleased };
+            attach(pid).map_err(Failure::Start)?;
+            Ok(waiting)
         }
     }
 }
@@ -95,6 +114,7 @@ impl Waiting {
     /// When the child is gone.
     pub fn release(mut self) -> io::Result<Released> {
         self.go.write_all(&[1])?;
+        self.unreleased.0 = None;
         Ok(Released { failure: self.failure, listener: self.listener })
     }
 }
@@ -171,7 +191,6 @@ fn report(failure: RawFd, stage: u8, error: &io::Error) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Stop;
     use super::*;
 
     fn arguments(words: &[&str]) -> Vec<CString> {
@@ -204,6 +223,15 @@ mod tests {
         let (_, outcome) = end_of(&["/nonexistent/program"]);
         let Err(Failure::Execute(error)) = outcome else { panic!("{outcome:?}") };
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_child_that_is_not_released_is_gone() {
+        let no_call = never();
+        let waiting = spawn(&arguments(&["true"]), Some(&no_call), |_| Ok(())).unwrap();
+        let pid = waiting.pid;
+        drop(waiting);
+        assert_eq!(wait(pid).unwrap_err().raw_os_error(), Some(libc::ECHILD));
     }
 
     #[test]
