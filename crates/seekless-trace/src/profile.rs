@@ -1,9 +1,10 @@
 //! A profile: what starts of one program need, learned from runs. It is a trace with a mark, so
 //! that all that reads traces reads it: `read` and `fault` rows of the first needs only, a run for
-//! each start that was learned from, the newest last. The mark is JSON in the metadata:
+//! each start that was learned from, the newest last. Arguments may be secrets, and profiles are
+//! shipped: of a run's command line only the program is kept. The mark is JSON in the metadata:
 //!
 //! ```text
-//! seekless.profile = {"version":1, "key":"python3 -c '#'",
+//! seekless.profile = {"version":2, "key":"/usr/bin/python3 -c ~5e1f",
 //!                     "runs":[{"whole":true,"cpu_ns":212000000}],
 //!                     "files":{"/usr/lib/libm.so.6":{"inode":17,"modified_ns":1700000000000}}}
 //! ```
@@ -16,7 +17,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The version of the mark that this program writes.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+/// The first one, whose keys held arguments.
+const VERSION_WITH_ARGUMENTS: u32 = 1;
 /// A larger file is no profile. A start of PyTorch takes 60 KB a run.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 /// Likewise, in rows, and in bytes that all rows cover: each page takes memory when it is read.
@@ -118,7 +121,7 @@ impl Profile {
             bytes,
         };
         let run = |(number, needs): (usize, Vec<Need>)| ProfiledRun {
-            info: metadata.runs.get(number).cloned().unwrap_or_default(),
+            info: without_arguments(metadata.runs.get(number).cloned().unwrap_or_default()),
             whole: runs.get(number).is_none_or(|mark| mark.whole),
             cpu_ns: runs.get(number).and_then(|mark| mark.cpu_ns),
             needs,
@@ -136,7 +139,7 @@ impl Profile {
     /// `out` exists and may not be replaced, or cannot be written; a need names no file.
     pub fn write(&self, out: impl Into<Destination>) -> Result<()> {
         let metadata = Metadata {
-            runs: self.runs.iter().map(|run| run.info.clone()).collect(),
+            runs: self.runs.iter().map(|run| without_arguments(run.info.clone())).collect(),
             profile: Some(self.mark()),
             ..Metadata::default()
         };
@@ -185,6 +188,10 @@ impl Profile {
     }
 }
 
+fn without_arguments(info: RunInfo) -> RunInfo {
+    RunInfo { command: info.command.into_iter().take(1).collect(), ..info }
+}
+
 fn covered_bytes(trace: &Trace) -> Result<u64> {
     trace.scan(Columns::BYTES)?.try_fold(0_u64, |sum, batch| {
         Ok(batch?.bytes().iter().fold(sum, |sum, bytes| sum.saturating_add(*bytes)))
@@ -199,6 +206,11 @@ fn mark(trace: &Trace) -> Result<Option<Mark>> {
     let mark: Mark = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
     match mark.version {
         VERSION => Ok(Some(mark)),
+        VERSION_WITH_ARGUMENTS => {
+            let program = mark.key.split(' ').next().unwrap_or_default();
+            let key = format!("{program} (learned by an earlier release)");
+            Ok(Some(Mark { key, ..mark }))
+        }
         version => {
             Err(wrong(format!("version {version}; a newer seekless wrote it, update this one")))
         }
@@ -219,7 +231,7 @@ mod tests {
         let need =
             |file, offset, time_ns, mapped| Need { file, offset, bytes: 8192, time_ns, mapped };
         let run = |whole, needs| ProfiledRun {
-            info: RunInfo { command: vec!["cat".to_owned()], ..RunInfo::default() },
+            info: RunInfo { command: vec!["/bin/cat".to_owned()], ..RunInfo::default() },
             whole,
             cpu_ns: Some(7),
             needs,
@@ -245,6 +257,28 @@ mod tests {
     }
 
     #[test]
+    fn arguments_are_not_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cat.parquet");
+        let mut profile = sample();
+        profile.runs[0].info.command.push("--token=sesame".to_owned());
+        profile.write(path.clone()).unwrap();
+        assert_eq!(Profile::read(&path).unwrap(), sample());
+        let bytes = std::fs::read(&path).unwrap();
+        assert!(!bytes.windows(6).any(|window| window == b"sesame"));
+    }
+
+    #[test]
+    fn of_an_earlier_release_the_program_is_shown() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cat.parquet");
+        let mark = r#"{"version":1,"key":"/bin/cat sesame"}"#;
+        let metadata = Metadata { profile: Some(mark.to_owned()), ..Metadata::default() };
+        Writer::create(path.clone(), metadata).unwrap().finish().unwrap();
+        assert_eq!(Profile::read(&path).unwrap().key, "/bin/cat (learned by an earlier release)");
+    }
+
+    #[test]
     fn a_trace_is_a_profile_without_identities() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.parquet");
@@ -261,7 +295,7 @@ mod tests {
     fn a_later_version_and_a_wrong_mark_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         for (name, mark, said) in [
-            ("later", r#"{"version":2}"#, "version 2"),
+            ("later", r#"{"version":3}"#, "version 3"),
             ("wrong", "17", "cannot be read"),
             ("cut", r#"{"version":1,"files":{"/a":{"inode":-1}}}"#, "cannot be read"),
         ] {

@@ -1,6 +1,13 @@
-//! Which starts need the same: those of one program with arguments of one shape. The shape keeps
-//! options and words, and leaves out names of files and numbers, which change from run to run. A
-//! script keeps its path, since it decides what is loaded more than its interpreter does.
+//! Which starts need the same: those of one program with arguments of one shape. Options and plain
+//! words count, since `git status` and `git log` need other files. What is likely to be new at each
+//! start does not: names of files, and words with digits or of irregular case, such as numbers,
+//! tokens and temporary names. A script keeps its path, since it decides what is loaded more than
+//! its interpreter does.
+//!
+//! Arguments may be secrets. So of a word that counts, a key holds a fingerprint of 16 bits: enough
+//! to tell starts apart, and too little to test a guess of a password by.
+
+mod word;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
@@ -31,19 +38,17 @@ impl Key {
         // With its links: a Python environment is a link, and decides what is loaded.
         let path = found(program).unwrap_or_else(|| PathBuf::from(program));
         let name = path.file_name().unwrap_or(program).to_string_lossy().into_owned();
-        let mut text = seekless_trace::escape_path(path.as_os_str().as_bytes());
+        let mut text = word::steady_path(&path);
         let mut script = interprets(&name);
         for argument in arguments.iter().take(WORDS_MAX) {
             let word = match argument.to_str() {
                 Some(word) if script && !word.starts_with('-') && Path::new(word).is_file() => {
                     script = false;
-                    Path::new(word).canonicalize().map_or_else(
-                        |_| word.to_owned(),
-                        |path| seekless_trace::escape_path(path.as_os_str().as_bytes()),
-                    )
+                    let path = Path::new(word).canonicalize();
+                    word::steady_path(&path.unwrap_or_else(|_| PathBuf::from(word)))
                 }
-                Some(word) => shape(word),
-                None => "*".to_owned(),
+                Some(word) => word::shape(word),
+                None => word::NEW.to_owned(),
             };
             let _ = write!(text, " {word}");
             if text.len() > BYTES_MAX {
@@ -77,7 +82,7 @@ impl Key {
     }
 }
 
-/// FNV-1a, 64 bits. A name must stay the same from one version to the next.
+/// FNV-1a, 64 bits. A name and a fingerprint must stay the same from one version to the next.
 fn sum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
         (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
@@ -87,43 +92,6 @@ fn sum(bytes: &[u8]) -> u64 {
 fn interprets(name: &str) -> bool {
     let plain = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
     INTERPRETERS.contains(&plain)
-}
-
-/// A word with what changes from run to run left out: `-o build/main.o` and `-o build/lib.o` are
-/// alike, and so are `--seed=3` and `--seed=14`. Code, as of `-c`, counts as it is.
-fn shape(word: &str) -> String {
-    if word.contains(char::is_whitespace) {
-        return word.to_owned();
-    }
-    if let (Some((option, value)), true) = (word.split_once('='), word.starts_with('-')) {
-        return format!("{option}={}", shape(value));
-    }
-    let is_path = !word.starts_with('-') && word.contains('/');
-    let name = word.rsplit('/').next().unwrap_or(word);
-    match name.rsplit_once('.') {
-        Some((stem, extension))
-            if !word.starts_with('-')
-                && !stem.is_empty()
-                && !extension.is_empty()
-                && !extension.starts_with(|letter: char| letter.is_ascii_digit()) =>
-        {
-            format!("*.{extension}")
-        }
-        _ if is_path => "*".to_owned(),
-        _ => without_numbers(word),
-    }
-}
-
-fn without_numbers(word: &str) -> String {
-    let mut shape = String::new();
-    for letter in word.chars() {
-        match letter {
-            '0'..='9' if shape.ends_with('#') => {}
-            '0'..='9' => shape.push('#'),
-            letter => shape.push(letter),
-        }
-    }
-    shape
 }
 
 /// The absolute path of the file that a program's name stands for.
@@ -156,6 +124,10 @@ mod tests {
             (["cc", "-O2", "src/a.c"], ["cc", "-O3", "lib/b.c"]),
             (["sleep", "10", ""], ["sleep", "250", ""]),
             (["play", "--seed=3", "x"], ["play", "--seed=14", "x"]),
+            (["app", "--token=hK3vx0Qz", "x"], ["app", "--token=7fjWq1aB", "x"]),
+            (["app", "--token", "tmp.qWeRtYuIoP"], ["app", "--token", "tmp.AsdFGhjKLz"]),
+            (["sh", "-c", "cat /tmp/tmp.a8"], ["sh", "-c", "cat /tmp/tmp.Xz"]),
+            (["app", "out=/tmp/x.o", ""], ["app", "out=/run/a.o", ""]),
         ];
         for (one, other) in same {
             assert_eq!(key(&one), key(&other));
@@ -169,6 +141,31 @@ mod tests {
         for (one, other) in different {
             assert_ne!(key(&one).name(), key(&other).name());
         }
+    }
+
+    #[test]
+    fn a_key_holds_no_value_of_an_argument() {
+        let secret =
+            ["--password=Sesame", "-psesame", "sesame", "https://me:sesame@host/", "a sesame b"];
+        for word in secret {
+            let key = key(&["app", word]);
+            assert!(!key.text().to_lowercase().contains("sesame"), "{}", key.text());
+        }
+        assert_eq!(
+            key(&["/bin/app", "--color=always", "-xvf"]).text(),
+            "/bin/app --color=~4ea8 -xvf"
+        );
+    }
+
+    #[test]
+    fn temporary_folders_of_scripts_do_not_count() {
+        let folder = || tempfile::Builder::new().rand_bytes(12).tempdir_in("/tmp").unwrap();
+        let started = |folder: &tempfile::TempDir| {
+            let script = folder.path().join("job.sh");
+            std::fs::write(&script, "").unwrap();
+            key(&["bash", script.to_str().unwrap()])
+        };
+        assert_eq!(started(&folder()), started(&folder()));
     }
 
     #[test]
