@@ -6,10 +6,11 @@
 //! pictures. The stand-ins alone have few. So they start as fast as the tools that they replace.
 
 use crate::stand_in;
-use seekless::sys::replace::become_program;
+use seekless::sys::replace::{become_found, become_program};
 use seekless::tools::start::become_if_cached;
 use std::env;
 use std::ffi::{CString, OsString};
+use std::io::Write as _;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -27,11 +28,34 @@ pub fn main() -> ExitCode {
     let program = verbs();
     let arguments: Vec<CString> = env::args_os().map(c_string).collect();
     let error = become_program(&c_string(program.clone().into()), &arguments);
+    if let Some(words) = wrapped(&arguments) {
+        // A launcher does not keep its program from starting.
+        let _ = writeln!(
+            std::io::stderr(),
+            "seekless: cannot start {}: {error}; the program starts without help",
+            program.display()
+        );
+        let error = become_found(words);
+        let _ = writeln!(std::io::stderr(), "seekless: {}: {error}", words[0].to_string_lossy());
+        let is_missing = error.kind() == std::io::ErrorKind::NotFound;
+        return ExitCode::from(if is_missing { 127 } else { 126 });
+    }
     eprintln!(
         "seekless: cannot start {}: {error}; install it beside seekless, it holds the other verbs",
         program.display()
     );
     ExitCode::from(2)
+}
+
+/// The program that `run` would start and its arguments, as far as that can be told without the
+/// options of `run`: all words behind `--`, or behind `run` if the first of them is no option.
+fn wrapped(arguments: &[CString]) -> Option<&[CString]> {
+    let words = arguments.get(2..).filter(|_| arguments[1].as_bytes() == b"run")?;
+    if !words.first()?.as_bytes().starts_with(b"-") {
+        return Some(words);
+    }
+    let end = words.iter().position(|word| word.as_bytes() == b"--")?;
+    words.get(end + 1..).filter(|words| !words.is_empty())
 }
 
 /// The path of the program with all verbs: beside this one, with links resolved.
@@ -45,4 +69,29 @@ fn verbs() -> PathBuf {
 /// Converts an argument or a path, which contains no NUL.
 fn c_string(word: OsString) -> CString {
     CString::new(word.into_vec()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_that_run_would_start_is_found_without_its_options() {
+        let found = |line: &str| {
+            let words: Vec<CString> =
+                line.split(' ').map(|word| CString::new(word).unwrap()).collect();
+            wrapped(&words).map(<[CString]>::len)
+        };
+        assert_eq!(found("seekless run --mount a=b -- ls -l"), Some(2));
+        assert_eq!(found("seekless run ls -l -- -a"), Some(4));
+        for line in [
+            "seekless run",
+            "seekless run --",
+            "seekless run --explain ls",
+            "seekless",
+            "seekless sim -- a",
+        ] {
+            assert_eq!(found(line), None, "{line}");
+        }
+    }
 }

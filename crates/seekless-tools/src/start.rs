@@ -31,6 +31,10 @@ use std::ffi::{CString, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How much longer than expected a program is held back for its first files.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How to start a program.
 #[derive(Clone, Debug, Default)]
@@ -78,20 +82,19 @@ struct Known {
 impl Known {
     /// The profile that the user named. It is made only if this start is to be recorded into it,
     /// and a file that is no profile is not replaced.
-    fn named(path: &Path, recording: Recording) -> Result<Self> {
+    fn named(path: &Path, recording: Recording) -> Self {
         let path = path.to_owned();
         let is_new = matches!(path.symlink_metadata(), Err(error) if error.kind() == io::ErrorKind::NotFound);
         match (is_new, recording) {
-            (true, Recording::Whole) => Ok(Self { path, ..Self::default() }),
+            (true, Recording::Whole) => Self { path, ..Self::default() },
             (true, _) => {
                 let why = format!("{}: no such profile; --record makes one", path.display());
                 let fault = Some(Error::new(ErrorKind::Missing, why));
-                Ok(Self { path, fault, ..Self::default() })
+                Self { path, fault, ..Self::default() }
             }
-            (false, _) => match (profiles::read(&path), recording) {
-                (Ok(profile), _) => Ok(Self { path, profile: Some(profile), fault: None }),
-                (Err(error), Recording::Whole) => Err(error),
-                (Err(error), _) => Ok(Self { path, profile: None, fault: Some(error) }),
+            (false, _) => match profiles::read(&path) {
+                Ok(profile) => Self { path, profile: Some(profile), fault: None },
+                Err(error) => Self { path, profile: None, fault: Some(error) },
             },
         }
     }
@@ -118,18 +121,17 @@ pub enum Outcome {
 /// Decides how to start the program `words`, with its arguments.
 ///
 /// # Errors
-/// No program is named; or the start is to be recorded into a file that is there and is no profile.
+/// No program is named.
 pub fn prepare(words: &[OsString], options: &Options) -> Result<Start> {
-    let Some((program, arguments)) = words.split_first() else {
-        return Err(Error::new(ErrorKind::Invalid, "no program to run"));
-    };
-    let key = Key::new(program, arguments);
+    let plain = Start::plain(words)?;
+    let key = &plain.key;
     let Known { path, profile, fault } = match &options.profile {
-        Some(path) => Known::named(path, options.recording)?,
-        None => Known::own(&key),
+        Some(path) => Known::named(path, options.recording),
+        None => Known::own(key),
     };
     let asked = if fault.is_some() { Recording::Never } else { options.recording };
-    let (plan, mut decision) = decide::decide(profile.as_ref(), &key, options);
+    let (plan, mut decision) = decide::decide(profile.as_ref(), key, options);
+    let program = &words[0];
     let recording = recording::now(asked, profile.as_ref(), &decision, program, &options.profile);
     decision.recording = match &fault {
         Some(_) => "none, since there is no profile to go by".to_owned(),
@@ -138,25 +140,51 @@ pub fn prepare(words: &[OsString], options: &Options) -> Result<Start> {
     decision.profile.clone_from(&path);
     let fresh_s = profile.as_ref().and_then(|it| recording::fresh_s(it, &options.profile));
     let sample_s = fresh_s.filter(|_| plan.is_settled && sample::stands_for(options));
-    let words = words.to_vec();
-    Ok(Start { words, key, path, profile, plan, recording, sample_s, decision, fault })
+    Ok(Start { path, profile, plan, recording, sample_s, decision, fault, ..plain })
 }
 
 impl Start {
+    /// A start without a look at any profile: nothing is brought in, and nothing is recorded.
+    ///
+    /// # Errors
+    /// No program is named.
+    pub fn plain(words: &[OsString]) -> Result<Self> {
+        let Some((program, arguments)) = words.split_first() else {
+            return Err(Error::new(ErrorKind::Invalid, "no program to run"));
+        };
+        Ok(Self {
+            words: words.to_vec(),
+            key: Key::new(program, arguments),
+            path: PathBuf::new(),
+            profile: None,
+            plan: Plan::default(),
+            recording: recording::Now::Nothing("since there is no profile to go by"),
+            sample_s: None,
+            decision: Decision::default(),
+            fault: None,
+        })
+    }
+
     /// Becomes the program, with a helper beside it where there is something to do. Returns only if
     /// the start was recorded whole, or the program could not be executed.
     ///
+    /// Nothing that fails before the program's execution keeps it from being started: `notice` gets
+    /// what the user should know of.
+    ///
     /// Call it while this process has one thread, and nothing open that the program must not have.
     #[must_use]
-    pub fn go(mut self) -> Outcome {
+    pub fn go(mut self, notice: impl FnOnce(Error)) -> Outcome {
         if let recording::Now::Whole(_) = self.recording {
             match recording::whole(&self.words, &self.path, &self.key) {
                 recording::Whole::Done(status, learned) => {
                     return Outcome::Recorded(status, learned);
                 }
                 recording::Whole::Failed(code, error) => return Outcome::Failed(code, error),
-                // Page faults alone are better than nothing.
-                recording::Whole::Refused => self.recording = recording::Now::touches(),
+                recording::Whole::NotBegun(error) => {
+                    error.map(notice);
+                    // Page faults alone are better than nothing.
+                    self.recording = recording::Now::touches();
+                }
             }
         }
         let words: Vec<CString> =
@@ -169,8 +197,10 @@ impl Start {
             };
         if !self.plan.reads.is_empty() || matches!(self.recording, recording::Now::Touches(_)) {
             let held = beside::start(|beside| help::help(beside, &self));
-            // Without a helper the program starts as it would without us.
-            let _ = held.map(|held| held.wait());
+            // Without a helper the program starts as it would without us, and a helper that waits
+            // for a device which does not answer is not waited for.
+            let within = Duration::from_secs_f64(2.0 * self.decision.head_start_s) + PATIENCE;
+            let _ = held.map(|held| held.wait_within(within));
         } else if let Some(fresh_s) = self.sample_s {
             // Without it the next start looks at the profile again.
             let _ = sample::keep(&self.key, &self.path, &self.plan.cached, fresh_s);

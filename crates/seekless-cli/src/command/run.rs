@@ -5,11 +5,13 @@ mod packs;
 use crate::{exit, output};
 use seekless::device::DeviceSpec;
 use seekless::device::units::{counted, format_bytes, format_duration, parse_bytes};
+use seekless::sys::signals::survive_file_size_limit;
 use seekless::tools::device::named;
-use seekless::tools::start::{Decision, Options, Outcome, Recording, Waits, prepare};
+use seekless::tools::start::{Decision, Options, Outcome, Recording, Start, Waits, prepare};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -49,9 +51,14 @@ use std::process::ExitCode;
 /// files of other users look like nobody's, and setuid programs run without their privileges.
 ///
 /// What the device charges is what `seekless probe` measured, else assumed; how many requests it
-/// serves at once is tried with the first reads of a start, once a week. --device names both. The
-/// exit status is the program's, or 125 if `run` fails, 126 if the program cannot be executed, and
-/// 127 if it is not found.
+/// serves at once is tried with the first reads of a start, once a week. --device names both.
+///
+/// Whatever fails before the program is executed (no room for a recording, a profile or pack that
+/// cannot be read, a thread that is refused) is a line on standard error, and the program starts
+/// without it. As the first process of a container, where orphans would become the program's
+/// children, the helper stays until the program's end, and is no child that wait(2) returns. The
+/// exit status is the program's, or 126 if the program cannot be executed, 127 if it is not found,
+/// and 125 if the command line of `run` is wrong or a program that was being recorded was lost.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -111,62 +118,81 @@ pub(super) fn absolute(folders: Vec<PathBuf>) -> anyhow::Result<Vec<PathBuf>> {
     Ok(absolute.collect::<Result<_, _>>()?)
 }
 
-/// Starts the program; returns only if the start was recorded whole, or failed.
+/// Starts the program; returns only if the start was recorded whole, or the program cannot run.
+/// What else fails before the program's execution is said, and the program starts without it.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let recording = match (args.record, args.no_record) {
-        (true, _) => Recording::Whole,
-        (_, true) => Recording::Never,
-        _ => Recording::Auto,
-    };
-    let overlays = match packs::overlays(&args.mount) {
-        Ok(overlays) => overlays,
-        Err(error) => return Ok(not_started(&error)),
-    };
-    let options = Options {
-        profile: args.profile,
-        within: absolute(args.within)?,
-        hidden: overlays.iter().map(|overlay| overlay.folder.clone()).collect(),
-        budget_bytes: args.budget,
-        costs: args.device.map(|device| device.costs()),
-        recording,
-    };
-    let mut start = match prepare(&args.command, &options) {
+    // A handler, which the program does not inherit.
+    let _survive = survive_file_size_limit();
+    if args.dry_run {
+        return Ok(expect(&args).unwrap_or_else(|error| not_started(&error)));
+    }
+    let overlays = packs::overlays(&args.mount).unwrap_or_else(|error| {
+        without(&error, "the packs");
+        Vec::new()
+    });
+    let options = options(&args, &overlays);
+    // A panic is a fault of ours, and has been printed.
+    let prepared = catch_unwind(AssertUnwindSafe(|| prepare(&args.command, &options)));
+    let mut start = match prepared.unwrap_or_else(|_| Start::plain(&args.command)) {
         Ok(start) => start,
         Err(error) => return Ok(not_started(&error.into())),
     };
     if let Some(fault) = start.fault.take() {
-        if args.dry_run {
-            return Ok(not_started(&fault.into()));
-        }
-        // No reason not to start the program; standard error may be closed.
-        let fault = anyhow::Error::from(fault);
-        let said = format!("seekless: {fault:#}; the program starts without help\n");
-        let _ = std::io::stderr().write_all(said.as_bytes());
-    }
-    if args.dry_run {
-        if let Err(error) = packs::check(&overlays) {
-            return Ok(not_started(&error));
-        }
-        match args.json {
-            true => output::json(&start.decision)?,
-            false => output::text(&explained(&start.decision))?,
-        }
-        return Ok(ExitCode::SUCCESS);
+        without(&fault.into(), "help");
     }
     if args.explain {
-        let text = match args.json {
-            true => serde_json::to_string(&start.decision)? + "\n",
-            false => explained(&start.decision),
-        };
-        // A closed standard error is no reason not to start the program.
-        let _ = std::io::stderr().write_all(text.as_bytes());
+        // On one line, so that it can be told from what the program writes.
+        let json = || serde_json::to_string(&start.decision).unwrap_or_default() + "\n";
+        say(&if args.json { json() } else { explained(&start.decision) });
     }
     if !overlays.is_empty()
         && let Err(error) = packs::lay(&overlays)
     {
-        return Ok(not_started(&error));
+        without(&error, "the packs");
     }
-    Ok(ended(start.go()))
+    Ok(ended(start.go(|error| without(&error.into(), "a recording"))))
+}
+
+/// Prints what is expected of a start that does not happen.
+fn expect(args: &Args) -> anyhow::Result<ExitCode> {
+    let overlays = packs::overlays(&args.mount)?;
+    let start = prepare(&args.command, &options(args, &overlays))?;
+    if let Some(fault) = start.fault {
+        return Err(fault.into());
+    }
+    packs::check(&overlays)?;
+    match args.json {
+        true => output::json(&start.decision)?,
+        false => output::text(&explained(&start.decision))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn options(args: &Args, overlays: &[packs::Overlay]) -> Options {
+    Options {
+        profile: args.profile.clone(),
+        // Without a working folder, a relative one has no files in a profile.
+        within: absolute(args.within.clone()).unwrap_or_else(|_| args.within.clone()),
+        hidden: overlays.iter().map(|overlay| overlay.folder.clone()).collect(),
+        budget_bytes: args.budget,
+        costs: args.device.as_ref().map(DeviceSpec::costs),
+        recording: match (args.record, args.no_record) {
+            (true, _) => Recording::Whole,
+            (_, true) => Recording::Never,
+            _ => Recording::Auto,
+        },
+    }
+}
+
+/// Writes to standard error. That it is closed or full is no reason not to start the program.
+fn say(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// Says why the program starts without something.
+fn without(error: &anyhow::Error, what: &str) {
+    let because: String = error.chain().skip(1).map(|cause| format!(": {cause}")).collect();
+    say(&format!("seekless: {error}{because}; the program starts without {what}\n"));
 }
 
 /// Prints the error; the code is that of `env`.
@@ -185,7 +211,7 @@ fn ended(outcome: Outcome) -> ExitCode {
                          where that pays\n",
                         format_bytes(bytes)
                     );
-                    let _ = std::io::stderr().write_all(said.as_bytes());
+                    say(&said);
                 }
                 Ok(_) => {}
                 Err(error) => _ = exit::failure(&error.into()), // the status is the program's

@@ -17,6 +17,7 @@ mod gnu_grep;
 mod gnu_wc;
 mod grep;
 mod holes;
+mod launcher;
 mod memory;
 mod mount;
 #[path = "../../../seekless-record/tests/recording/odd_programs.rs"]

@@ -44,9 +44,9 @@ pub(super) enum Now {
 }
 
 impl Now {
-    /// When a whole recording was refused.
+    /// When a whole recording could not begin.
     pub(super) fn touches() -> Self {
-        Now::Touches("page faults only: the kernel refuses to trace")
+        Now::Touches("page faults only: the program cannot be traced")
     }
 
     pub(super) fn words(self) -> String {
@@ -118,10 +118,11 @@ fn has_privileges(program: &OsStr) -> bool {
 /// How a whole recording ended.
 pub(super) enum Whole {
     Done(Status, Result<u64>),
-    /// The exit code of `env`, and the error.
+    /// The program is not there, cannot be executed, or ran and was killed: the exit code of `env`,
+    /// and the error.
     Failed(u8, Error),
-    /// The kernel does not let this process trace another; the program has not run.
-    Refused,
+    /// The program has not run. The kernel does not let this process trace another: no error.
+    NotBegun(Option<Error>),
 }
 
 /// Runs the program, records it, and adds what it needed to the profile.
@@ -131,7 +132,7 @@ pub(super) fn whole(words: &[OsString], profile: &Path, key: &Key) -> Whole {
         Ok(folder) => folder,
         Err(error) => {
             let why = "there is no temporary folder to record into";
-            return Whole::Failed(125, Error::because(Kind::Io, why, error));
+            return Whole::NotBegun(Some(Error::because(Kind::Io, why, error)));
         }
     };
     let recording = folder.path().join("run.parquet");
@@ -139,11 +140,7 @@ pub(super) fn whole(words: &[OsString], profile: &Path, key: &Key) -> Whole {
     let options = record::Options::default();
     let mut recorded = match record::record(&words[0], &words[1..], &recording, &options) {
         Ok(recorded) => recorded,
-        Err(error) if error.kind() == ErrorKind::Refused => return Whole::Refused,
-        Err(error) => {
-            let code = error.exit_code();
-            return Whole::Failed(code, Error::because(Kind::Record, "cannot run it", error));
-        }
+        Err(error) => return failed(error),
     };
     let cpu_ns = cpu_of_children_ns().saturating_sub(before_ns);
     let learned = match recorded.unfinished.take() {
@@ -160,6 +157,24 @@ pub(super) fn whole(words: &[OsString], profile: &Path, key: &Key) -> Whole {
         Ok(needed)
     });
     Whole::Done(recorded.status, needed)
+}
+
+/// What follows from an error of the recorder. Only what says that the program itself cannot run,
+/// or has run, keeps it from being started without a recording.
+fn failed(error: record::Error) -> Whole {
+    use crate::error::ErrorKind as Kind;
+    let code = error.exit_code();
+    let cannot = |error| Error::because(Kind::Record, "cannot run it", error);
+    match error.kind() {
+        ErrorKind::Refused => Whole::NotBegun(None),
+        ErrorKind::NotFound | ErrorKind::CannotExecute | ErrorKind::Lost => {
+            Whole::Failed(code, cannot(error))
+        }
+        _ => {
+            let why = "this start cannot be recorded";
+            Whole::NotBegun(Some(Error::because(Kind::Record, why, error)))
+        }
+    }
 }
 
 /// Why nothing was learned of a start. What was recorded of it is of no use to the user.
