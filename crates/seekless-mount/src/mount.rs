@@ -25,6 +25,9 @@ pub struct Options {
     /// brought into the kernel's page cache, without waiting for the program to ask for them: in
     /// the order of first need, and not far ahead of what it opens.
     pub ahead_bytes: u64,
+    /// Folders of the mount that are there even if the pack has none of these names: others are to
+    /// be mounted at them.
+    pub folders: Vec<String>,
     /// Gets the words of each read that fails; the program sees an error of the system alone.
     pub failed: Box<dyn Fn(&str) + Send + Sync>,
 }
@@ -33,7 +36,8 @@ impl Default for Options {
     /// For the user who mounts it, on an empty folder, in silence, with 256 MiB brought in ahead.
     fn default() -> Self {
         let failed = Box::new(|_: &str| ());
-        Self { all_users: false, over: false, ahead_bytes: 256 << 20, failed }
+        let folders = Vec::new();
+        Self { all_users: false, over: false, ahead_bytes: 256 << 20, folders, failed }
     }
 }
 
@@ -43,6 +47,7 @@ impl fmt::Debug for Options {
             .field("all_users", &self.all_users)
             .field("over", &self.over)
             .field("ahead_bytes", &self.ahead_bytes)
+            .field("folders", &self.folders)
             .finish_non_exhaustive()
     }
 }
@@ -67,7 +72,7 @@ pub struct Mounted {
 pub fn mount(store: Store, folder: &Path, options: Options) -> Result<Mounted> {
     check(folder, options.over)?;
     let name = store.path().display().to_string();
-    let (served, about) = served(store, options.ahead_bytes, options.failed);
+    let (served, about) = served(store, options.ahead_bytes, options.failed, &options.folders);
     let mount_options = vec![
         MountOption::RO,
         MountOption::NoSuid,
@@ -97,8 +102,9 @@ pub(crate) fn served(
     store: Store,
     ahead_bytes: u64,
     failed: Box<dyn Fn(&str) + Send + Sync>,
+    folders: &[String],
 ) -> (Served, About) {
-    let tree = Tree::new(store.index());
+    let tree = Tree::new(store.index(), folders);
     let expected = Arc::new(Expected::new(&store, &tree, ahead_bytes));
     let about = About { store: store.clone(), expected: expected.clone(), left_out: tree.left_out };
     let owner = (geteuid().as_raw(), getegid().as_raw());
@@ -116,9 +122,16 @@ pub(crate) fn configuration(mount_options: Vec<MountOption>, acl: SessionACL) ->
     config
 }
 
-pub(crate) fn check(folder: &Path, over: bool) -> Result<()> {
-    if !folder.is_dir() {
-        return Err(Error::folder(folder, "is not a folder; make it first"));
+/// Asks the kernel for the folder: whoever serves what is mounted there must be able to answer.
+fn check(folder: &Path, over: bool) -> Result<()> {
+    match folder.metadata() {
+        Err(error) if error.raw_os_error() == Some(Errno::NOTCONN.raw_os_error()) => {
+            let why = "has a mount that nobody serves any longer; unmount it first: \
+                       fusermount3 -u, or umount as root";
+            return Err(Error::folder(folder, why));
+        }
+        Ok(about) if about.is_dir() => {}
+        _ => return Err(Error::folder(folder, "is not a folder; make it first")),
     }
     let mut content = folder.read_dir().map_err(|error| Error::unreadable(folder, error))?;
     match content.next().is_some() && !over {

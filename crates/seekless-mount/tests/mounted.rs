@@ -160,6 +160,38 @@ fn what_is_read_once_is_not_asked_for_again() {
     assert_eq!(delivered(), first, "it lies in the page cache");
 }
 
+/// Programs that count links look for no more folders in a folder than its links tell.
+#[test]
+fn what_the_kernel_tells_of_folders_is_true() {
+    let many: Vec<String> = (0..5_000).map(|number| format!("many/{number}")).collect();
+    let mut files = files();
+    files.extend(many.iter().map(|name| (name.as_str(), Vec::new())));
+    let room = Room::new(&files);
+    let Some(_mounted) = room.mount(Store::open(room.pack()).unwrap(), Options::default()) else {
+        return;
+    };
+    let links = |folder: &str| room.at().join(folder).metadata().unwrap().nlink();
+    assert_eq!(["", "art", "many", "empty", "b"].map(links), [5, 3, 2, 2, 1]);
+    let listed = names(&room.at().join("many"));
+    assert_eq!(listed.len(), 5_000);
+    let folder = fs::File::open(room.at().join("many")).unwrap();
+    let mut entries = rustix::fs::Dir::read_from(&folder).unwrap();
+    let all: Vec<_> = entries.by_ref().map(|entry| entry.unwrap()).collect();
+    assert_eq!(all.len(), 5_002);
+    // From a place in the midst, as `telldir` gave it.
+    entries.seek(all[2_500].offset() as i64).unwrap();
+    let rest: Vec<_> = entries.map(|entry| entry.unwrap().file_name().to_owned()).collect();
+    assert!(rest.iter().map(|name| &**name).eq(all[2_501..].iter().map(|entry| entry.file_name())));
+    let inode = |name: &str| room.at().join("many").join(name).metadata().unwrap().ino();
+    for entry in all.iter().skip(2).step_by(777) {
+        let name = entry.file_name().to_str().unwrap();
+        assert_eq!(entry.ino(), inode(name));
+        assert_eq!(entry.file_type(), rustix::fs::FileType::RegularFile);
+    }
+    let about = rustix::fs::statvfs(room.at()).unwrap();
+    assert_eq!((about.f_bavail, about.f_ffree, about.f_namemax), (0, 0, 1024));
+}
+
 #[test]
 fn a_damaged_file_is_an_error_of_that_file_and_is_told() {
     let room = Room::new(&files());

@@ -76,11 +76,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         all_users: args.all_users,
         ahead_bytes: args.ahead.unwrap_or_else(half_of_free),
         failed: Box::new(failed),
+        ..Options::default()
     };
     let mounted = mount(store, &args.dir, options)?;
     if mounted.left_out() > 0 {
         let count = counted(mounted.left_out(), "file");
-        eprintln!("seekless: {count} left out: others have their names");
+        eprintln!("seekless: {count} left out: others have their names, or the names are too long");
     }
     let code = match args.command.split_first() {
         Some((program, words)) => {
