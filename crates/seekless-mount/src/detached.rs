@@ -64,7 +64,7 @@ impl Detached {
     pub fn serve(self, store: Store, options: Options) -> Result<Mounted> {
         let Self { fuse, mount } = self;
         let path = store.path().to_owned();
-        let (served, about) = served(store, options.ahead_bytes, options.failed, &options.folders);
+        let (served, about) = served(store, options);
         let config = configuration(Vec::new(), SessionACL::All);
         let session = Session::from_fd(served, fuse, SessionACL::All, config)
             .and_then(Session::spawn)

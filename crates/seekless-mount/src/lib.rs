@@ -21,6 +21,7 @@
 mod ahead;
 mod detached;
 mod error;
+mod held;
 mod mount;
 mod open;
 mod serve;

@@ -1,7 +1,7 @@
 //! Answers the kernel's questions about a pack.
 
 use crate::ahead::Expected;
-use crate::open::{Open, lock};
+use crate::open::{Open, Stored};
 use crate::tree::{Kind, NAME_BYTES_MAX, Node, ROOT, Tree};
 use fuser::{
     Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
@@ -178,9 +178,12 @@ impl Filesystem for Served {
     }
 
     fn open(&self, _request: &Request, inode: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
+        let Some(Node { kind: Kind::File { entry, .. }, .. }) = self.tree.get(number(inode)) else {
+            return reply.error(Errno::EISDIR);
+        };
         self.expected.opened(number(inode));
         // The kernel itself refuses to open for writing: the mount is read-only.
-        reply.opened(self.open.add(), FopenFlags::FOPEN_KEEP_CACHE);
+        reply.opened(self.open.add(*entry), FopenFlags::FOPEN_KEEP_CACHE);
     }
 
     fn read(
@@ -200,8 +203,9 @@ impl Filesystem for Served {
         };
         let wanted = offset..offset.saturating_add(u64::from(size));
         let Some(file) = self.open.get(handle) else { return reply.error(Errno::EBADF) };
-        match lock(&file).part(&self.store, *entry, *bytes, wanted) {
-            Ok(part) => reply.data(part),
+        let of = Stored { store: &self.store, entry: *entry, bytes: *bytes };
+        match self.open.part(&file, of, wanted) {
+            Ok(part) => reply.data(&part),
             Err(error) => reply.error(self.failed(&error)),
         }
     }

@@ -10,6 +10,9 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 
+/// Memory for the contents of a pack's files, as for `seekless mount`.
+const CACHE_BYTES: u64 = 128 << 20;
+
 /// A pack, and the folder in whose place the program sees its files. Both are absolute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Overlay {
@@ -122,9 +125,10 @@ fn serve(
     leave_mounts().context("cannot leave the mounted folders to the program")?;
     beside.end_with_program().context("cannot start a thread")?;
     let serving = mounts.into_iter().zip(overlays).enumerate().map(|(place, (mount, overlay))| {
-        let store = settings().predict(true).open(&overlay.pack)?;
+        let store = settings(CACHE_BYTES).predict(true).open(&overlay.pack)?;
         let options = Options {
             ahead_bytes: half_of_free(),
+            open_bytes: CACHE_BYTES / 2,
             folders: folders_in(overlay, &overlays[place + 1..]),
             ..Options::default()
         };
