@@ -25,8 +25,8 @@ pub struct Options {
     /// brought into the kernel's page cache, without waiting for the program to ask for them: in
     /// the order of first need, and not far ahead of what it opens.
     pub ahead_bytes: u64,
-    /// What open files hold of their contents takes at most so many bytes, beside the store's cache.
-    /// What is being loaded for them counts too; readers wait for room.
+    /// What open files hold of their contents takes at most so many bytes, beside the cache of the
+    /// store. What is being loaded for them counts too; readers wait for room.
     pub open_bytes: u64,
     /// Folders of the mount that are there even if the pack has none of these names: others are to
     /// be mounted at them.

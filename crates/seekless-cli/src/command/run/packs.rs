@@ -21,8 +21,8 @@ pub(super) struct Overlay {
 }
 
 impl Overlay {
-    /// Takes `PACK=DIR` apart, at the last `=`. DIR may lie in one of the folders `laid`, over which
-    /// other packs will lie by then.
+    /// Takes `PACK=DIR` apart, at the last `=`. DIR may lie in one of the folders `laid`, over
+    /// which other packs will lie by then.
     fn parse(words: &OsStr, laid: &[Self]) -> anyhow::Result<Self> {
         let bytes = words.as_bytes();
         let at = bytes.iter().rposition(|&byte| byte == b'=');
