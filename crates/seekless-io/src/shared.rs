@@ -209,7 +209,7 @@ impl Shared {
 
     /// How far a `load_many` may run ahead, in bytes.
     pub(crate) fn window_bytes(&self) -> u64 {
-        self.window_bytes.load(Ordering::Relaxed)
+        self.window_bytes.load(Ordering::Relaxed).min(self.memory.window_max())
     }
 
     fn means(&self) -> Means<'_> {

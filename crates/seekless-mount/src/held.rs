@@ -167,3 +167,95 @@ impl Contents {
         Some(buffer)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seekless_io::Store;
+    use seekless_pack::{About, Codec, PackWriter, prepare};
+    use std::cell::Cell;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    const BYTES: u64 = 1000;
+
+    /// A store of files of 1000 bytes, called by their numbers, which may have no larger ones than
+    /// this.
+    fn store(max_bytes: u64) -> (tempfile::TempDir, Store) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data.zip");
+        let mut pack = PackWriter::new(std::fs::File::create(&path).unwrap());
+        for number in 0..9_u8 {
+            let about = About::named(format!("{number}"));
+            let content = vec![number; BYTES as usize];
+            pack.add(prepare(about, content, Codec::Stored).unwrap()).unwrap();
+        }
+        pack.finish().unwrap();
+        let store = Store::builder().max_entry_bytes(max_bytes).direct(false).open(path).unwrap();
+        (folder, store)
+    }
+
+    fn load(held: &Held, store: &Store, number: u32) -> Buffer {
+        let load = || store.load(&number.to_string());
+        held.load((number, 0), (BYTES, true), load).unwrap()
+    }
+
+    #[test]
+    fn the_least_recently_used_are_let_go() {
+        let (_folder, store) = store(1 << 20);
+        let held = Held::new(3 * BYTES);
+        (0..3).for_each(|number| drop(load(&held, &store, number)));
+        assert!(held.get((0, 0)).is_some_and(|content| content[..] == [0; BYTES as usize]));
+        load(&held, &store, 3);
+        let has = || (0..4).map(|number| held.get((number, 0)).is_some()).collect::<Vec<_>>();
+        assert_eq!(has(), [true, false, true, true]);
+        held.forget((2, 0));
+        load(&held, &store, 1);
+        assert_eq!(has(), [true, true, false, true], "there was room");
+        assert_eq!(lock(&held.contents).bytes, 3 * BYTES);
+        // What does not fit is read all the same.
+        let small = Held::new(BYTES - 1);
+        assert_eq!(load(&small, &store, 5).len() as u64, BYTES);
+        assert!(small.get((5, 0)).is_none() && lock(&small.contents).loading == 0);
+    }
+
+    #[test]
+    fn who_finds_no_room_waits() {
+        let (_folder, store) = store(1 << 20);
+        let (held, is_done) = (Held::new(2 * BYTES - 1), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            let (begun, waits) = std::sync::mpsc::channel();
+            let (held, store, is_done) = (&held, &store, &is_done);
+            scope.spawn(move || {
+                let slow = || {
+                    begun.send(()).unwrap();
+                    std::thread::sleep(std::time::Duration::from_millis(50));
+                    is_done.store(true, Ordering::SeqCst);
+                    store.load("1")
+                };
+                held.load((1, 0), (BYTES, true), slow).unwrap();
+            });
+            waits.recv().unwrap();
+            let second = || {
+                assert!(is_done.load(Ordering::SeqCst), "both would take too much");
+                store.load("2")
+            };
+            held.load((2, 0), (BYTES, true), second).unwrap();
+        });
+        assert!(held.get((1, 0)).is_none() && held.get((2, 0)).is_some());
+    }
+
+    #[test]
+    fn a_load_that_lacks_memory_is_made_again_when_nothing_is_held() {
+        let ((_narrow_folder, narrow), (_folder, store)) = (store(10), store(1 << 20));
+        let (held, times) = (Held::new(3 * BYTES), Cell::new(0));
+        load(&held, &store, 1);
+        let second = || {
+            times.set(times.get() + 1);
+            if times.get() == 1 { narrow.load("2") } else { store.load("2") }
+        };
+        assert!(held.load((2, 0), (BYTES, true), second).is_ok());
+        assert!(held.get((1, 0)).is_none() && held.get((2, 0)).is_some());
+        let error = held.load((3, 0), (BYTES, true), || narrow.load("3")).unwrap_err();
+        assert_eq!((error.kind(), lock(&held.contents).loading), (ErrorKind::TooLarge, 0));
+    }
+}
