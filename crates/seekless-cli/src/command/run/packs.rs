@@ -6,7 +6,7 @@ use seekless::io::Store;
 use seekless::mount::{Detached, Options};
 use seekless::sys::beside::{self, Beside, Said};
 use seekless::sys::namespaces::{leave_mounts, own_mounts};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 
@@ -30,7 +30,7 @@ impl Overlay {
             Some(at) if at > 0 && at + 1 < bytes.len() => (&bytes[..at], &bytes[at + 1..]),
             _ => bail!("--mount {}: expected PACK=DIR", words.display()),
         };
-        let path = |bytes: &[u8]| PathBuf::from(std::ffi::OsString::from_vec(bytes.to_vec()));
+        let path = |bytes: &[u8]| PathBuf::from(OsString::from_vec(bytes.to_vec()));
         let (pack, folder) = (std::path::absolute(path(pack))?, path(folder));
         // As the kernel names it, so that the profile's names can be compared with it.
         let folder = match folder.canonicalize() {
@@ -63,7 +63,7 @@ fn in_laid(folder: &Path, laid: &[Overlay]) -> Option<PathBuf> {
 }
 
 /// The overlays that were asked for, with what can be wrong about the words and folders checked.
-pub(super) fn overlays(words: &[std::ffi::OsString]) -> anyhow::Result<Vec<Overlay>> {
+pub(super) fn overlays(words: &[OsString]) -> anyhow::Result<Vec<Overlay>> {
     let mut overlays = Vec::new();
     for words in words {
         overlays.push(Overlay::parse(words, &overlays)?);
@@ -168,7 +168,8 @@ mod tests {
         std::fs::write(root.join("m/file"), "").unwrap();
         let laid = [overlay("m")];
         let parse = |folder: &str, laid: &[Overlay]| {
-            let words = [OsStr::new("/a.zip="), root.join(folder).as_os_str()].concat();
+            let mut words = OsString::from("/a.zip=");
+            words.push(root.join(folder));
             Overlay::parse(&words, laid)
         };
         assert_eq!(parse("m/new/./deep", &laid).unwrap(), overlay("m/new/deep"));
