@@ -19,7 +19,9 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// What is brought in ahead is read so far ahead of the kernel's page cache: enough for large
 /// requests, and little enough that a file which was not expected does not wait long behind them.
+/// In a small cache it is less.
 const WINDOW_BYTES: u64 = 16 << 20;
+const WINDOW_BYTES_MIN: u64 = 1 << 20;
 
 /// Mount a pack as a read-only folder.
 ///
@@ -67,6 +69,8 @@ pub struct Args {
 
 /// Mounts, waits or runs the command, and unmounts.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    // Before Ctrl-C is no more than noted: whoever serves what is mounted there may not answer.
+    let _ = args.dir.metadata();
     let cancel = interrupt::cancel_when_interrupted()?;
     let store = settings(args.cache).predict(!args.no_prediction).open(&args.pack)?;
     if let Some(note) = store.prediction_note() {
@@ -104,7 +108,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 /// Settings of a store whose files are mounted, which has half of the memory for contents. Open
 /// files have the other half.
 pub(super) fn settings(cache_bytes: u64) -> StoreBuilder {
-    Store::builder().cache(cache_bytes / 2).window(WINDOW_BYTES).large_entries(true)
+    let window_bytes = WINDOW_BYTES.min(cache_bytes / 8).max(WINDOW_BYTES_MIN);
+    Store::builder().cache(cache_bytes / 2).window(window_bytes).large_entries(true)
 }
 
 /// What may be brought in unless the user says.

@@ -238,6 +238,34 @@ fn what_was_to_serve_a_program_ends_with_it() {
 }
 
 #[test]
+fn a_folder_whose_server_is_gone_is_said_to_be_so() {
+    let place = Overlaid::new();
+    let at = place.root.join("at");
+    fs::create_dir(&at).unwrap();
+    let words = ["mount", "data.zip", "at", "--", "sh", "-c", "kill -9 $PPID; sleep 0.1"];
+    let killed = seekless(&place.root).args(words).output().unwrap();
+    let since = Instant::now();
+    while at.metadata().is_ok() {
+        if killed.status.code().is_some() {
+            println!("skipped: FUSE is not to be had here");
+            return;
+        }
+        assert!(since.elapsed() < Duration::from_secs(20), "the folder is still served");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let refused = seekless(&place.root).args(["mount", "data.zip", "at"]).output().unwrap();
+    let unmount = ["fusermount3", "umount"].map(|program| {
+        let mut command = Command::new(program);
+        command.args(if program == "umount" { &["-l"][..] } else { &["-u", "-z"] }).arg(&at);
+        command.status().is_ok_and(|status| status.success())
+    });
+    assert!(unmount.contains(&true));
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(said.contains("nobody serves any longer"), "{said}");
+    assert_eq!(refused.status.code(), Some(2));
+}
+
+#[test]
 fn a_pack_that_cannot_be_laid_over_a_folder_is_an_error_before_the_program_starts() {
     let place = Overlaid::new();
     fs::write(place.root.join("broken.zip"), "no archive").unwrap();
