@@ -185,8 +185,8 @@ impl StoreBuilder {
 
     /// Bytes that the store may hold beyond what it keeps: reads under way, what
     /// [`Store::load_many`] runs ahead, and buffers that the program holds and the cache does not.
-    /// A load that would need more is refused with
-    /// [`TooLarge`](crate::ErrorKind::TooLarge). By default 512 MiB and twice
+    /// A load that would need more is refused with [`TooLarge`](crate::ErrorKind::TooLarge); no
+    /// window is larger than half of this. By default 512 MiB and twice
     /// [`StoreBuilder::max_entry_bytes`].
     pub fn beyond_cache(mut self, bytes: u64) -> Self {
         self.beyond_bytes = Some(bytes);

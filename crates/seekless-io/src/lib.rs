@@ -78,6 +78,7 @@ mod load_async;
 mod load_many;
 mod long_held;
 mod memory;
+mod positions;
 mod prediction;
 mod probed;
 mod ranges;

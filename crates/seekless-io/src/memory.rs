@@ -38,6 +38,7 @@ pub(crate) struct Memory {
     others: Mutex<Vec<WeakRegion>>,
     budget: Arc<Budget>,
     kept_bytes: u64,
+    beyond_bytes: u64,
     waste_max: u64,
     protect: bool,
     copied: AtomicU64,
@@ -73,6 +74,7 @@ impl Memory {
                         others,
                         budget,
                         kept_bytes,
+                        beyond_bytes,
                         waste_max,
                         protect,
                         copied,
@@ -87,6 +89,12 @@ impl Memory {
     /// What the store keeps at rest, as it was told.
     pub(crate) fn kept_bytes(&self) -> u64 {
         self.kept_bytes
+    }
+
+    /// What a list of loads may run ahead at most, in bytes, so that none of them lacks memory
+    /// while the program holds no more than a file.
+    pub(crate) fn window_max(&self) -> u64 {
+        self.beyond_bytes / 2
     }
 
     /// Memory for the content of a file.

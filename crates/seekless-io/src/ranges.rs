@@ -7,7 +7,7 @@ use crate::read_cache::ReadData;
 use crate::shared::Shared;
 use crate::sources::Item;
 use crate::{Buffer, Result, Store};
-use seekless_pack::{Chunks, data_offset};
+use seekless_pack::{Chunks, Entry, Position, data_offset};
 use seekless_policy::eviction::Id;
 use seekless_policy::extents::Extent;
 use seekless_policy::planner::READ_BYTES_MAX;
@@ -20,6 +20,12 @@ const HEADER_BYTES: u64 = 30 + 256;
 
 /// The fixed part, and name and extra fields at their longest.
 const HEADER_BYTES_MAX: u64 = 30 + 2 * 65_535;
+
+/// Content that is decoded only to get to what lies behind it is written over every so many bytes.
+const SKIPPED_BYTES: u64 = 64 << 10;
+
+/// The least that is read at once of data which is decoded as a stream.
+const STREAM_BYTES_MIN: u64 = 32 << 10;
 
 impl Store {
     /// The bytes `range` of the file called `name`. As with `pread`, a range that reaches past the
@@ -34,13 +40,17 @@ impl Store {
     /// - A deflated entry of over 4 MiB in a pack that Seekless made: the chunks of 1 MiB that hold
     ///   the range are read and decoded ([`Chunks`]), and their CRCs checked. The last of them is
     ///   kept, so that small ranges that follow one another read and decode each chunk once.
-    /// - Any other compressed entry: a [`Store::load`] of all of it, of which the range is a part,
-    ///   since decoding begins at the start. It is cached like any load; a file over half of the
-    ///   cache is not, and so is decoded again for each range.
+    /// - Any other compressed entry that the cache can keep ([`Store::kept_file_bytes`]): a
+    ///   [`Store::load`] of all of it, of which the range is a part.
+    /// - A larger one: it is decoded from the nearest place before the range at which the store can
+    ///   go on, in memory for the range alone. Such places are where the last range ended, and of
+    ///   deflated data points at some distance, which all together take an eighth of the cache at
+    ///   most. So ranges that follow one another cost what they hold, and the first one elsewhere
+    ///   what lies before it. The CRC is checked when a range reaches the end of the content.
     ///
     /// # Errors
     /// As [`Store::load`]; the limit of [`max_entry_bytes`](crate::StoreBuilder::max_entry_bytes)
-    /// holds for the range, and for all of an entry that is decoded from its start.
+    /// holds for the range, and for an entry that is loaded for it.
     pub fn read_range(&self, name: &str, range: Range<u64>) -> Result<Buffer> {
         let id = self.find(name)?;
         let shared = self.shared();
@@ -50,13 +60,15 @@ impl Store {
             return Ok(whole.part(range));
         }
         let chunks = shared.sources.chunks(id);
-        if chunks.is_none() && !shared.sources.is_stored(id) {
+        let is_coded = chunks.is_none() && !shared.sources.is_stored(id);
+        if is_coded && shared.sources.bytes(id) <= shared.kept_file_bytes() {
             return Ok(self.load(name)?.part(range));
         }
         let (bytes, limit) = (range.end - range.start, shared.max_entry_bytes);
         match (bytes, chunks) {
             (0, _) => shared.copied(id, &[]),
             _ if bytes > limit => Err(Error::too_large(&shared.sources.at(id), bytes, limit)),
+            (_, None) if is_coded => shared.read_stream(id, range),
             (_, None) => shared.read_range(id, range),
             (_, Some(chunks)) => shared.read_chunks(id, &chunks, range),
         }
@@ -198,11 +210,82 @@ impl Shared {
 }
 
 impl Shared {
+    /// Decodes a part of a coded entry, which is not empty, from the nearest place before it.
+    fn read_stream(&self, id: Id, range: Range<u64>) -> Result<Buffer> {
+        let Item::Packed { archive, entry, name } = self.sources.item(id) else {
+            return Err(Error::abandoned(&self.sources.at(id)));
+        };
+        let corrupt = |error| Error::corrupt(&archive.path, error);
+        let data = self.content_offset(id)?;
+        let mut position = match self.positions.nearest(id, range.start) {
+            Some(position) => position,
+            None => Position::start(&entry, name).map_err(corrupt)?,
+        };
+        let no_memory = |error| Error::no_memory(&self.sources.at(id), &error);
+        let bytes = (range.end - range.start) as usize;
+        let mut content = self.memory.content(bytes, false).map_err(no_memory)?;
+        let mut skipped = vec![0; SKIPPED_BYTES.min(range.start - position.content()) as usize];
+        let spacing = self.positions.spacing(entry.bytes);
+        let begun = position.data();
+        while position.content() < range.end {
+            let extent = next_data(&entry, &position, range.end);
+            let extent = Extent { offset: data + extent.offset, ..extent };
+            let read = match extent.bytes {
+                0 => None, // all has been read
+                _ => Some(self.fetched(id, extent)?),
+            };
+            let mut rest = match &read {
+                None => &[][..],
+                Some(read) => {
+                    let found = read.range(extent).map_err(|found| {
+                        let before = extent.offset - self.sources.extents[id as usize].offset;
+                        Error::truncated(&self.sources.at(id), before + found)
+                    });
+                    &read.bytes()[found?]
+                }
+            };
+            while position.content() < range.end {
+                let at = position.content();
+                let to_point = spacing - at % spacing;
+                let out = match at.checked_sub(range.start) {
+                    Some(within) => &mut content[within as usize..],
+                    None => {
+                        let bytes = (range.start - at).min(skipped.len() as u64);
+                        &mut skipped[..bytes as usize]
+                    }
+                };
+                let room = to_point.min(out.len() as u64) as usize;
+                let step = position.step(&entry, name, rest, &mut out[..room]).map_err(corrupt)?;
+                rest = &rest[step.taken..];
+                if step.made > 0 && position.content() % spacing == 0 {
+                    self.positions.add_point(id, &position);
+                }
+                if (step.taken, step.made) == (0, 0) {
+                    break;
+                }
+            }
+        }
+        self.count_range(range.end - range.start, position.data() - begun);
+        self.positions.set_last(id, position);
+        Ok(Buffer::new(content.freeze(self.memory.protects())))
+    }
+
     /// A buffer of its own with these bytes, which are of entry `id`.
     fn copied(&self, id: Id, bytes: &[u8]) -> Result<Buffer> {
         let copy = self.memory.copy_of(bytes, false);
         copy.map_err(|error| Error::no_memory(&self.sources.at(id), &error))
     }
+}
+
+/// The data to be read next, in bytes from the beginning of the entry's data, to decode up to byte
+/// `end` of the content: about as much as that needs. Empty once all has been used.
+fn next_data(entry: &Entry, position: &Position, end: u64) -> Extent {
+    let rest = entry.coded_bytes.saturating_sub(position.data());
+    let content = u128::from(end - position.content());
+    let share = content * u128::from(entry.coded_bytes) / u128::from(entry.bytes.max(1));
+    let wanted = u64::try_from(share + share / 16).unwrap_or(u64::MAX);
+    let bytes = wanted.clamp(STREAM_BYTES_MIN, READ_BYTES_MAX).min(rest);
+    Extent { offset: position.data(), bytes }
 }
 
 /// Where the data of entries begins, as far as it has been looked up.

@@ -11,6 +11,7 @@ use crate::hints::Hints;
 use crate::load_async::Reply;
 use crate::lock;
 use crate::memory::{Memory, MemoryBytes};
+use crate::positions::Positions;
 use crate::ranges::{ContentOffsets, LastChunk};
 use crate::recording::Recorder;
 use crate::sources::Sources;
@@ -19,6 +20,7 @@ use crate::statistics::Statistics;
 use crate::stream::{Means, Stream};
 use seekless_device::Nanos;
 use seekless_engine::{Completion, Engine};
+use seekless_policy::cache::Config;
 use seekless_policy::eviction::landlord::Hint;
 use seekless_policy::eviction::{Id, Request};
 use std::collections::HashMap;
@@ -47,6 +49,7 @@ pub(crate) struct Shared {
     pub(crate) recorder: Recorder,
     pub(crate) content_offsets: ContentOffsets,
     pub(crate) last_chunk: LastChunk,
+    pub(crate) positions: Positions,
     state: Mutex<State>,
     /// Large reads under way, by tag.
     large: Mutex<HashMap<u64, Large>>,
@@ -84,6 +87,7 @@ impl Shared {
         let hints = Hints::new(sources.extents.len());
         let window_bytes = AtomicU64::new(state.planner.window_bytes());
         let last_chunk = LastChunk::of(memory.kept_bytes());
+        let positions = Positions::of(memory.kept_bytes());
         Self {
             sources,
             engine,
@@ -96,6 +100,7 @@ impl Shared {
             recorder: Recorder::new(),
             content_offsets: ContentOffsets::default(),
             last_chunk,
+            positions,
             state: Mutex::new(state),
             large: Mutex::default(),
             jobs,
@@ -158,7 +163,8 @@ impl Shared {
         // eviction no thread logs.
         let mut stopped = self.hits.stop(&self.sources);
         state.drain_stopped(&mut stopped, |id| self.file_request(id));
-        state.share_memory(&self.slots, &mut stopped, &mut released);
+        let beside_bytes = self.positions.bytes();
+        state.share_memory(beside_bytes, &self.slots, &mut stopped, &mut released);
         if self.memory.is_wasteful() {
             state.evict_one(&self.slots, &mut stopped, &mut released);
         }
@@ -195,9 +201,15 @@ impl Shared {
         None
     }
 
+    /// The largest file that the cache keeps now, in bytes.
+    pub(crate) fn kept_file_bytes(&self) -> u64 {
+        let files_bytes = lock(&self.state).planner.files_bytes();
+        Config::files(files_bytes).bypass_above.unwrap_or(u64::MAX)
+    }
+
     /// How far a `load_many` may run ahead, in bytes.
     pub(crate) fn window_bytes(&self) -> u64 {
-        self.window_bytes.load(Ordering::Relaxed)
+        self.window_bytes.load(Ordering::Relaxed).min(self.memory.window_max())
     }
 
     fn means(&self) -> Means<'_> {

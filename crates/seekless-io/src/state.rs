@@ -237,14 +237,15 @@ impl State {
     }
 
     /// The cache of files takes its share of the memory, which what is known of the device may have
-    /// changed. Hits stand still.
+    /// changed, less what lies beside it. Hits stand still.
     pub(crate) fn share_memory(
         &mut self,
+        beside_bytes: u64,
         slots: &Slots,
         hits: &mut Stopped<'_>,
         released: &mut Released,
     ) {
-        let bytes = self.planner.files_bytes();
+        let bytes = self.planner.files_bytes().saturating_sub(beside_bytes);
         if self.cache.config().capacity != bytes {
             self.cache.set_config(Config::files(bytes), &mut self.commands);
             self.obey(slots, released, |victim| hits.forget(victim));

@@ -103,6 +103,13 @@ impl Store {
         self.shared.sources.len()
     }
 
+    /// The largest file that the cache keeps, in bytes: half of what it has for content. It changes
+    /// with what is known of the device.
+    #[must_use]
+    pub fn kept_file_bytes(&self) -> u64 {
+        self.shared.kept_file_bytes()
+    }
+
     /// Whether nothing can be loaded.
     #[must_use]
     pub fn is_empty(&self) -> bool {

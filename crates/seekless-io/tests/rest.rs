@@ -82,6 +82,7 @@ fn a_cache_of_64_mib_adds_at_most_72_mib_at_rest() {
             .output()
             .unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && text.contains("loaded"), "{text}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && text.contains("loaded"), "{text}{said}");
     }
 }

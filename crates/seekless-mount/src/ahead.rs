@@ -6,7 +6,7 @@
 //! the list. So a program that does something else costs no more than that, and one that starts
 //! late finds the beginning.
 
-use crate::open::{WHOLE_BYTES, lock};
+use crate::open::lock;
 use crate::serve::inode;
 use crate::tree::{Kind, Tree};
 use fuser::Notifier;
@@ -63,8 +63,9 @@ struct Progress {
 }
 
 impl Expected {
-    /// The first of the usual files that hold `budget` bytes together.
-    pub(crate) fn new(store: &Store, tree: &Tree, budget: u64) -> Self {
+    /// The first of the usual files that hold `budget` bytes together. Those over `whole_bytes` are
+    /// not among them.
+    pub(crate) fn new(store: &Store, tree: &Tree, budget: u64, whole_bytes: u64) -> Self {
         let (mut files, mut places, mut end) = (Vec::new(), HashMap::new(), 0);
         let usual = if budget > 0 { store.usual() } else { Vec::new() };
         for name in usual {
@@ -73,7 +74,7 @@ impl Expected {
                 continue;
             };
             // Of a larger file parts are read.
-            if !(1..=WHOLE_BYTES).contains(bytes) || places.contains_key(&number) {
+            if !(1..=whole_bytes).contains(bytes) || places.contains_key(&number) {
                 continue;
             }
             if end + bytes > budget {

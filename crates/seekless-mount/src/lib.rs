@@ -19,13 +19,14 @@
 #![forbid(unsafe_code)]
 
 mod ahead;
-mod attach;
+mod detached;
 mod error;
+mod held;
 mod mount;
 mod open;
 mod serve;
 mod tree;
 
-pub use attach::{Attached, attach};
+pub use detached::Detached;
 pub use error::{Error, ErrorKind, Result};
 pub use mount::{Mounted, Options, mount};

@@ -25,15 +25,24 @@ pub struct Options {
     /// brought into the kernel's page cache, without waiting for the program to ask for them: in
     /// the order of first need, and not far ahead of what it opens.
     pub ahead_bytes: u64,
+    /// What open files hold of their contents takes at most so many bytes, beside the cache of the
+    /// store. What is being loaded for them counts too; readers wait for room.
+    pub open_bytes: u64,
+    /// Folders of the mount that are there even if the pack has none of these names: others are to
+    /// be mounted at them.
+    pub folders: Vec<String>,
     /// Gets the words of each read that fails; the program sees an error of the system alone.
     pub failed: Box<dyn Fn(&str) + Send + Sync>,
 }
 
 impl Default for Options {
-    /// For the user who mounts it, on an empty folder, in silence, with 256 MiB brought in ahead.
+    /// For the user who mounts it, on an empty folder, in silence, with 256 MiB brought in ahead,
+    /// and 64 MiB held of open files.
     fn default() -> Self {
         let failed = Box::new(|_: &str| ());
-        Self { all_users: false, over: false, ahead_bytes: 256 << 20, failed }
+        let folders = Vec::new();
+        let (ahead_bytes, open_bytes) = (256 << 20, 64 << 20);
+        Self { all_users: false, over: false, ahead_bytes, open_bytes, folders, failed }
     }
 }
 
@@ -43,6 +52,8 @@ impl fmt::Debug for Options {
             .field("all_users", &self.all_users)
             .field("over", &self.over)
             .field("ahead_bytes", &self.ahead_bytes)
+            .field("open_bytes", &self.open_bytes)
+            .field("folders", &self.folders)
             .finish_non_exhaustive()
     }
 }
@@ -67,7 +78,7 @@ pub struct Mounted {
 pub fn mount(store: Store, folder: &Path, options: Options) -> Result<Mounted> {
     check(folder, options.over)?;
     let name = store.path().display().to_string();
-    let (served, about) = served(store, options.ahead_bytes, options.failed);
+    let (all_users, (served, about)) = (options.all_users, served(store, options));
     let mount_options = vec![
         MountOption::RO,
         MountOption::NoSuid,
@@ -77,7 +88,7 @@ pub fn mount(store: Store, folder: &Path, options: Options) -> Result<Mounted> {
         MountOption::FSName(name.replace([',', '\\'], "_")),
         MountOption::Subtype("seekless".to_owned()),
     ];
-    let acl = if options.all_users { SessionACL::All } else { SessionACL::Owner };
+    let acl = if all_users { SessionACL::All } else { SessionACL::Owner };
     let session = Session::new(served, folder, &configuration(mount_options, acl))
         .and_then(Session::spawn)
         .map_err(|error| Error::system("mount the pack at", folder, error))?;
@@ -93,16 +104,13 @@ pub(crate) struct About {
 }
 
 /// What answers the kernel.
-pub(crate) fn served(
-    store: Store,
-    ahead_bytes: u64,
-    failed: Box<dyn Fn(&str) + Send + Sync>,
-) -> (Served, About) {
-    let tree = Tree::new(store.index());
-    let expected = Arc::new(Expected::new(&store, &tree, ahead_bytes));
+pub(crate) fn served(store: Store, options: Options) -> (Served, About) {
+    let Options { ahead_bytes, open_bytes, folders, failed, .. } = options;
+    let (tree, open) = (Tree::new(store.index(), &folders), Open::new(open_bytes));
+    let expected = Expected::new(&store, &tree, ahead_bytes, open.whole_bytes());
+    let expected = Arc::new(expected);
     let about = About { store: store.clone(), expected: expected.clone(), left_out: tree.left_out };
     let owner = (geteuid().as_raw(), getegid().as_raw());
-    let open = Open::default();
     (Served { tree, owner, failed, open, expected, opens_folders: false, store }, about)
 }
 
@@ -116,9 +124,16 @@ pub(crate) fn configuration(mount_options: Vec<MountOption>, acl: SessionACL) ->
     config
 }
 
-pub(crate) fn check(folder: &Path, over: bool) -> Result<()> {
-    if !folder.is_dir() {
-        return Err(Error::folder(folder, "is not a folder; make it first"));
+/// Asks the kernel for the folder: whoever serves what is mounted there must be able to answer.
+fn check(folder: &Path, over: bool) -> Result<()> {
+    match folder.metadata() {
+        Err(error) if error.raw_os_error() == Some(Errno::NOTCONN.raw_os_error()) => {
+            let why = "has a mount that nobody serves any longer; unmount it first: \
+                       fusermount3 -u, or umount as root";
+            return Err(Error::folder(folder, why));
+        }
+        Ok(about) if about.is_dir() => {}
+        _ => return Err(Error::folder(folder, "is not a folder; make it first")),
     }
     let mut content = folder.read_dir().map_err(|error| Error::unreadable(folder, error))?;
     match content.next().is_some() && !over {

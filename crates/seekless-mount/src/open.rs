@@ -1,44 +1,55 @@
 //! Files that are open, and what is held of each, beside the store's cache: a program reads a file
 //! in pieces of 128 KiB, and all of them are served by one load. What is held outlives the cache:
 //! of a mapped file some pages are asked for much later, and reading it again would cost twice as
-//! many bytes (measured on imports of Python packages whose files do not all fit the cache).
+//! many bytes (measured on imports of Python packages whose files do not all fit the cache). But it
+//! is bounded: of many open files the least recently used are let go, and read again.
 //!
-//! A file that a store can keep is loaded whole. Of a larger one the parts that were read last are
-//! held: so a file larger than memory can be read, and its other parts are neither read nor
-//! decoded. Parts of a stored file are not checked, since its checksum is of all of it.
+//! A file that is small for that room is loaded whole. Of a larger one the parts that were read
+//! last are held: so a file larger than memory can be read, and its other parts are neither read
+//! nor decoded; only those of one long stream are decoded from a place before them. The same goes
+//! for a file that was let go while it was open. Parts of a stored file are not checked, since its
+//! checksum is of all of it; of a stream it is checked at its end.
 //!
 //! Parts of smaller files do not pay: for the same imports they took more requests and bytes than
 //! whole files did, since these are read ahead with others.
 
+use crate::held::Held;
 use fuser::FileHandle;
 use seekless_io::{Buffer, Result, Store};
 use seekless_pack::Method;
 use std::collections::HashMap;
-use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::ops::{Deref, Range};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A part begins at a multiple of this, or of the length of a chunk if that is more.
+/// A part begins at a multiple of this, or of the length of a chunk if that is more; in a small
+/// room of less.
 const UNIT_BYTES: u64 = 1 << 20;
+const UNIT_BYTES_MIN: u64 = 128 << 10;
 
 /// A part that continues the last one is twice as long, up to so many units.
 const UNITS_MAX: u64 = 4;
 
-/// Files up to this length are loaded whole: a cache of the usual 64 MiB keeps them.
-pub(crate) const WHOLE_BYTES: u64 = 32 << 20;
+/// Files up to this length are loaded whole, if the room for open files is twice as large.
+const WHOLE_BYTES: u64 = 32 << 20;
 
 /// Parts that are held of a file: a library is read at two places in turn, code and data.
 const PARTS: usize = 2;
 
 /// All files that are open.
-#[derive(Default)]
 pub(crate) struct Open {
-    next: AtomicU64,
-    files: Mutex<HashMap<u64, File>>,
+    files: Mutex<Files>,
+    held: Held,
 }
 
-/// An open file. Its readers wait for each other.
-pub(crate) type File = Arc<Mutex<Content>>;
+#[derive(Default)]
+struct Files {
+    last_handle: u64,
+    entries: HashMap<u64, u32>,
+    by_entry: HashMap<u32, (usize, File)>,
+}
+
+/// An open file, by however many handles. Its readers wait for each other.
+pub(crate) type File = Arc<Mutex<Reading>>;
 
 /// How a file is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,29 +59,191 @@ enum Way {
     Parts(u64),
 }
 
-/// What is held of an open file.
+/// How an open file has been read so far.
 #[derive(Default)]
-pub(crate) struct Content {
-    whole: Option<Buffer>,
+pub(crate) struct Reading {
     /// How it is read, once that was looked up.
     way: Option<Way>,
-    /// The newest last.
-    parts: Vec<(Range<u64>, Buffer)>,
+    /// Whether all of it was held once.
+    was_whole: bool,
+    /// Parts that may be held, the newest last.
+    parts: Vec<Range<u64>>,
+}
+
+/// What a program asked for.
+pub(crate) struct Part {
+    content: Buffer,
+    range: Range<usize>,
+}
+
+impl Deref for Part {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.content[self.range.clone()]
+    }
+}
+
+/// A file of a store.
+#[derive(Clone, Copy)]
+pub(crate) struct Stored<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) entry: u32,
+    pub(crate) bytes: u64,
 }
 
 impl Open {
-    pub(crate) fn add(&self) -> FileHandle {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        lock(&self.files).insert(number, File::default());
-        FileHandle(number)
+    /// What is held of all files takes at most so many bytes.
+    pub(crate) fn new(room_bytes: u64) -> Self {
+        Self { files: Mutex::default(), held: Held::new(room_bytes) }
+    }
+
+    /// Files up to this length are loaded whole.
+    pub(crate) fn whole_bytes(&self) -> u64 {
+        WHOLE_BYTES.min(self.held.room_bytes() / 2)
+    }
+
+    pub(crate) fn add(&self, entry: u32) -> FileHandle {
+        let mut files = lock(&self.files);
+        files.last_handle += 1;
+        let handle = files.last_handle;
+        files.entries.insert(handle, entry);
+        files.by_entry.entry(entry).or_default().0 += 1;
+        FileHandle(handle)
     }
 
     pub(crate) fn get(&self, handle: FileHandle) -> Option<File> {
-        lock(&self.files).get(&handle.0).cloned()
+        let files = lock(&self.files);
+        let entry = files.entries.get(&handle.0)?;
+        files.by_entry.get(entry).map(|(_, file)| file.clone())
     }
 
     pub(crate) fn remove(&self, handle: FileHandle) {
-        lock(&self.files).remove(&handle.0);
+        let closed = lock(&self.files).remove(handle.0);
+        let Some((entry, file)) = closed else { return };
+        let parts = std::mem::take(&mut lock(&file).parts);
+        let starts = parts.iter().map(|part| part.start).chain([0]);
+        starts.for_each(|start| self.held.forget((entry, start)));
+    }
+
+    /// The bytes `wanted` of an open file; of those that lie beyond its end, none.
+    pub(crate) fn part(&self, file: &File, of: Stored<'_>, wanted: Range<u64>) -> Result<Part> {
+        let wanted = wanted.start.min(of.bytes)..wanted.end.min(of.bytes);
+        let mut reading = lock(file);
+        let way = *reading.way.get_or_insert_with(|| self.way(of));
+        let (content, begin) = match way {
+            Way::Parts(unit) => self.in_parts(&mut reading, of, unit, &wanted)?,
+            Way::Whole => self.whole(&mut reading, of, &wanted)?,
+        };
+        // A loose file may have become shorter.
+        let within = |at: u64| ((at - begin) as usize).min(content.len());
+        let range = within(wanted.start)..within(wanted.end);
+        Ok(Part { content, range })
+    }
+
+    /// All of a file, and where that begins.
+    fn whole(
+        &self,
+        reading: &mut Reading,
+        of: Stored<'_>,
+        wanted: &Range<u64>,
+    ) -> Result<(Buffer, u64)> {
+        let key = (of.entry, 0);
+        if let Some(content) = self.held.get(key) {
+            return Ok((content, 0));
+        }
+        // It was let go: there are too many open files to hold whole ones.
+        if reading.was_whole
+            && !of.is_kept()
+            && let Some(Way::Parts(unit)) = self.parts(of)
+        {
+            reading.way = Some(Way::Parts(unit));
+            return self.in_parts(reading, of, unit, wanted);
+        }
+        reading.was_whole = true;
+        let load = || of.store.load(of.name());
+        Ok((self.held.load(key, (of.bytes, true), load)?, 0))
+    }
+
+    /// A part that holds `wanted`, and where it begins.
+    fn in_parts(
+        &self,
+        reading: &mut Reading,
+        of: Stored<'_>,
+        unit: u64,
+        wanted: &Range<u64>,
+    ) -> Result<(Buffer, u64)> {
+        let parts = &mut reading.parts;
+        let found =
+            parts.iter().position(|part| part.start <= wanted.start && wanted.end <= part.end);
+        let range = match found {
+            Some(at) => parts.remove(at),
+            None => {
+                let units = (self.held.room_bytes() / 4 / unit).clamp(1, UNITS_MAX);
+                next_range(parts.last(), (unit, units), of.bytes, wanted)
+            }
+        };
+        let key = (of.entry, range.start);
+        let content = match self.held.get(key).filter(|_| found.is_some()) {
+            Some(content) => content,
+            None => {
+                let read = || of.store.read_range(of.name(), range.clone());
+                // Else the store has all of it, and a part would keep that in memory.
+                let holds = !of.is_kept();
+                self.held.load(key, (range.end - range.start, holds), read)?
+            }
+        };
+        parts.retain(|part| part.start != range.start);
+        parts.push(range.clone());
+        if parts.len() > PARTS {
+            let oldest = parts.remove(0);
+            self.held.forget((of.entry, oldest.start));
+        }
+        Ok((content, range.start))
+    }
+
+    /// In parts, if a file is large, and if parts of it can be read by themselves.
+    fn way(&self, of: Stored<'_>) -> Way {
+        match of.bytes <= self.whole_bytes() || of.is_kept() {
+            true => Way::Whole,
+            false => self.parts(of).unwrap_or(Way::Whole),
+        }
+    }
+
+    /// The parts in which a file can be read.
+    fn parts(&self, of: Stored<'_>) -> Option<Way> {
+        let about = of.store.index().entry(of.entry);
+        let unit = UNIT_BYTES.min(self.held.room_bytes() / 4).max(UNIT_BYTES_MIN);
+        let unit = match about.method {
+            Method::Other(_) => return None,
+            _ => match of.store.index().chunks(of.entry) {
+                Some(chunks) => unit.max(chunks.chunk_bytes()),
+                None => unit,
+            },
+        };
+        (of.bytes > unit).then_some(Way::Parts(unit))
+    }
+}
+
+impl Files {
+    /// A handle is closed. If it was the last one of its file: that.
+    fn remove(&mut self, handle: u64) -> Option<(u32, File)> {
+        let entry = self.entries.remove(&handle)?;
+        let (handles, _) = self.by_entry.get_mut(&entry)?;
+        *handles -= 1;
+        let is_last = *handles == 0;
+        is_last.then(|| self.by_entry.remove(&entry).map(|(_, file)| (entry, file)))?
+    }
+}
+
+impl<'a> Stored<'a> {
+    fn name(&self) -> &'a str {
+        self.store.index().name(self.entry)
+    }
+
+    /// Whether the store's cache keeps such a file.
+    fn is_kept(&self) -> bool {
+        self.bytes <= self.store.kept_file_bytes()
     }
 }
 
@@ -78,85 +251,23 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Content {
-    /// The bytes `wanted` of an entry of so many bytes; of those that lie beyond its end, none.
-    pub(crate) fn part(
-        &mut self,
-        store: &Store,
-        entry: u32,
-        bytes: u64,
-        wanted: Range<u64>,
-    ) -> Result<&[u8]> {
-        let wanted = wanted.start.min(bytes)..wanted.end.min(bytes);
-        let (held, begin) = match *self.way.get_or_insert_with(|| way(store, entry)) {
-            Way::Parts(unit) => self.held(store, entry, unit, bytes, &wanted)?,
-            Way::Whole => (self.whole(store, entry)?, 0),
-        };
-        // A loose file may have become shorter.
-        let within = |at: u64| ((at - begin) as usize).min(held.len());
-        Ok(&held[within(wanted.start)..within(wanted.end)])
-    }
-
-    fn whole(&mut self, store: &Store, entry: u32) -> Result<&Buffer> {
-        match &mut self.whole {
-            Some(whole) => Ok(whole),
-            whole => Ok(whole.insert(store.load(store.index().name(entry))?)),
-        }
-    }
-
-    /// A part that holds `wanted`, and where it begins.
-    fn held(
-        &mut self,
-        store: &Store,
-        entry: u32,
-        unit: u64,
-        bytes: u64,
-        wanted: &Range<u64>,
-    ) -> Result<(&Buffer, u64)> {
-        let holds =
-            |(part, _): &(Range<u64>, _)| part.start <= wanted.start && wanted.end <= part.end;
-        let found = self.parts.iter().position(holds);
-        let at = match found {
-            Some(at) => at,
-            None => {
-                let last = self.parts.last().map(|(range, _)| range);
-                let range = next_range(last, unit, bytes, wanted);
-                let content = store.read_range(store.index().name(entry), range.clone())?;
-                if self.parts.len() == PARTS {
-                    self.parts.remove(0);
-                }
-                self.parts.push((range, content));
-                self.parts.len() - 1
-            }
-        };
-        let (range, content) = &self.parts[at];
-        Ok((content, range.start))
-    }
-}
-
 /// Which part of a file of so many bytes to read for `wanted`: longer than the last one if it
 /// continues that.
-fn next_range(last: Option<&Range<u64>>, unit: u64, bytes: u64, wanted: &Range<u64>) -> Range<u64> {
+fn next_range(
+    last: Option<&Range<u64>>,
+    (unit, units_max): (u64, u64),
+    bytes: u64,
+    wanted: &Range<u64>,
+) -> Range<u64> {
     let start = wanted.start / unit * unit;
     let length = match last {
         Some(last) if last.contains(&start) || last.end == start => {
-            (2 * (last.end - last.start)).min(UNITS_MAX * unit)
+            (2 * (last.end - last.start)).min(units_max * unit)
         }
         _ => unit,
     };
     let end = start.saturating_add(length).max(wanted.end.next_multiple_of(unit));
     start..end.min(bytes)
-}
-
-/// In parts, if an entry is large, and if parts of it can be read by themselves.
-fn way(store: &Store, entry: u32) -> Way {
-    let about = store.index().entry(entry);
-    match store.index().chunks(entry) {
-        _ if about.bytes <= WHOLE_BYTES => Way::Whole,
-        _ if about.method == Method::Stored => Way::Parts(UNIT_BYTES),
-        Some(chunks) => Way::Parts(UNIT_BYTES.max(chunks.content(0).end)),
-        None => Way::Whole,
-    }
 }
 
 #[cfg(test)]
@@ -168,7 +279,7 @@ mod tests {
         let mib = |from: u64, to: u64| (from << 20)..(to << 20);
         let bytes = (20 << 20) + 7;
         let after = |last: Option<Range<u64>>, at: Range<u64>| {
-            next_range(last.as_ref(), UNIT_BYTES, bytes, &at)
+            next_range(last.as_ref(), (UNIT_BYTES, UNITS_MAX), bytes, &at)
         };
         assert_eq!(after(None, (5 << 19)..(6 << 19)), mib(2, 3));
         assert_eq!(after(Some(mib(2, 3)), mib(3, 4)), mib(3, 5));

@@ -1,8 +1,8 @@
 //! Answers the kernel's questions about a pack.
 
 use crate::ahead::Expected;
-use crate::open::{Open, lock};
-use crate::tree::{Kind, Node, ROOT, Tree};
+use crate::open::{Open, Stored};
+use crate::tree::{Kind, NAME_BYTES_MAX, Node, ROOT, Tree};
 use fuser::{
     Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
     KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyDirectoryPlus,
@@ -53,6 +53,12 @@ impl Served {
             Kind::File { bytes, .. } => (FileType::RegularFile, bytes, 0o644),
             Kind::Link { bytes, .. } => (FileType::Symlink, bytes, 0o777),
         };
+        // Programs that count links look for no more folders than these in a folder: its name, its
+        // `.`, and the `..` of each folder in it.
+        let nlink = match &node.kind {
+            Kind::Folder(children) => u32::try_from(children.folders + 2).unwrap_or(1),
+            Kind::File { .. } | Kind::Link { .. } => 1,
+        };
         FileAttr {
             ino: inode(number),
             size,
@@ -64,7 +70,7 @@ impl Served {
             kind,
             // The mount is read-only whatever this says.
             perm: node.mode.unwrap_or(usual),
-            nlink: if kind == FileType::Directory { 2 } else { 1 },
+            nlink,
             uid: self.owner.0,
             gid: self.owner.1,
             rdev: 0,
@@ -83,14 +89,20 @@ impl Served {
     }
 
     /// The entries of a folder from place `from` on: the place after each, its name and number.
-    fn entries(&self, folder: usize, from: u64) -> Option<Vec<(u64, &str, usize)>> {
+    /// Takes as long for each place, since a large folder is listed in thousands of calls.
+    fn entries(
+        &self,
+        folder: usize,
+        from: u64,
+    ) -> Option<impl Iterator<Item = (u64, &str, usize)>> {
         let node = self.tree.get(folder)?;
         let Kind::Folder(children) = &node.kind else { return None };
         let own = [(".", folder), ("..", node.parent)];
-        let children = children.iter().map(|(name, &number)| (&**name, number));
-        let all = own.into_iter().chain(children).zip(1..);
-        let rest = all.skip(usize::try_from(from).unwrap_or(usize::MAX));
-        Some(rest.map(|((name, number), place)| (place, name, number)).collect())
+        let first = usize::try_from(from).unwrap_or(usize::MAX);
+        let children = children.after(first.saturating_sub(own.len()));
+        let rest = own.into_iter().skip(first).chain(children);
+        let places = from.saturating_add(1)..;
+        Some(rest.zip(places).map(|((name, number), place)| (place, name, number)))
     }
 }
 
@@ -166,9 +178,12 @@ impl Filesystem for Served {
     }
 
     fn open(&self, _request: &Request, inode: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
+        let Some(Node { kind: Kind::File { entry, .. }, .. }) = self.tree.get(number(inode)) else {
+            return reply.error(Errno::EISDIR);
+        };
         self.expected.opened(number(inode));
         // The kernel itself refuses to open for writing: the mount is read-only.
-        reply.opened(self.open.add(), FopenFlags::FOPEN_KEEP_CACHE);
+        reply.opened(self.open.add(*entry), FopenFlags::FOPEN_KEEP_CACHE);
     }
 
     fn read(
@@ -188,8 +203,9 @@ impl Filesystem for Served {
         };
         let wanted = offset..offset.saturating_add(u64::from(size));
         let Some(file) = self.open.get(handle) else { return reply.error(Errno::EBADF) };
-        match lock(&file).part(&self.store, *entry, *bytes, wanted) {
-            Ok(part) => reply.data(part),
+        let of = Stored { store: &self.store, entry: *entry, bytes: *bytes };
+        match self.open.part(&file, of, wanted) {
+            Ok(part) => reply.data(&part),
             Err(error) => reply.error(self.failed(&error)),
         }
     }
@@ -252,6 +268,6 @@ impl Filesystem for Served {
     fn statfs(&self, _request: &Request, _inode: INodeNo, reply: ReplyStatfs) {
         let blocks = self.tree.bytes.div_ceil(u64::from(BLOCK_BYTES));
         let files = (self.tree.len() - ROOT) as u64;
-        reply.statfs(blocks, 0, 0, files, 0, BLOCK_BYTES, 255, BLOCK_BYTES);
+        reply.statfs(blocks, 0, 0, files, 0, BLOCK_BYTES, NAME_BYTES_MAX as u32, BLOCK_BYTES);
     }
 }

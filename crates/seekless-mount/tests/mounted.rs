@@ -146,6 +146,97 @@ fn of_a_very_large_file_parts_are_loaded() {
     assert!(fs::read(room.at().join("stored")).unwrap() == noise);
 }
 
+/// Some letters, which are not those of other files.
+fn letters(number: usize, bytes: usize) -> Vec<u8> {
+    let word = |at: usize| (at + number).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+    (0..bytes).map(|at| b'a' + (word(at / 2) as u8 & 15)).collect()
+}
+
+/// A program may keep more files open than there is memory for their contents.
+#[test]
+fn what_open_files_hold_is_bounded_and_read_again() {
+    const BYTES: usize = 3_000_000;
+    let names: Vec<String> = (0..64).map(|number| format!("{number}")).collect();
+    // Some take less room than the others, or are stored.
+    let bytes = |number: usize| match number % 8 {
+        6 => BYTES / 4,
+        _ => BYTES,
+    };
+    let content = |number: usize| match number % 8 {
+        7 => (0..BYTES).map(|at| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as u8).collect(),
+        _ => letters(number, bytes(number)),
+    };
+    let files: Vec<(&str, Vec<u8>)> =
+        names.iter().enumerate().map(|(number, name)| (name.as_str(), content(number))).collect();
+    let room = Room::new(&files);
+    let builder = Store::builder().cache(4 << 20).window(4 << 20).beyond_cache(16 << 20);
+    let store = builder.direct(false).open(room.pack()).unwrap();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let failed = {
+        let told = told.clone();
+        Box::new(move |words: &str| told.lock().unwrap().push(words.to_owned()))
+    };
+    let options = Options { open_bytes: 4 << 20, failed, ..Options::default() };
+    let Some(_mounted) = room.mount(store.clone(), options) else { return };
+    let open: Vec<_> =
+        names.iter().map(|name| fs::File::open(room.at().join(name)).unwrap()).collect();
+    // In no order that readahead foresees, and by several threads.
+    std::thread::scope(|scope| {
+        for thread in 0..3 {
+            let (open, files, store, told) = (&open, &files, &store, &told);
+            scope.spawn(move || {
+                for step in 0..256 {
+                    let number = (step * 29 + thread * 7) % 64;
+                    let at = (step * 379_721 + thread * 1_111_111) % (bytes(number) - 4096);
+                    let mut part = [0; 4096];
+                    let read = open[number].read_exact_at(&mut part, at as u64);
+                    assert!(read.is_ok(), "{number} at {at}: {read:?} {:?}", told.lock().unwrap());
+                    assert!(part[..] == files[number].1[at..at + 4096], "{number} at {at}");
+                    let held = store.statistics().held_bytes;
+                    assert!(held <= (8 + 8) << 20, "{held} bytes");
+                }
+            });
+        }
+    });
+}
+
+/// As other tools deflate it: without a table of chunks that can be inflated alone.
+fn without_chunks(pack: &Path) {
+    let mut archive = fs::read(pack).unwrap();
+    let is_table =
+        |at: &usize| archive[*at..].starts_with(b"SK") && archive[at + 4..].starts_with(&[1, 20]);
+    let at = (0..archive.len() - 6).rev().find(is_table).unwrap();
+    archive[at + 4] = 99; // a version that nobody knows
+    fs::write(pack, archive).unwrap();
+}
+
+#[test]
+fn a_part_of_a_large_deflated_file_takes_little_memory() {
+    const BYTES: usize = 300_000_000;
+    let content = |at: usize| (at >> 20) as u8 ^ (at as u8 & 7);
+    let room = Room::new(&[("large", (0..BYTES).map(content).collect())]);
+    without_chunks(&room.pack());
+    let builder = Store::builder().cache(4 << 20).beyond_cache(8 << 20);
+    let store = builder.direct(false).open(room.pack()).unwrap();
+    assert!(store.index().chunks(store.index().find("large").unwrap()).is_none());
+    let options = Options { open_bytes: 4 << 20, ..Options::default() };
+    let Some(_mounted) = room.mount(store.clone(), options) else { return };
+    let file = fs::File::open(room.at().join("large")).unwrap();
+    for start in [BYTES / 2, 10, BYTES - 10, BYTES / 3] {
+        let mut part = [0; 10];
+        file.read_exact_at(&mut part, start as u64).unwrap();
+        assert!((start..start + 10).map(content).eq(part), "at {start}");
+        let held = store.statistics().held_bytes;
+        assert!(held <= 8 << 20, "{held} bytes");
+    }
+    let (mut part, mut at) = (vec![0; 1 << 20], 0);
+    while at < BYTES {
+        let bytes = file.read_at(&mut part, at as u64).unwrap();
+        assert!(bytes > 0 && (at..at + bytes).map(content).eq(part[..bytes].iter().copied()));
+        at += bytes;
+    }
+}
+
 #[test]
 fn what_is_read_once_is_not_asked_for_again() {
     let room = Room::new(&files());
@@ -158,6 +249,38 @@ fn what_is_read_once_is_not_asked_for_again() {
     assert!(first >= 12_000_000, "{first}");
     assert_eq!(read(), 12_000_000);
     assert_eq!(delivered(), first, "it lies in the page cache");
+}
+
+/// Programs that count links look for no more folders in a folder than its links tell.
+#[test]
+fn what_the_kernel_tells_of_folders_is_true() {
+    let many: Vec<String> = (0..5_000).map(|number| format!("many/{number}")).collect();
+    let mut files = files();
+    files.extend(many.iter().map(|name| (name.as_str(), Vec::new())));
+    let room = Room::new(&files);
+    let Some(_mounted) = room.mount(Store::open(room.pack()).unwrap(), Options::default()) else {
+        return;
+    };
+    let links = |folder: &str| room.at().join(folder).metadata().unwrap().nlink();
+    assert_eq!(["", "art", "many", "empty", "b"].map(links), [5, 3, 2, 2, 1]);
+    let listed = names(&room.at().join("many"));
+    assert_eq!(listed.len(), 5_000);
+    let folder = fs::File::open(room.at().join("many")).unwrap();
+    let mut entries = rustix::fs::Dir::read_from(&folder).unwrap();
+    let all: Vec<_> = entries.by_ref().map(|entry| entry.unwrap()).collect();
+    assert_eq!(all.len(), 5_002);
+    // From a place in the midst, as `telldir` gave it.
+    entries.seek(all[2_500].offset()).unwrap();
+    let rest: Vec<_> = entries.map(|entry| entry.unwrap().file_name().to_owned()).collect();
+    assert!(rest.iter().map(|name| &**name).eq(all[2_501..].iter().map(|entry| entry.file_name())));
+    let inode = |name: &str| room.at().join("many").join(name).metadata().unwrap().ino();
+    for entry in all.iter().skip(2).step_by(777) {
+        let name = entry.file_name().to_str().unwrap();
+        assert_eq!(entry.ino(), inode(name));
+        assert_eq!(entry.file_type(), rustix::fs::FileType::RegularFile);
+    }
+    let about = rustix::fs::statvfs(room.at()).unwrap();
+    assert_eq!((about.f_bavail, about.f_ffree, about.f_namemax), (0, 0, 1024));
 }
 
 #[test]

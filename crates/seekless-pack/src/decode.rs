@@ -130,6 +130,12 @@ pub fn data_offset(entry: &Entry, name: &str, head: &[u8]) -> Result<u64> {
 pub(crate) fn data_start(entry: &Entry, name: &str, extent: &[u8]) -> Result<usize> {
     let header = Local::parse(extent).ok_or_else(|| no_header(entry, name, extent))?;
     header.check(entry, name)?;
+    check_readable(entry, name)?;
+    Ok(header.data)
+}
+
+/// Checks that the content can be read here.
+fn check_readable(entry: &Entry, name: &str) -> Result<()> {
     if entry.is_encrypted() {
         let why = "it is encrypted; decrypt the archive and repack it";
         return Err(Error::of(entry, name, ErrorKind::Encrypted, why));
@@ -141,7 +147,18 @@ pub(crate) fn data_start(entry: &Entry, name: &str, extent: &[u8]) -> Result<usi
         );
         return Err(Error::of(entry, name, ErrorKind::Method, why));
     }
-    Ok(header.data)
+    Ok(())
+}
+
+/// Checks that the content is coded, and can be read here.
+pub(crate) fn check_coded(entry: &Entry, name: &str) -> Result<()> {
+    match entry.method {
+        Method::Stored => {
+            let why = "it is stored: there is nothing to decode";
+            Err(Error::of(entry, name, ErrorKind::Method, why))
+        }
+        _ => check_readable(entry, name),
+    }
 }
 
 /// What the local header says of the entry.

@@ -13,14 +13,17 @@
 //! the program's end.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Where the helper keeps its end of the pipe: behind the standard streams.
-const GO: RawFd = 3;
+/// The descriptors below this are the standard streams.
+const STREAMS_END: RawFd = 3;
 
 /// What the helper writes to let the program start.
 const RELEASED: &str = "released";
@@ -34,6 +37,7 @@ pub struct Beside {
     program: OwnedFd,
     pid: i32,
     go: Option<io::PipeWriter>,
+    has_told: Arc<AtomicBool>,
 }
 
 /// The program's view of the helper, before the program starts.
@@ -60,13 +64,22 @@ pub enum Said {
 /// # Errors
 /// This process has several threads, or there can be no more processes.
 pub fn start(job: impl FnOnce(&mut Beside)) -> io::Result<Held> {
+    start_with(&[], job)
+}
+
+/// As [`start`], but the helper keeps the descriptors `kept`, which `job` owns there. None of them
+/// may be a standard stream.
+///
+/// # Errors
+/// As [`start`].
+pub fn start_with(kept: &[RawFd], job: impl FnOnce(&mut Beside)) -> io::Result<Held> {
     if !is_alone()? {
         return Err(io::Error::other("this process has several threads"));
     }
     let (reader, writer) = io::pipe()?;
     match adopts_orphans() {
-        true => start_unwaited(writer, job)?,
-        false => start_orphan(writer, job)?,
+        true => start_unwaited(writer, kept, job)?,
+        false => start_orphan(writer, kept, job)?,
     }
     Ok(Held { go: reader })
 }
@@ -81,7 +94,11 @@ fn adopts_orphans() -> bool {
 }
 
 /// Starts the helper as a grandchild whose parent ends at once.
-fn start_orphan(writer: io::PipeWriter, job: impl FnOnce(&mut Beside)) -> io::Result<()> {
+fn start_orphan(
+    writer: io::PipeWriter,
+    kept: &[RawFd],
+    job: impl FnOnce(&mut Beside),
+) -> io::Result<()> {
     let pid = std::process::id() as i32;
     // SAFETY: this process has one thread, so that the child has all that it needs.
     match unsafe { libc::fork() } {
@@ -89,7 +106,7 @@ fn start_orphan(writer: io::PipeWriter, job: impl FnOnce(&mut Beside)) -> io::Re
         0 => {
             // SAFETY: as above; `_exit` runs no destructor of the parent's.
             if unsafe { libc::fork() } == 0 {
-                let _ = catch_unwind(AssertUnwindSafe(|| help(pid, writer, job)));
+                let _ = catch_unwind(AssertUnwindSafe(|| help(pid, writer, kept, job)));
             }
             // SAFETY: ends this process without what the parent has left to do.
             unsafe { libc::_exit(0) }
@@ -108,7 +125,11 @@ fn start_orphan(writer: io::PipeWriter, job: impl FnOnce(&mut Beside)) -> io::Re
 }
 
 /// Starts the helper as a child whose end sends no signal, which wait(2) leaves out.
-fn start_unwaited(writer: io::PipeWriter, job: impl FnOnce(&mut Beside)) -> io::Result<()> {
+fn start_unwaited(
+    writer: io::PipeWriter,
+    kept: &[RawFd],
+    job: impl FnOnce(&mut Beside),
+) -> io::Result<()> {
     let pid = std::process::id() as i32;
     const NOTHING: libc::c_long = 0; // no flag, no signal, no other stack
     // SAFETY: a fork by its older call. This process has one thread, so that no lock of the C
@@ -116,7 +137,7 @@ fn start_unwaited(writer: io::PipeWriter, job: impl FnOnce(&mut Beside)) -> io::
     match unsafe { libc::syscall(libc::SYS_clone, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING) } {
         -1 => Err(io::Error::last_os_error()),
         0 => {
-            let _ = catch_unwind(AssertUnwindSafe(|| help_to_the_end(pid, writer, job)));
+            let _ = catch_unwind(AssertUnwindSafe(|| help_to_the_end(pid, writer, kept, job)));
             // SAFETY: `_exit` runs no destructor of the parent's.
             unsafe { libc::_exit(0) }
         }
@@ -125,8 +146,13 @@ fn start_unwaited(writer: io::PipeWriter, job: impl FnOnce(&mut Beside)) -> io::
 }
 
 /// Helps, and then stays until the program has ended: nobody would wait for this process's end.
-fn help_to_the_end(pid: i32, writer: io::PipeWriter, job: impl FnOnce(&mut Beside)) {
-    help(pid, writer, |beside| {
+fn help_to_the_end(
+    pid: i32,
+    writer: io::PipeWriter,
+    kept: &[RawFd],
+    job: impl FnOnce(&mut Beside),
+) {
+    help(pid, writer, kept, |beside| {
         let _ = catch_unwind(AssertUnwindSafe(|| job(beside)));
         beside.release();
         while !beside.has_ended(Duration::from_secs(1 << 30)) {}
@@ -144,38 +170,53 @@ fn is_alone() -> io::Result<bool> {
     Ok(false)
 }
 
-fn help(pid: i32, writer: io::PipeWriter, job: impl FnOnce(&mut Beside)) {
-    let from = writer.as_raw_fd();
-    std::mem::forget(writer); // its descriptor is closed below
-    // SAFETY: calls on descriptors of this process, whose other owners are never dropped: the
-    // process ends by `_exit`.
+fn help(pid: i32, writer: io::PipeWriter, kept: &[RawFd], job: impl FnOnce(&mut Beside)) {
+    let from = writer.into_raw_fd();
+    // SAFETY: calls on descriptors of this process. Those that are closed have owners that are
+    // never dropped: the process ends by `_exit`.
     let go = unsafe {
         libc::setsid();
-        if from != GO && libc::dup3(from, GO, libc::O_CLOEXEC) == -1 {
+        let go = libc::fcntl(from, libc::F_DUPFD_CLOEXEC, STREAMS_END);
+        if go == -1 {
             return;
         }
         let null = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC);
-        (0..3).for_each(|stream| _ = libc::dup2(null, stream));
-        close_from(GO + 1);
-        OwnedFd::from_raw_fd(GO)
+        (0..STREAMS_END).for_each(|stream| _ = libc::dup2(null, stream));
+        close_all_but(kept, go);
+        OwnedFd::from_raw_fd(go)
     };
     let _ = std::env::set_current_dir("/"); // else the program's folder could not be unmounted
     let Some(Ok(program)) = Pid::from_raw(pid).map(|pid| pidfd_open(pid, PidfdFlags::empty()))
     else {
         return;
     };
-    job(&mut Beside { program, pid, go: Some(go.into()) });
+    job(&mut Beside { program, pid, go: Some(go.into()), has_told: Arc::default() });
 }
 
-/// Closes all descriptors from a number on.
-fn close_from(first: RawFd) {
+/// Closes all descriptors but the standard streams, `kept` and `go`.
+fn close_all_but(kept: &[RawFd], go: RawFd) {
+    let mut stay = [kept, &[go]].concat();
+    stay.sort_unstable();
+    let mut first = STREAMS_END;
+    for fd in stay.into_iter().filter(|&fd| fd >= STREAMS_END) {
+        close_range(first, fd - 1);
+        first = fd + 1;
+    }
+    close_range(first, RawFd::MAX);
+}
+
+/// Closes the descriptors from `first` to `last`, if there are any.
+fn close_range(first: RawFd, last: RawFd) {
+    if first > last {
+        return;
+    }
     // SAFETY: three numbers; see `help` for what is closed.
-    let closed = unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, 0) };
+    let closed = unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
     if closed == -1 {
         let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
         let numbers: Vec<RawFd> =
             open.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-        for fd in numbers.into_iter().filter(|fd| *fd >= first) {
+        for fd in numbers.into_iter().filter(|fd| (first..=last).contains(fd)) {
             // SAFETY: as above.
             unsafe { libc::close(fd) };
         }
@@ -199,7 +240,27 @@ impl Beside {
         self.tell(why);
     }
 
+    /// Has a thread end this process if the program ends before the helper has let it start:
+    /// whatever the helper waits for, nobody needs it.
+    ///
+    /// # Errors
+    /// There can be no more threads or descriptors.
+    pub fn end_with_program(&self) -> io::Result<()> {
+        let (program, has_told) = (self.program.try_clone()?, self.has_told.clone());
+        let watch = move || {
+            let mut program = [PollFd::new(&program, PollFlags::IN)];
+            while matches!(poll(&mut program, None), Err(Errno::INTR)) {}
+            if !has_told.load(Ordering::SeqCst) {
+                // SAFETY: ends this process, which has nothing to put in order.
+                unsafe { libc::_exit(1) }
+            }
+        };
+        std::thread::Builder::new().name("seekless-watch".to_owned()).spawn(watch)?;
+        Ok(())
+    }
+
     fn tell(&mut self, words: &str) {
+        self.has_told.store(true, Ordering::SeqCst);
         if let Some(mut go) = self.go.take() {
             let _ = go.write_all(words.as_bytes());
         }

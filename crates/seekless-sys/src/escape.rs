@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 /// `bytes` with every byte but printable ASCII as `\ooo`, and backslashes too. Blanks stay.
+#[cfg_attr(not(feature = "outputs"), allow(dead_code, reason = "journals have it"))]
 pub(crate) fn escaped(bytes: &OsStr) -> String {
     let mut text = String::with_capacity(bytes.len());
     for &byte in bytes.as_bytes() {

@@ -107,6 +107,7 @@ pub mod memory;
 pub mod mounts;
 pub mod namespaces;
 pub mod notify;
+#[cfg(feature = "outputs")]
 pub mod output;
 pub mod page_faults;
 mod perf;
@@ -119,6 +120,7 @@ mod seekable;
 pub mod signals;
 pub mod tracee;
 mod tracepoint;
+#[cfg(feature = "outputs")]
 pub mod undo;
 pub mod urgent;
 pub mod usage;

@@ -3,11 +3,10 @@
 
 use crate::tracee::{self, Stop};
 use rustix::io::Errno;
-use rustix::mount::{MountPropagationFlags, UnmountFlags, mount_change, unmount};
+use rustix::mount::{MountPropagationFlags, mount_change};
 use rustix::process::{getegid, geteuid};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 use std::io;
-use std::path::Path;
 
 /// Gives this process mounts of its own: what it mounts from now on, only it and its children see.
 /// What others mount it still sees.
@@ -58,14 +57,13 @@ pub fn own_mounts_work() -> io::Result<()> {
     }
 }
 
-/// Leaves the mounts of [`own_mounts`] to others: this process no longer sees what is mounted at
-/// `folders`, and does not keep it. It goes when the last process that sees it has ended.
+/// Leaves the mounts of [`own_mounts`] to others: what they mount from now on, this process neither
+/// sees nor keeps. It goes when the last process that sees it has ended.
 ///
 /// # Errors
-/// The kernel refuses, or nothing is mounted there.
-pub fn leave_mounts<'a>(folders: impl IntoIterator<Item = &'a Path>) -> io::Result<()> {
-    unshare(UnshareFlags::NEWNS)?;
-    folders.into_iter().try_for_each(|folder| Ok(unmount(folder, UnmountFlags::DETACH)?))
+/// The kernel refuses.
+pub fn leave_mounts() -> io::Result<()> {
+    Ok(unshare(UnshareFlags::NEWNS)?)
 }
 
 fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {

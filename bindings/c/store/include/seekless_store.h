@@ -124,7 +124,8 @@ seekless_buffer *seekless_store_load(seekless_store *store, const char *name);
 
 /* Reads bytes of a file from offset on; fewer where the file ends before, as pread() does. Of a
  * stored entry only these blocks are read; of a deflated one of over 4 MiB in a pack that Seekless
- * made, the chunks of 1 MiB that hold them; any other compressed one is loaded whole. */
+ * made, the chunks of 1 MiB that hold them. Any other compressed one is loaded whole, if the cache
+ * can keep it; if not, it is decoded as a stream, in memory for these bytes alone. */
 seekless_buffer *seekless_store_read_range(seekless_store *store, const char *name, uint64_t offset, uint64_t bytes);
 
 /* Begins to load many files; they come in the order in which they arrive. End the iterator with

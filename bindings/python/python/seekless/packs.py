@@ -196,7 +196,8 @@ class Store:
     def read_range(self, name: str, start: int, stop: int) -> memoryview:
         """The bytes from ``start`` up to ``stop``, cut at the file's end. Of a stored entry only
         these are read, and not kept; of a deflated one of over 4 MiB in a pack that Seekless
-        made, the chunks of 1 MiB that hold them; another is loaded whole."""
+        made, the chunks of 1 MiB that hold them. Another is loaded whole, if the cache can keep
+        it; if not, it is decoded as a stream, in memory for these bytes alone."""
         if start < 0 or stop < 0:
             raise UsageError(f"{name}: a range is of bytes from 0 on, not {start} to {stop}")
         return self._store.read_range(name, start, stop)

@@ -19,7 +19,9 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// What is brought in ahead is read so far ahead of the kernel's page cache: enough for large
 /// requests, and little enough that a file which was not expected does not wait long behind them.
+/// In a small cache it is less.
 const WINDOW_BYTES: u64 = 16 << 20;
+const WINDOW_BYTES_MIN: u64 = 1 << 20;
 
 /// Mount a pack as a read-only folder.
 ///
@@ -51,8 +53,10 @@ pub struct Args {
     /// `user_allow_other`
     #[arg(long)]
     all_users: bool,
-    /// Memory for files that were read, beside the kernel's page cache
-    #[arg(long, value_name = "BYTES", default_value = "64MiB", value_parser = parse_bytes)]
+    /// Memory for the contents of files, beside the kernel's page cache: half of it for files that
+    /// were read, and half for what open files hold and what is being read. A few MiB for each
+    /// processor come on top while files are read
+    #[arg(long, value_name = "BYTES", default_value = "128MiB", value_parser = parse_bytes)]
     cache: u64,
     /// Bring in at most so much of what most of the recorded runs load, before the program asks for
     /// it; 0 is nothing [default: half of the free memory]
@@ -65,8 +69,10 @@ pub struct Args {
 
 /// Mounts, waits or runs the command, and unmounts.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    // Before Ctrl-C is no more than noted: whoever serves what is mounted there may not answer.
+    let _ = args.dir.metadata();
     let cancel = interrupt::cancel_when_interrupted()?;
-    let store = settings().cache(args.cache).predict(!args.no_prediction).open(&args.pack)?;
+    let store = settings(args.cache).predict(!args.no_prediction).open(&args.pack)?;
     if let Some(note) = store.prediction_note() {
         eprintln!("seekless: {note}");
     }
@@ -75,12 +81,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         over: args.over,
         all_users: args.all_users,
         ahead_bytes: args.ahead.unwrap_or_else(half_of_free),
+        open_bytes: args.cache - args.cache / 2,
         failed: Box::new(failed),
+        ..Options::default()
     };
     let mounted = mount(store, &args.dir, options)?;
     if mounted.left_out() > 0 {
         let count = counted(mounted.left_out(), "file");
-        eprintln!("seekless: {count} left out: others have their names");
+        eprintln!("seekless: {count} left out: others have their names, or the names are too long");
     }
     let code = match args.command.split_first() {
         Some((program, words)) => {
@@ -97,9 +105,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     code
 }
 
-/// Settings of a store whose files are mounted.
-pub(super) fn settings() -> StoreBuilder {
-    Store::builder().window(WINDOW_BYTES).large_entries(true)
+/// Settings of a store whose files are mounted, which has half of the memory for contents. Open
+/// files have the other half.
+pub(super) fn settings(cache_bytes: u64) -> StoreBuilder {
+    let window_bytes = WINDOW_BYTES.min(cache_bytes / 8).max(WINDOW_BYTES_MIN);
+    Store::builder().cache(cache_bytes / 2).window(window_bytes).large_entries(true)
 }
 
 /// What may be brought in unless the user says.

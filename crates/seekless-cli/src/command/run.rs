@@ -46,9 +46,10 @@ use std::process::ExitCode;
 /// be read, the program starts as it would alone.
 ///
 /// With --mount the program, and no other, sees the files of a pack (`seekless pack`) in place of a
-/// folder's: many small files then come in a few large requests. It needs /dev/fuse, and neither
-/// root nor the package fuse3. Unless you are root, the program runs in a user namespace: there
-/// files of other users look like nobody's, and setuid programs run without their privileges.
+/// folder's: many small files then come in a few large requests. Of several packs at one folder the
+/// last hides the others. It needs /dev/fuse and Linux 5.2, and neither root nor the package fuse3.
+/// Unless you are root, the program runs in a user namespace: there files of other users look like
+/// nobody's, and setuid programs run without their privileges.
 ///
 /// What the device charges is what `seekless probe` measured, else assumed; how many requests it
 /// serves at once is tried with the first reads of a start, once a week. --device names both.

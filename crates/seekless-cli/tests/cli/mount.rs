@@ -1,11 +1,12 @@
 //! `seekless mount` and `seekless run --mount`: programs read a pack as a folder.
 
 use super::{run, seekless, workplace};
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -129,20 +130,139 @@ fn the_pack_is_there_until_the_last_child_has_ended() {
     }
     // Then the process that served it ends too.
     let started = Instant::now();
-    while serves(&place.root) {
+    while processes_of(&place.root) > 0 {
         assert!(started.elapsed() < Duration::from_secs(20), "the helper is still there");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
 
-/// Whether a process runs the command of this folder.
-fn serves(root: &Path) -> bool {
+/// How many processes run the command of this folder.
+fn processes_of(root: &Path) -> usize {
     let command = root.join("seekless");
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let verbs = root.join("seekless-verbs");
     processes
         .filter_map(|process| fs::read_link(process.path().join("exe")).ok())
-        .any(|exe| exe == command || exe == verbs)
+        .filter(|exe| *exe == command || *exe == verbs)
+        .count()
+}
+
+#[test]
+fn packs_lie_over_one_folder_or_one_in_another() {
+    let place = Overlaid::new();
+    fs::create_dir_all(place.root.join("other/deep")).unwrap();
+    fs::write(place.root.join("other/deep/b"), "second").unwrap();
+    assert!(run(&place.root, "pack other -o other.zip").status.success());
+    fs::create_dir_all(place.root.join("data/loose")).unwrap();
+    for (mounts, wanted) in [
+        // The last hides the others.
+        (["data.zip=data", "other.zip=data"], "deep/b"),
+        (["other.zip=data", "data.zip=data"], "art/a"),
+        (["other.zip=data/art", "data.zip=data"], "art/a"),
+        (["data.zip=data", "other.zip=data/art"], "art/deep/b"),
+        // A folder that is there in the first pack alone, and one that it does not have.
+        (["other.zip=data", "data.zip=data/deep"], "deep/art/a"),
+        (["data.zip=data", "other.zip=data/loose"], "art/a loose/deep/b"),
+    ] {
+        for user in users() {
+            let script = "cd data && find . -type f | sort | xargs";
+            let [first, second] = mounts;
+            let words =
+                ["--no-record", "--mount", first, "--mount", second, "--", "sh", "-c", script];
+            let Some(output) = place.run(user, &words) else { return };
+            let found = String::from_utf8_lossy(&output.stdout).replace("./", "");
+            assert_eq!(found.trim_end(), wanted, "{mounts:?}: {output:?}");
+        }
+    }
+    let second = "other.zip=data/nowhere";
+    let words = ["--mount", "data.zip=data", "--mount", second, "--", "echo", "started"];
+    let Some(output) = place.run(None, &words) else { return };
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("data/nowhere is not there"), "{said}");
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(125), 0));
+}
+
+/// A process that is paused: it goes on, and then ends as at Ctrl-C, when this is dropped.
+struct Paused(Child);
+
+impl Drop for Paused {
+    fn drop(&mut self) {
+        for signal in [Signal::CONT, Signal::INT] {
+            kill_process(Pid::from_child(&self.0), signal).unwrap();
+        }
+        self.0.wait().unwrap();
+    }
+}
+
+/// The pack lies in a folder whose server does not answer.
+#[test]
+fn what_was_to_serve_a_program_ends_with_it() {
+    let place = Overlaid::new();
+    fs::create_dir_all(place.root.join("packs")).unwrap();
+    fs::create_dir_all(place.root.join("at")).unwrap();
+    fs::copy(place.root.join("data.zip"), place.root.join("packs/waits.zip")).unwrap();
+    assert!(run(&place.root, "pack packs -o packs.zip").status.success());
+    let mut server = seekless(&place.root).args(["mount", "packs.zip", "at"]).spawn().unwrap();
+    let since = Instant::now();
+    let soon = || assert!(since.elapsed() < Duration::from_secs(20), "it takes too long");
+    while !place.root.join("at/waits.zip").exists() {
+        if server.try_wait().unwrap().is_some() {
+            println!("skipped: FUSE is not to be had here");
+            return;
+        }
+        soon();
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    kill_process(Pid::from_child(&server), Signal::STOP).unwrap();
+    let _server = Paused(server);
+    let mut command = Command::new(place.root.join("seekless"));
+    command.current_dir(&place.root).env("XDG_STATE_HOME", place.root.join("state"));
+    command.args(["run", "--no-record", "--mount", "at/waits.zip=data", "--", "true"]);
+    let mut started = command.stdin(Stdio::null()).spawn().unwrap();
+    while processes_of(&place.root) < 2 {
+        if started.try_wait().unwrap().is_some() {
+            println!("skipped: packs cannot be laid over folders here");
+            return;
+        }
+        soon();
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    // The helper begins to watch as soon as it can.
+    std::thread::sleep(Duration::from_millis(100));
+    started.kill().unwrap();
+    started.wait().unwrap();
+    while processes_of(&place.root) > 0 {
+        soon();
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn a_folder_whose_server_is_gone_is_said_to_be_so() {
+    let place = Overlaid::new();
+    let at = place.root.join("at");
+    fs::create_dir(&at).unwrap();
+    let words = ["mount", "data.zip", "at", "--", "sh", "-c", "kill -9 $PPID; sleep 0.1"];
+    let killed = seekless(&place.root).args(words).output().unwrap();
+    let since = Instant::now();
+    while at.metadata().is_ok() {
+        if killed.status.code().is_some() {
+            println!("skipped: FUSE is not to be had here");
+            return;
+        }
+        assert!(since.elapsed() < Duration::from_secs(20), "the folder is still served");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let refused = seekless(&place.root).args(["mount", "data.zip", "at"]).output().unwrap();
+    let unmount = ["fusermount3", "umount"].map(|program| {
+        let mut command = Command::new(program);
+        command.args(if program == "umount" { &["-l"][..] } else { &["-u", "-z"] }).arg(&at);
+        command.status().is_ok_and(|status| status.success())
+    });
+    assert!(unmount.contains(&true));
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(said.contains("nobody serves any longer"), "{said}");
+    assert_eq!(refused.status.code(), Some(2));
 }
 
 #[test]

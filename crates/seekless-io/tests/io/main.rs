@@ -24,6 +24,7 @@ mod predicted;
 mod protected;
 mod ranged;
 mod recorded;
+mod resumed;
 mod sources;
 mod statistics;
 mod streamed;

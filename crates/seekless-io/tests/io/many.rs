@@ -23,6 +23,25 @@ fn neighbours_are_read_together_and_each_byte_once() {
 }
 
 #[test]
+fn a_list_runs_no_farther_ahead_than_there_is_memory() {
+    for codec in [Codec::Stored, Codec::Auto] {
+        let sample = Sample::of_sizes(vec![500_000; 100], codec);
+        for cache in [0, 2 << 20] {
+            let builder = Store::builder().cache(cache).beyond_cache(4 << 20);
+            let store = builder.open(&sample.path).unwrap();
+            for (number, content) in store.load_many(sample.names()) {
+                assert!(content.unwrap()[..] == *sample.bytes(number));
+            }
+            let following = store.follow(sample.names()).unwrap();
+            for number in 0..100 {
+                let taken = following.take(&[sample.name(number)]).remove(0);
+                assert!(taken.unwrap()[..] == *sample.bytes(number));
+            }
+        }
+    }
+}
+
+#[test]
 fn no_read_is_more_than_a_disk_takes_at_once_however_dear_a_request_is() {
     let sample = Sample::of_sizes(vec![40_000; 200], Codec::Stored);
     let costs = Costs { request_ns: 8_000_000, bytes_per_second: 150_000_000, depth: 1 };

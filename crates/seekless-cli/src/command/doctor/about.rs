@@ -225,7 +225,7 @@ pub(super) fn about(facility: Facility) -> About {
             verbs: &["run"],
             instead: "`seekless mount PACK DIR --over`, which all programs see",
             cost: "the folder is hidden for everybody as long as the pack is mounted",
-            get: "root, or `sysctl kernel.unprivileged_userns_clone=1` \
+            get: "Linux 5.2, and root or `sysctl kernel.unprivileged_userns_clone=1` \
                   (Ubuntu: kernel.apparmor_restrict_unprivileged_userns=0)",
         },
     }

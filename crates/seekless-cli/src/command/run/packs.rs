@@ -3,12 +3,15 @@
 use crate::command::mount::{half_of_free, settings};
 use anyhow::{Context, bail};
 use seekless::io::Store;
-use seekless::mount::{Attached, Options, attach};
+use seekless::mount::{Detached, Options};
 use seekless::sys::beside::{self, Beside, Said};
 use seekless::sys::namespaces::{leave_mounts, own_mounts};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+
+/// Memory for the contents of a pack's files, as for `seekless mount`.
+const CACHE_BYTES: u64 = 128 << 20;
 
 /// A pack, and the folder in whose place the program sees its files. Both are absolute.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,27 +21,54 @@ pub(super) struct Overlay {
 }
 
 impl Overlay {
-    /// Takes `PACK=DIR` apart, at the last `=`.
-    fn parse(words: &OsStr) -> anyhow::Result<Self> {
+    /// Takes `PACK=DIR` apart, at the last `=`. DIR may lie in one of the folders `laid`, over
+    /// which other packs will lie by then.
+    fn parse(words: &OsStr, laid: &[Self]) -> anyhow::Result<Self> {
         let bytes = words.as_bytes();
         let at = bytes.iter().rposition(|&byte| byte == b'=');
         let (pack, folder) = match at {
             Some(at) if at > 0 && at + 1 < bytes.len() => (&bytes[..at], &bytes[at + 1..]),
             _ => bail!("--mount {}: expected PACK=DIR", words.display()),
         };
-        let path = |bytes: &[u8]| PathBuf::from(std::ffi::OsString::from_vec(bytes.to_vec()));
+        let path = |bytes: &[u8]| PathBuf::from(OsString::from_vec(bytes.to_vec()));
         let (pack, folder) = (std::path::absolute(path(pack))?, path(folder));
         // As the kernel names it, so that the profile's names can be compared with it.
-        let folder = folder
-            .canonicalize()
-            .with_context(|| format!("{}: the folder cannot be found", folder.display()))?;
+        let folder = match folder.canonicalize() {
+            Ok(found) if found.is_dir() => found,
+            Ok(_) => bail!("{} is not a folder", folder.display()),
+            Err(error) => in_laid(&folder, laid)
+                .ok_or(error)
+                .with_context(|| format!("{}: the folder cannot be found", folder.display()))?,
+        };
         Ok(Self { pack, folder })
+    }
+
+    /// Where the folder of another overlay lies in this one's.
+    fn place_of(&self, other: &Self) -> Option<String> {
+        let within = other.folder.strip_prefix(&self.folder).ok()?.to_str()?;
+        (!within.is_empty()).then(|| within.to_owned())
     }
 }
 
+/// The name of a folder that is not there, if it lies in one of the folders `laid`: the pack that
+/// will lie there may have it.
+fn in_laid(folder: &Path, laid: &[Overlay]) -> Option<PathBuf> {
+    let folder = std::path::absolute(folder).ok()?;
+    let there = folder.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
+    let (above, real) = there?;
+    let rest = folder.strip_prefix(above).ok()?;
+    let is_plain = rest.components().all(|part| matches!(part, Component::Normal(_)));
+    let lies_in_one = laid.iter().any(|overlay| real.starts_with(&overlay.folder));
+    (is_plain && lies_in_one).then(|| real.join(rest))
+}
+
 /// The overlays that were asked for, with what can be wrong about the words and folders checked.
-pub(super) fn overlays(words: &[std::ffi::OsString]) -> anyhow::Result<Vec<Overlay>> {
-    words.iter().map(|words| Overlay::parse(words)).collect()
+pub(super) fn overlays(words: &[OsString]) -> anyhow::Result<Vec<Overlay>> {
+    let mut overlays = Vec::new();
+    for words in words {
+        overlays.push(Overlay::parse(words, &overlays)?);
+    }
+    Ok(overlays)
 }
 
 /// Opens the packs, for a start that does not happen: else what serves them does.
@@ -49,8 +79,11 @@ pub(super) fn check(overlays: &[Overlay]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Lays the packs over their folders, for this process and its children alone. A helper serves them
-/// until the last of these has ended.
+/// Lays the packs over their folders, for this process and its children alone: the later over the
+/// earlier, if they have one folder. A helper serves them until the last of these has ended.
+///
+/// No folder is looked at, and nothing attached, before the helper serves all packs: the way to a
+/// folder may lead through another pack. If this process ends before, the helper does too.
 ///
 /// Call it while this process has one thread.
 pub(super) fn lay(overlays: &[Overlay]) -> anyhow::Result<()> {
@@ -59,34 +92,56 @@ pub(super) fn lay(overlays: &[Overlay]) -> anyhow::Result<()> {
          or with the package fuse3, `seekless mount PACK DIR --over -- CMD` does the same for all \
          programs",
     )?;
-    let help = |beside: &mut Beside| match serve(overlays) {
+    let mut mounts: Vec<Detached> =
+        overlays.iter().map(|_| Detached::new()).collect::<Result<_, _>>()?;
+    let kept: Vec<_> = mounts.iter().flat_map(Detached::descriptors).collect();
+    // The helper has its own copy of the list.
+    let help = |beside: &mut Beside| match serve(beside, overlays, std::mem::take(&mut mounts)) {
         Ok(serving) => {
             beside.release();
             serving.into_iter().for_each(seekless::mount::Mounted::wait);
         }
         Err(error) => beside.refuse(&format!("{error:#}")),
     };
-    match beside::start(help).context("cannot start a process that serves the packs")?.wait() {
-        Said::Released => Ok(()),
+    let helper = beside::start_with(&kept, help);
+    match helper.context("cannot start a process that serves the packs")?.wait() {
+        Said::Released => {}
         Said::Refused(why) => bail!(why),
         Said::Nothing => bail!("the process that serves the packs has ended early"),
     }
+    for (mount, overlay) in mounts.into_iter().zip(overlays) {
+        mount.attach(&overlay.folder)?;
+    }
+    Ok(())
 }
 
-/// Mounts, and keeps the mounts only for others: so this process does not outlive them.
-fn serve(overlays: &[Overlay]) -> anyhow::Result<Vec<seekless::mount::Mounted>> {
-    let attached: Vec<Attached> =
-        overlays.iter().map(|overlay| attach(&overlay.folder)).collect::<Result<_, _>>()?;
-    // The last that was mounted goes first, if one lies in another.
-    leave_mounts(overlays.iter().rev().map(|overlay| Path::new(&overlay.folder)))
-        .context("cannot leave the mounted folders to the program")?;
-    // Only now: a thread that begins before it has left would keep the mounts.
-    let serving = overlays.iter().zip(attached).map(|(overlay, attached)| {
-        let store = settings().predict(true).open(&overlay.pack)?;
-        let options = Options { ahead_bytes: half_of_free(), ..Options::default() };
-        Ok(attached.serve(store, options)?)
+/// Serves the packs, and leaves their folders to the program: so this process does not keep them.
+fn serve(
+    beside: &Beside,
+    overlays: &[Overlay],
+    mounts: Vec<Detached>,
+) -> anyhow::Result<Vec<seekless::mount::Mounted>> {
+    // Before the first thread begins, which else would see what the program attaches.
+    leave_mounts().context("cannot leave the mounted folders to the program")?;
+    beside.end_with_program().context("cannot start a thread")?;
+    let serving = mounts.into_iter().zip(overlays).enumerate().map(|(place, (mount, overlay))| {
+        let store = settings(CACHE_BYTES).predict(true).open(&overlay.pack)?;
+        let options = Options {
+            ahead_bytes: half_of_free(),
+            open_bytes: CACHE_BYTES / 2,
+            folders: folders_in(overlay, &overlays[place + 1..]),
+            ..Options::default()
+        };
+        Ok(mount.serve(store, options)?)
     });
     serving.collect()
+}
+
+/// The folders in an overlay over which later packs are to lie, as far as folders were there: so
+/// they are found also if the pack has none of these names.
+fn folders_in(overlay: &Overlay, later: &[Overlay]) -> Vec<String> {
+    let there = later.iter().filter(|later| later.folder.is_dir());
+    there.filter_map(|later| overlay.place_of(later)).collect()
 }
 
 #[cfg(test)]
@@ -95,12 +150,38 @@ mod tests {
 
     #[test]
     fn a_pack_and_a_folder_are_told_apart_at_the_last_equals_sign() {
-        let parsed = Overlay::parse(OsStr::new("/a=b.zip=/")).unwrap();
+        let parsed = Overlay::parse(OsStr::new("/a=b.zip=/"), &[]).unwrap();
         assert_eq!(parsed, Overlay { pack: "/a=b.zip".into(), folder: "/".into() });
         for words in ["a.zip", "=/", "a.zip="] {
-            assert!(Overlay::parse(OsStr::new(words)).is_err(), "{words}");
+            assert!(Overlay::parse(OsStr::new(words), &[]).is_err(), "{words}");
         }
-        let error = Overlay::parse(OsStr::new("a.zip=/no/such")).unwrap_err();
+        let error = Overlay::parse(OsStr::new("a.zip=/no/such"), &[]).unwrap_err();
         assert_eq!(error.to_string(), "/no/such: the folder cannot be found");
+    }
+
+    #[test]
+    fn a_folder_that_only_an_earlier_pack_may_have_is_taken() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let overlay = |folder: &str| Overlay { pack: "/a.zip".into(), folder: root.join(folder) };
+        std::fs::create_dir_all(root.join("m/real")).unwrap();
+        std::fs::write(root.join("m/file"), "").unwrap();
+        let laid = [overlay("m")];
+        let parse = |folder: &str, laid: &[Overlay]| {
+            let mut words = OsString::from("/a.zip=");
+            words.push(root.join(folder));
+            Overlay::parse(&words, laid)
+        };
+        assert_eq!(parse("m/new/./deep", &laid).unwrap(), overlay("m/new/deep"));
+        assert_eq!(parse("m/real/new", &laid).unwrap(), overlay("m/real/new"));
+        for (folder, laid) in [("m/new", &[][..]), ("n", &laid), ("m/new/../x", &laid)] {
+            assert!(parse(folder, laid).is_err(), "{folder}");
+        }
+        let error = parse("m/file", &laid).unwrap_err().to_string();
+        assert!(error.ends_with("is not a folder"), "{error}");
+        assert_eq!(laid[0].place_of(&overlay("m/new/deep")), Some("new/deep".to_owned()));
+        assert_eq!((laid[0].place_of(&laid[0]), laid[0].place_of(&overlay("mm"))), (None, None));
+        let later = [overlay("m/real"), overlay("m/new"), overlay("n")];
+        assert_eq!(folders_in(&laid[0], &later), ["real"]);
     }
 }
