@@ -275,13 +275,8 @@ fn updated_words(archive: &Path, done: &Update, verified: bool) -> String {
 /// replaced: no name in a pack matches such a path.
 fn order(args: &Args) -> anyhow::Result<Vec<String>> {
     let Some(file) = &args.order else { return Ok(Vec::new()) };
-    let bytes =
-        std::fs::read(file).with_context(|| format!("cannot read the order {}", file.display()))?;
-    Ok(String::from_utf8_lossy(&bytes)
-        .lines()
-        .filter(|line| !line.is_empty())
-        .map(str::to_owned)
-        .collect())
+    let lines = seekless::trace::list_lines(file);
+    lines.with_context(|| format!("cannot read the order {}", file.display()))
 }
 
 /// Warns of things in the archive that the user may not expect.

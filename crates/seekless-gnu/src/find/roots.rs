@@ -3,6 +3,7 @@
 
 use super::evaluate::Evaluator;
 use super::quote::quoted;
+use crate::names::read_name;
 use crate::words::words;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -46,7 +47,7 @@ impl Names {
     pub(super) fn next(&mut self, evaluator: &mut Evaluator<'_>) -> io::Result<Option<Vec<u8>>> {
         loop {
             let mut name = Vec::new();
-            match self.reader.read_until(0, &mut name) {
+            match read_name(&mut self.reader, &mut name) {
                 Ok(0) => return Ok(None),
                 Ok(_) => {}
                 Err(error) => {
