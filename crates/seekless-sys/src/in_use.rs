@@ -206,7 +206,7 @@ mod tests {
     use super::*;
     use std::process::{Command, Stdio};
 
-    fn file() -> (tempfile::TempDir, std::path::PathBuf) {
+    fn file() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let path = folder.path().join("data");
         fs::write(&path, vec![1; 4096]).unwrap();

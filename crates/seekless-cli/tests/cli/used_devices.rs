@@ -157,7 +157,7 @@ fn devices_that_share_their_bytes_with_a_used_one_are_refused() {
 fn refused_file(folder: &Path, name: &str, why: &str) {
     fs::write(folder.join("blocks.txt"), "w 0\nw 8\n").unwrap();
     let before = fs::read(folder.join(name)).unwrap();
-    let output = run(folder, &format!("replay blocks.txt --write-file {name}"));
+    let output = run(folder, &format!("replay blocks.txt --write {name}"));
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains(why), "{said}");

@@ -7,7 +7,7 @@ use crate::names::read_name;
 use crate::words::words;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
 
 /// A file of names, each followed by a NUL.

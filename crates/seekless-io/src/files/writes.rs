@@ -8,6 +8,7 @@
 use super::flight::Flight;
 use super::frame::{FRAME_BYTES, Frame};
 use super::state::{Place, Start, State, pages};
+use super::stuck::Cause;
 use super::write_back::Needs;
 use seekless_policy::cache::paged::{FileNo, PageStep};
 use seekless_policy::readahead::{Handle, PageNo};
@@ -26,13 +27,15 @@ pub(super) struct Writes {
     pub(super) busy: u32,
     /// Bytes up to the end that the device has at least, unless another program has cut the file.
     pub(super) device_bytes: u64,
-    /// The first error of a write-back, until a sync is told of it.
+    /// What another program has cut off, until a sync reports it.
     pub(super) error: Option<io::Error>,
+    /// Why the last write-back failed that did.
+    pub(super) cause: Option<Cause>,
 }
 
 impl Writes {
     pub(super) fn new(device_bytes: u64) -> Self {
-        Self { touched: false, busy: 0, device_bytes, error: None }
+        Self { touched: false, busy: 0, device_bytes, error: None, cause: None }
     }
 
     pub(super) fn remember(&mut self, error: io::Error) {
@@ -215,7 +218,9 @@ impl State {
     /// lost, as the kernel would lose it. The next sync is told.
     fn cut_by_another(&mut self, file: FileNo, end: u64) {
         let lost = self.cache.dirty_within(file, pages(end)..PageNo::MAX);
-        let first = lost.first().map(|&id| self.cache.place(id).1 * PAGE);
+        let dirty = lost.first().map(|&id| self.cache.place(id).1);
+        let first = self.stuck.from(file, pages(end)).next().into_iter().chain(dirty).min();
+        let first = first.map(|page| page * PAGE);
         let Some(known) = self.known_mut(file) else { return };
         if let (Some(first), Some(writes), Some(source)) = (first, &mut known.writes, &known.source)
         {
@@ -252,6 +257,7 @@ impl State {
         }
         self.cache.set_pages(file, pages(end), &mut self.commands);
         self.carry_out(&mut Vec::new());
+        self.unstick_behind(file, pages(end));
         let (page, keeps) = (end / PAGE, (end % PAGE) as usize);
         let Some(id) = self.cache.id(file, page).filter(|_| keeps > 0) else { return };
         if let Place::Held(frame) = self.place(id).clone()

@@ -5,7 +5,7 @@ use super::loops::{self, Store};
 use rustix::fs::makedev;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// All block devices, as they are now.
 #[derive(Clone, Debug, Default)]

@@ -6,7 +6,7 @@ use seekless::gnu::wc::{Charset, Input, quoted, quoted_always};
 use seekless::sys::reason;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufReader};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 
