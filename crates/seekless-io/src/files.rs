@@ -46,7 +46,9 @@
 //!   file fails, and so does [`PageCache::close`], with the file's name and all these bytes, until
 //!   the device has them or they are cut off. (The kernel counts them as written.) A write fails
 //!   while the device does not take what was written to the file before. So a full disk loses
-//!   nothing that a write has accepted, and memory stays bounded.
+//!   nothing that a write has accepted, and memory stays bounded. If a sync itself fails, nobody
+//!   knows what the device has of the bytes written back since the last one: they are named by
+//!   each sync until they have been written again.
 //!
 //! Nothing else is promised. Without a sync, a later write may be on the device and an earlier one
 //! not, in one file or in several; the file may be longer than what is on it, and zero where
@@ -87,6 +89,7 @@ mod flusher;
 mod frame;
 mod harvest;
 mod landing;
+mod page_ranges;
 mod shared;
 mod source;
 mod state;

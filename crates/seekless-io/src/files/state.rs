@@ -230,6 +230,11 @@ impl State {
         self.files.get_mut(number.0 as usize)?.as_mut()
     }
 
+    /// What a file has that is open to write.
+    pub(super) fn writes_mut(&mut self, number: FileNo) -> Option<&mut Writes> {
+        self.known_mut(number)?.writes.as_deref_mut()
+    }
+
     fn forget(&mut self, number: FileNo) {
         if let Some(known) = self.files[number.0 as usize].take() {
             self.by_key.remove(&known.key);

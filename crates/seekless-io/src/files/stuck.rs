@@ -4,6 +4,7 @@
 //! by then; bytes that a device never takes are named by every sync until they are written over.
 
 use super::frame::FRAME_BYTES;
+use super::page_ranges::PageRanges;
 use super::state::State;
 use super::trouble::failed;
 use seekless_policy::cache::paged::FileNo;
@@ -12,6 +13,7 @@ use seekless_policy::readahead::PageNo;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::io;
+use std::ops::Range;
 
 const PAGE: u64 = FRAME_BYTES as u64;
 
@@ -59,11 +61,11 @@ pub(super) struct Cause {
 }
 
 impl Cause {
-    fn of(error: &io::Error) -> Self {
+    pub(super) fn of(error: &io::Error) -> Self {
         Self { number: error.raw_os_error(), kind: error.kind(), words: error.to_string() }
     }
 
-    fn error(&self) -> io::Error {
+    pub(super) fn error(&self) -> io::Error {
         match self.number {
             Some(number) => io::Error::from_raw_os_error(number),
             None => io::Error::new(self.kind, self.words.clone()),
@@ -75,7 +77,7 @@ impl State {
     /// The write-back of these pages failed.
     pub(super) fn stick(&mut self, file: FileNo, pages: &[PageNo], error: &io::Error) {
         self.stuck.pages.extend(pages.iter().map(|&page| (file, page)));
-        if let Some(writes) = self.known_mut(file).and_then(|known| known.writes.as_mut()) {
+        if let Some(writes) = self.writes_mut(file) {
             writes.cause = Some(Cause::of(error));
         }
     }
@@ -121,8 +123,20 @@ impl State {
     pub(super) fn failure(&self, file: FileNo) -> Option<io::Error> {
         let known = self.known(file)?;
         let (source, cause) = (known.source.as_ref()?, known.writes.as_ref()?.cause.as_ref()?);
-        let what = words(self.stuck.from(file, 0), known.version.bytes)?;
+        let mut lacking = PageRanges::default();
+        self.stuck.from(file, 0).for_each(|page| lacking.add(page..page + 1));
+        let what = words(lacking.iter(), known.version.bytes)?
+            + " could not be written back; they are kept, and written again at the next sync";
         Some(failed(source.path(), what, cause.error()))
+    }
+
+    /// What of a file may not be on the device, since a sync failed.
+    pub(super) fn doubt(&self, file: FileNo) -> Option<io::Error> {
+        let known = self.known(file)?;
+        let (source, writes) = (known.source.as_ref()?, known.writes.as_ref()?);
+        let what = words(writes.doubtful.iter(), known.version.bytes)?
+            + " may not be on the device, since a sync failed; write them again";
+        Some(failed(source.path(), what, writes.doubt_cause.as_ref()?.error()))
     }
 
     /// The same of the first file that has such bytes.
@@ -131,16 +145,11 @@ impl State {
     }
 }
 
-/// Names these pages, in ascending order, of a file of `file_bytes` bytes.
-fn words(pages: impl Iterator<Item = PageNo>, file_bytes: u64) -> Option<String> {
-    let mut ranges: Vec<(u64, u64)> = Vec::new();
-    for page in pages {
-        let (start, end) = (page * PAGE, ((page + 1) * PAGE).min(file_bytes));
-        match ranges.last_mut() {
-            Some(last) if last.1 == start => last.1 = end,
-            _ => ranges.push((start, end)),
-        }
-    }
+/// Names these ranges of pages of a file of `file_bytes` bytes.
+fn words(pages: impl Iterator<Item = Range<PageNo>>, file_bytes: u64) -> Option<String> {
+    let bytes =
+        |pages: Range<PageNo>| (pages.start * PAGE, pages.end.saturating_mul(PAGE).min(file_bytes));
+    let ranges: Vec<(u64, u64)> = pages.map(bytes).collect();
     let (first, others) = ranges.split_first()?;
     let mut text = format!("bytes {} to {}", first.0, first.1);
     for (start, end) in others.iter().take(RANGES_SHOWN - 1) {
@@ -154,7 +163,7 @@ fn words(pages: impl Iterator<Item = PageNo>, file_bytes: u64) -> Option<String>
         let all: u64 = ranges.iter().map(|(start, end)| end.saturating_sub(*start)).sum();
         let _ = write!(text, " ({all} bytes)");
     }
-    Some(text + " could not be written back; they are kept, and written again at the next sync")
+    Some(text)
 }
 
 #[cfg(test)]
@@ -164,8 +173,9 @@ mod tests {
     #[test]
     fn what_is_lacking_is_named_whole() {
         let said = |pages: &[PageNo], bytes| {
-            let text = words(pages.iter().copied(), bytes)?;
-            Some(text.split_once(" could").expect("it goes on").0.to_owned())
+            let mut ranges = PageRanges::default();
+            pages.iter().for_each(|&page| ranges.add(page..page + 1));
+            words(ranges.iter(), bytes)
         };
         assert_eq!(said(&[], 100), None);
         assert_eq!(said(&[0, 1, 2], 10_000).as_deref(), Some("bytes 0 to 10000"));

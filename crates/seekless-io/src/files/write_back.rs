@@ -97,7 +97,7 @@ impl State {
         let pages = page..page + 1;
         let (ids, frames) = (vec![id], vec![frame]);
         self.due.push(Writing { source, file, pages, ids, frames, bytes: has, direct: false });
-        if let Some(writes) = self.known_mut(file).and_then(|known| known.writes.as_mut()) {
+        if let Some(writes) = self.writes_mut(file) {
             writes.busy += 1;
         }
     }
@@ -137,7 +137,7 @@ impl State {
         if let Some(writes) = known.and_then(|known| known.writes.as_mut()) {
             writes.busy -= 1;
             if result.is_ok() {
-                writes.device_bytes = writes.device_bytes.max(end);
+                writes.took(writing.pages.clone(), end);
             }
         }
         if let Err(error) = result {
@@ -224,10 +224,10 @@ impl State {
         self.needs(ids)
     }
 
-    /// What a sync of the file has to report: what the device does not take, which is reported
-    /// until it does, or what another program has cut off, which is reported once.
+    /// What a sync of the file has to report: what the device does not take or may not have, which
+    /// is reported until it has it, or what another program has cut off, which is reported once.
     pub(super) fn take_error(&mut self, file: FileNo) -> Option<io::Error> {
-        let failure = self.failure(file);
+        let failure = self.failure(file).or_else(|| self.doubt(file));
         failure.or_else(|| self.known_mut(file)?.writes.as_mut()?.error.take())
     }
 

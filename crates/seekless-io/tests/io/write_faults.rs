@@ -144,6 +144,35 @@ fn a_full_disk_loses_nothing_that_a_write_has_accepted() {
     });
 }
 
+/// The kernel reports an error to one sync, and counts the bytes as written.
+#[test]
+fn what_was_written_before_a_sync_that_failed_is_named_until_it_is_written_again() {
+    let bench = Bench::new(Logged::new());
+    let (bad, good) = (bench.open("bad"), bench.open("good"));
+    bad.write_at(&[1; 10_000], 0).unwrap();
+    bad.sync_data().unwrap();
+    bad.write_at(&[2; 100], 5000).unwrap();
+    bad.write_at(&[2; 5000], 20_000).unwrap();
+    bench.engine.set_sync_fault(Some(EIO));
+    bad.sync_data().unwrap_err();
+    bench.engine.set_sync_fault(None);
+    for _ in 0..2 {
+        let message = bad.sync_all().unwrap_err().to_string();
+        let name = bench.path("bad").display().to_string();
+        let doubtful = "bytes 4096 to 8192, 16384 to 25000 (12712 bytes) may not be on the device";
+        for part in [name.as_str(), doubtful, "os error 5"] {
+            assert!(message.contains(part), "{part:?} is missing in {message:?}");
+        }
+    }
+    good.write_at(&[3; 100], 0).unwrap();
+    good.sync_data().unwrap();
+    bad.write_at(&[4; 5000], 20_000).unwrap();
+    assert!(bad.sync_data().unwrap_err().to_string().contains("bytes 4096 to 8192 may not"));
+    bad.write_at(&[4; 1], 4096).unwrap();
+    bad.sync_data().unwrap();
+    assert_eq!(read(&bench.path("bad"))[20_000..], [4; 5000]);
+}
+
 #[test]
 fn what_is_cut_off_need_not_be_written_any_more() {
     without_hang(|| {
