@@ -88,7 +88,7 @@ mod tests {
     fn too_many_become_one() {
         let mut ranges = PageRanges::default();
         (0..=RANGES_MAX as u64).for_each(|number| ranges.add(2 * number..2 * number + 1));
-        assert_eq!(ranges.iter().collect::<Vec<_>>(), [0..2 * RANGES_MAX as u64 + 1]);
+        assert!(ranges.iter().eq(std::iter::once(0..2 * RANGES_MAX as u64 + 1)));
         ranges.remove(&(10..20));
         assert_eq!(ranges.iter().count(), 2);
     }

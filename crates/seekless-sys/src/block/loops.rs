@@ -79,6 +79,6 @@ mod tests {
     fn numbers_are_those_of_stat() {
         assert_eq!(decoded(0x07_01), makedev(7, 1));
         assert_eq!(decoded(0xFD_00), makedev(253, 0));
-        assert_eq!(decoded(0x0010_FD_05), makedev(253, 0x105));
+        assert_eq!(decoded(0x0010_FD05), makedev(253, 0x105));
     }
 }

@@ -176,7 +176,7 @@ fn a_line_without_end_is_refused_by_its_offset() {
 #[test]
 fn a_file_that_is_no_text_is_refused_after_a_bounded_look() {
     for content in [&b"\0"[..], b"x"] {
-        let case = Case::new(format!("path\n"));
+        let case = Case::new("path\n");
         std::fs::write(&case.input, content.repeat(64)).unwrap();
         // Sparse: to read it all would take hours.
         std::fs::File::options().write(true).open(&case.input).unwrap().set_len(1 << 40).unwrap();
@@ -185,14 +185,14 @@ fn a_file_that_is_no_text_is_refused_after_a_bounded_look() {
             assert_eq!(error.kind(), ErrorKind::Limit);
             assert!(error.to_string().contains("line 1 has over 1048576 bytes"), "{error}");
         }
-        let error = seekless_trace::Listing::open(&case.input, &Options::default()).unwrap_err();
+        let error = Listing::open(&case.input, &Options::default()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
-        let error = seekless_trace::FileList::read(&case.input).unwrap_err();
+        let error = FileList::read(&case.input).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
-        assert!(seekless_trace::list_lines(&case.input).is_err());
+        assert!(list_lines(&case.input).is_err());
     }
-    let zeros = std::path::Path::new("/dev/zero");
-    assert_eq!(seekless_trace::open_any(zeros).unwrap_err().kind(), ErrorKind::Limit);
+    let zeros = Path::new("/dev/zero");
+    assert_eq!(open_any(zeros).unwrap_err().kind(), ErrorKind::Limit);
 }
 
 #[test]
