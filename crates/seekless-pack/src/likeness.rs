@@ -1,5 +1,5 @@
-//! Whether a file is as it was packed, by what `stat` says of it. Size and time can show that it has
-//! changed, or that it has not; where they show neither, the content decides.
+//! Whether a file is as it was packed, by what `stat` says of it. Size and time can show that it
+//! has changed, or that it has not; where they show neither, the content decides.
 
 use crate::entry::Entry;
 use crate::ntfs::STEP_NS;

@@ -132,8 +132,8 @@ impl Record<'_> {
         out.extend_from_slice(&seconds.to_le_bytes());
     }
 
-    /// The time to 100 ns, if [`time_extra`](Self::time_extra) does not say it all. It stands in the
-    /// directory alone: readers that stream restore the second, and a directory of a million
+    /// The time to 100 ns, if [`time_extra`](Self::time_extra) does not say it all. It stands in
+    /// the directory alone: readers that stream restore the second, and a directory of a million
     /// entries with whole seconds does not grow by 36 MB.
     fn exact_time_extra(&self, out: &mut Vec<u8>) {
         let Some(seconds) = self.modified else { return };

@@ -125,8 +125,8 @@ impl Lines {
 
     fn no_text(&self) -> Error {
         let message = format!(
-            "line {} has over {SKIPPED_BYTES_MAX} bytes, so this is no text: name another file or, if \
-             it is a trace, its format (--format)",
+            "line {} has over {SKIPPED_BYTES_MAX} bytes, so this is no text: name another file or, \
+             if it is a trace, its format (--format)",
             self.number
         );
         Error::new(ErrorKind::Limit, &self.path, message).at(Place::Byte(self.start))

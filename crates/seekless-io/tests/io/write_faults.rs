@@ -1,5 +1,5 @@
-//! Writes that fail: the error names the file and all bytes that the device lacks until it has them,
-//! and costs no other file anything.
+//! Writes that fail: the error names the file and all bytes that the device lacks, until it has
+//! them, and costs no other file anything.
 
 use crate::faults::without_hang;
 use crate::logged::{Fault, Logged};

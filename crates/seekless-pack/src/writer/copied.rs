@@ -14,8 +14,8 @@ impl<W: Write> PackWriter<W> {
     /// Appends the entries `numbers` of another archive, which lie there directly behind each
     /// other, as they are: not decoded, not checked. `copy` is given the sink and the range of
     /// bytes of that archive, and must append exactly these. `about` says the Unix mode of each
-    /// entry, and the nanoseconds after the second in which its file was modified: both stand in the
-    /// directory alone.
+    /// entry, and the nanoseconds after the second in which its file was modified: both stand in
+    /// the directory alone.
     ///
     /// # Errors
     /// [`ErrorKind::Disagrees`] if an entry cannot be copied ([`Index::can_be_copied`]), or does
@@ -59,7 +59,8 @@ impl<W: Write> PackWriter<W> {
 
     /// Appends entry `number` of another archive with another mode and time of modification: its
     /// header is written anew, its data copied as it is, neither decoded nor checked. `head` is the
-    /// entry's extent, or so much of it as holds the local header; `copy` as for [`add_copied`](Self::add_copied).
+    /// entry's extent, or so much of it as holds the local header; `copy` as for
+    /// [`add_copied`](Self::add_copied).
     ///
     /// # Errors
     /// As [`add_copied`](Self::add_copied); or as [`data_offset`](crate::data_offset).
