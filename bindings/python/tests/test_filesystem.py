@@ -109,3 +109,24 @@ def test_what_it_cannot_do_it_says() -> None:
         fsspec.filesystem("seekless", fo="x.zip", mode="w")
     with pytest.raises(FileNotFoundError):
         fsspec.filesystem("seekless", fo="/none/x.zip")
+
+
+def test_what_tells_whether_a_file_has_changed_changes_with_its_pack(tmp_path: Path) -> None:
+    def tokens(source: Path) -> tuple[str, int]:
+        files = fsspec.filesystem("seekless", fo=str(source), skip_instance_cache=True)
+        return files.ukey("a"), files.checksum("a")
+
+    pack, loose = tmp_path / "a.zip", tmp_path / "loose"
+    loose.mkdir()
+    found = []
+    for content in ("version A", "version B"):
+        with zipfile.ZipFile(tmp_path / "new", "w") as archive:
+            archive.writestr("a", content)
+        (tmp_path / "new").replace(pack)
+        (tmp_path / "new file").write_text(content)
+        (tmp_path / "new file").replace(loose / "a")
+        assert tokens(pack) == tokens(pack)
+        found.append((tokens(pack), tokens(loose)))
+    (first, first_loose), (second, second_loose) = found
+    assert first[0] != second[0] and first[1] != second[1]
+    assert first_loose[0] != second_loose[0] and first_loose[1] != second_loose[1]

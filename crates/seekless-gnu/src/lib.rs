@@ -65,6 +65,9 @@
 mod clib;
 pub mod find;
 pub mod grep;
+mod names;
 pub mod wc;
 mod wide;
 mod words;
+
+pub use names::read_name;

@@ -41,9 +41,14 @@
 //!   page never becomes older.
 //! - **One page.** A reader sees each page before or after a write, never in between. A read or
 //!   write of several pages is not one step.
-//! - **Errors.** What a write-back reports is told by the next sync of the file, once, with its
-//!   name and the bytes; or by [`PageCache::close`]. As in the kernel, those pages then count as
-//!   written. Write them again.
+//! - **Errors.** What the device does not take stays in the cache, is read from there, and is
+//!   written again at each sync and flush, and before the next write to the file. Each sync of the
+//!   file fails, and so does [`PageCache::close`], with the file's name and all these bytes, until
+//!   the device has them or they are cut off. (The kernel counts them as written.) A write fails
+//!   while the device does not take what was written to the file before. So a full disk loses
+//!   nothing that a write has accepted, and memory stays bounded. If a sync itself fails, nobody
+//!   knows what the device has of the bytes written back since the last one: they are named by
+//!   each sync until they have been written again.
 //!
 //! Nothing else is promised. Without a sync, a later write may be on the device and an earlier one
 //! not, in one file or in several; the file may be longer than what is on it, and zero where
@@ -84,9 +89,11 @@ mod flusher;
 mod frame;
 mod harvest;
 mod landing;
+mod page_ranges;
 mod shared;
 mod source;
 mod state;
+mod stuck;
 mod trouble;
 mod write_back;
 mod writer;

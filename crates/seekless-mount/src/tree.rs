@@ -214,11 +214,12 @@ fn permissions(entry: &Entry) -> Option<u16> {
 fn modified(entry: &Entry) -> SystemTime {
     let seconds = entry.modified.unwrap_or(0);
     let distance = Duration::from_secs(seconds.unsigned_abs());
-    let time = match seconds < 0 {
+    let second = match seconds < 0 {
         true => UNIX_EPOCH.checked_sub(distance),
         false => UNIX_EPOCH.checked_add(distance),
     };
-    time.unwrap_or(UNIX_EPOCH)
+    let after = Duration::from_nanos(entry.modified_ns.into());
+    second.and_then(|second| second.checked_add(after)).unwrap_or(UNIX_EPOCH)
 }
 
 #[cfg(test)]

@@ -20,7 +20,10 @@ impl Room {
         let file = fs::File::create(folder.path().join("data.zip")).unwrap();
         let mut pack = PackWriter::new(std::io::BufWriter::new(file));
         for (name, content) in files {
-            let about = About::named(*name).modified(1_700_000_000).mode(0o100_640);
+            let about = About::named(*name)
+                .modified(1_700_000_000)
+                .modified_ns(123_456_789)
+                .mode(0o100_640);
             pack.add(prepare(about, content.clone(), Codec::Auto).unwrap()).unwrap();
         }
         let link = About::named("link").mode(0o120_777);
@@ -82,7 +85,10 @@ fn programs_see_the_files_of_the_pack() {
     }
     assert_eq!(fs::read(at.join("link")).unwrap(), b"brick ".repeat(400));
     let about = at.join("art/a.txt").metadata().unwrap();
-    assert_eq!((about.len(), about.mtime()), (2400, 1_700_000_000));
+    assert_eq!(
+        (about.len(), about.mtime(), about.mtime_nsec()),
+        (2400, 1_700_000_000, 123_456_700)
+    );
     assert_eq!(about.permissions().mode() & 0o777, 0o640);
     assert_eq!(at.join("empty").metadata().unwrap().permissions().mode() & 0o777, 0o700);
     assert_eq!(fs::read(at.join("none")).unwrap_err().kind(), Io::NotFound);

@@ -26,6 +26,8 @@ pub struct Entry {
     /// Last modification in seconds since 1970 UTC; DOS times, which know no zone, are taken as
     /// UTC.
     pub modified: Option<i64>,
+    /// Nanoseconds after `modified`, a multiple of 100; 0 where the archive keeps whole seconds.
+    pub modified_ns: u32,
     pub(crate) flags: u16,
     pub(crate) directory: bool,
 }
@@ -35,14 +37,6 @@ impl Entry {
     #[must_use]
     pub fn is_dir(&self) -> bool {
         self.directory
-    }
-
-    /// Whether a file of `bytes` bytes that was last modified at `modified_s`, in seconds since
-    /// 1970 UTC, looks like the one that was packed. Another content of the same size within the
-    /// same second is not noticed.
-    #[must_use]
-    pub fn looks_like(&self, bytes: u64, modified_s: i64) -> bool {
-        self.is_dir() || (self.bytes, self.modified) == (bytes, Some(modified_s))
     }
 
     /// Whether the content is encrypted, which [`decode`](crate::decode) refuses.

@@ -30,6 +30,8 @@ pub(crate) const EXTRA_ZIP64: u16 = 0x0001;
 /// Info-ZIP's extended timestamp: UTC, where the DOS fields are the local time where the archive
 /// was made.
 pub(crate) const EXTRA_TIME: u16 = 0x5455;
+/// Times to 100 ns ([`ntfs`](crate::ntfs)).
+pub(crate) const EXTRA_NTFS: u16 = 0x000a;
 /// "SK", which APPNOTE lists for nothing: where the chunks of a deflated entry lie
 /// ([`chunks`](crate::chunks)). It stands in the directory alone.
 pub(crate) const EXTRA_CHUNKS: u16 = 0x4b53;

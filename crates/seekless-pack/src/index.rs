@@ -10,8 +10,7 @@ use crate::chunks::Chunks;
 use crate::entry::Entry;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{
-    CENTRAL_BYTES, DESCRIPTOR_BYTES, FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_STRONG, FLAG_UTF8,
-    LOCAL_BYTES,
+    CENTRAL_BYTES, DESCRIPTOR_BYTES, FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_UTF8, LOCAL_BYTES,
 };
 use crate::read_at::ReadAt;
 use end::{End, Tail};
@@ -207,7 +206,7 @@ impl Index {
     #[must_use]
     pub fn can_be_copied(&self, number: u32) -> bool {
         let flags = self.rows.entry(number as usize).flags;
-        flags & (FLAG_DESCRIPTOR | FLAG_ENCRYPTED | FLAG_STRONG) == 0
+        flags & (FLAG_DESCRIPTOR | FLAG_ENCRYPTED) == 0
             && (flags & FLAG_UTF8 != 0 || self.name(number).is_ascii())
     }
 

@@ -65,13 +65,15 @@ pub struct About {
     pub mode: u32,
     /// Last modification in seconds since 1970 UTC.
     pub modified: Option<i64>,
+    /// Nanoseconds after `modified`. An archive keeps multiples of 100.
+    pub modified_ns: u32,
 }
 
 impl About {
     /// A file called `name`, readable by all, without a time.
     #[must_use]
     pub fn named(name: impl Into<String>) -> Self {
-        Self { name: name.into(), mode: 0o644, modified: None }
+        Self { name: name.into(), mode: 0o644, modified: None, modified_ns: 0 }
     }
 
     /// With this Unix mode.
@@ -85,6 +87,13 @@ impl About {
     #[must_use]
     pub fn modified(mut self, unix_s: i64) -> Self {
         self.modified = Some(unix_s);
+        self
+    }
+
+    /// With these nanoseconds after the second of modification.
+    #[must_use]
+    pub fn modified_ns(mut self, ns: u32) -> Self {
+        self.modified_ns = ns;
         self
     }
 

@@ -84,6 +84,7 @@ impl<W: Write> PackWriter<W> {
             name: &entry.about.name,
             mode: entry.about.full_mode(),
             modified: entry.about.modified,
+            modified_ns: entry.about.modified_ns,
             method: entry.method,
             crc: entry.crc,
             bytes: entry.bytes,

@@ -1,8 +1,12 @@
 //! Block devices as /sys describes them: what they have served, and who uses them.
 
+mod loops;
 mod on_disk;
+mod stack;
 
+pub(crate) use loops::Store;
 pub use on_disk::OnDisk;
+pub(crate) use stack::Stack;
 
 use rustix::fs::{major, makedev, minor};
 use std::fs;
@@ -135,38 +139,6 @@ impl BlockDevice {
         let text = fs::read_to_string(self.folder.join("stat"))?;
         Served::parse(&text).ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
-
-    /// This device and its partitions; of a partition also the disk, since a program that uses the
-    /// whole disk uses it too.
-    pub(crate) fn relatives(&self) -> Vec<BlockDevice> {
-        let mut all = vec![self.clone()];
-        let whole = self.whole();
-        if whole == *self {
-            let inside = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-            let parts = inside.map(|entry| entry.path());
-            let parts = parts.filter(|path| path.join("partition").exists());
-            all.extend(parts.map(|folder| BlockDevice { folder }));
-        } else {
-            all.push(whole);
-        }
-        all
-    }
-
-    /// The first device that stands on this one: LVM, encryption, a RAID.
-    pub(crate) fn holder(&self) -> Option<String> {
-        let entry = fs::read_dir(self.folder.join("holders")).ok()?.flatten().next()?;
-        Some(entry.file_name().to_string_lossy().into_owned())
-    }
-}
-
-/// The loop devices and the files that they store their data in.
-pub(crate) fn loop_files() -> impl Iterator<Item = (String, PathBuf)> {
-    let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
-    devices.filter_map(|device| {
-        let mut path = fs::read(device.path().join("loop/backing_file")).ok()?;
-        path.pop_if(|last| *last == b'\n');
-        Some((device.file_name().to_string_lossy().into_owned(), as_path(path)))
-    })
 }
 
 /// The files and devices that the system swaps to.
@@ -174,11 +146,6 @@ pub(crate) fn swaps() -> Vec<PathBuf> {
     let text = fs::read_to_string("/proc/swaps").unwrap_or_default();
     let names = text.lines().skip(1).filter_map(|line| line.split(' ').next());
     names.map(|name| Path::new(&crate::escape::unescaped(name)).to_owned()).collect()
-}
-
-fn as_path(bytes: Vec<u8>) -> PathBuf {
-    use std::os::unix::ffi::OsStringExt;
-    PathBuf::from(std::ffi::OsString::from_vec(bytes))
 }
 
 #[cfg(test)]
@@ -207,7 +174,6 @@ mod tests {
         let found = BlockDevice::numbered(disk.number().unwrap()).unwrap();
         assert_eq!((&found, found.whole(), found.name()), (&disk, disk.clone(), disk.name()));
         disk.served().unwrap();
-        assert_eq!(disk.relatives()[0], disk);
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! Whether anything else uses a file or device, to be asked before it is overwritten. Each answer
 //! is a few words for a message, such as `open in postgres (process 812)`.
 
-use crate::block::{BlockDevice, loop_files, swaps};
+use crate::block::{Stack, Store, swaps};
 use crate::mounts::Mounts;
 use rustix::fs::{major, makedev, minor};
 use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::Path;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How often a lease is asked for again, and after which time.
@@ -27,9 +27,11 @@ pub fn of_file(file: &File) -> io::Result<Option<String>> {
     if let Some(path) = swaps().iter().find(|path| fs::metadata(path).is_ok_and(|it| same(&it))) {
         return Ok(Some(format!("swapped to by the system ({})", path.display())));
     }
-    let stored = |(_, path): &(_, _)| fs::metadata(path).is_ok_and(|it| same(&it));
-    if let Some((device, _)) = loop_files().find(stored) {
-        return Ok(Some(format!("the store of the loop device {device}")));
+    // Without /sys there are no loop devices.
+    let stack = Stack::read().unwrap_or_default();
+    if let Some(standing) = stack.on_file(Store::of(&metadata)) {
+        let used = Used::read()?.words(&stack.above(&standing));
+        return Ok(Some(with_use(standing.words, used)));
     }
     let mapped = Mapped { device: metadata.dev(), inode: metadata.ino() };
     let found = process(&same, Some(&mapped), file);
@@ -37,31 +39,88 @@ pub fn of_file(file: &File) -> io::Result<Option<String>> {
 }
 
 /// Who uses a block device, one of its partitions, or the disk that it is a part of, beside this
-/// descriptor of it.
+/// descriptor of it; or a device that stands on one of these, or shares what a loop device stores
+/// its data in.
 ///
 /// # Errors
 /// The device, or the mounts, cannot be examined.
 pub fn of_device(file: &File) -> io::Result<Option<String>> {
-    let device = BlockDevice::numbered(file.metadata()?.rdev());
-    let relatives = device.ok_or(io::ErrorKind::NotFound)?.relatives();
-    let numbers = relatives.iter().map(BlockDevice::number).collect::<io::Result<Vec<u64>>>()?;
-    let same =
-        |other: &Metadata| other.file_type().is_block_device() && numbers.contains(&other.rdev());
-    for mount in Mounts::read()?.iter() {
-        let number = makedev(mount.device.0, mount.device.1);
-        // btrfs has numbers of its own, but names its device.
-        let named = || fs::metadata(&mount.source).is_ok_and(|it| same(&it));
-        if numbers.contains(&number) || mount.source.starts_with('/') && named() {
-            return Ok(Some(format!("mounted at {}", mount.point.display())));
-        }
+    let (stack, used) = (Stack::read()?, Used::read()?);
+    let number = file.metadata()?.rdev();
+    stack.name(number).ok_or(io::ErrorKind::NotFound)?;
+    let own = stack.relatives(number);
+    if let Some(words) = used.words(&own) {
+        return Ok(Some(words));
     }
-    if let Some(holder) = relatives.iter().find_map(BlockDevice::holder) {
-        return Ok(Some(format!("part of {holder}")));
+    if let Some(standing) = stack.on(&own).into_iter().next() {
+        let used = used.words(&stack.above(&standing));
+        return Ok(Some(with_use(standing.words, used)));
     }
-    if swaps().iter().any(|path| fs::metadata(path).is_ok_and(|it| same(&it))) {
-        return Ok(Some("swapped to by the system".to_owned()));
+    if let Some(words) = below(&stack, &used, &own) {
+        return Ok(Some(words));
     }
+    let same = |it: &Metadata| it.file_type().is_block_device() && own.contains(&it.rdev());
     Ok(process(&same, None, file))
+}
+
+/// Who uses the bytes in which loop devices of these numbers store their data, beside them.
+fn below(stack: &Stack, used: &Used, numbers: &[u64]) -> Option<String> {
+    let (store, others) = stack.below(numbers)?;
+    if let Some(other) = others.first() {
+        let words = "on a file or device that is also ".to_owned() + &other.words;
+        return Some(with_use(words, used.words(&stack.above(other))));
+    }
+    let Store::Device(number) = store else { return None };
+    let name = stack.name(number).unwrap_or("another device");
+    let own = stack.relatives(number);
+    let words = used.words(&own).or_else(|| is_claimed(name).then(|| "in use".to_owned()));
+    match words {
+        Some(words) => Some(format!("stored on {name}, which is {words}")),
+        None => below(stack, used, &own),
+    }
+}
+
+/// Words for what stands on a device, and in which way that is used.
+fn with_use(standing: String, used: Option<String>) -> String {
+    used.map_or(standing.clone(), |used| format!("{standing}, which is {used}"))
+}
+
+/// Whether the kernel refuses a claim of the block device, because a file system, swap or another
+/// device has one, in whatever namespace.
+fn is_claimed(name: &str) -> bool {
+    let node = Path::new("/dev").join(name);
+    let claim = fs::OpenOptions::new().read(true).custom_flags(libc::O_EXCL).open(node);
+    claim.is_err_and(|error| error.raw_os_error() == Some(libc::EBUSY))
+}
+
+/// What the system mounts and swaps to.
+struct Used {
+    mounts: Mounts,
+    swaps: Vec<PathBuf>,
+}
+
+impl Used {
+    fn read() -> io::Result<Self> {
+        Ok(Self { mounts: Mounts::of_all_namespaces()?, swaps: swaps() })
+    }
+
+    /// In which way it uses one of these devices.
+    fn words(&self, numbers: &[u64]) -> Option<String> {
+        let same = |path: &Path| {
+            let found = fs::metadata(path);
+            found.is_ok_and(|it| it.file_type().is_block_device() && numbers.contains(&it.rdev()))
+        };
+        for mount in self.mounts.iter() {
+            let number = makedev(mount.device.0, mount.device.1);
+            // btrfs has numbers of its own, but names its device.
+            let named = || mount.source.starts_with('/') && same(Path::new(&mount.source));
+            if numbers.contains(&number) || named() {
+                return Some(format!("mounted at {}", mount.point.display()));
+            }
+        }
+        let swapped = self.swaps.iter().any(|path| same(path));
+        swapped.then(|| "swapped to by the system".to_owned())
+    }
 }
 
 /// A file as /proc/PID/maps names it.
@@ -147,7 +206,7 @@ mod tests {
     use super::*;
     use std::process::{Command, Stdio};
 
-    fn file() -> (tempfile::TempDir, std::path::PathBuf) {
+    fn file() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let path = folder.path().join("data");
         fs::write(&path, vec![1; 4096]).unwrap();
@@ -193,7 +252,7 @@ mod tests {
     #[test]
     fn the_disk_of_the_root_is_in_use() {
         let number = fs::metadata("/").unwrap().dev();
-        let Some(disk) = BlockDevice::numbered(number) else {
+        let Some(disk) = crate::block::BlockDevice::numbered(number) else {
             eprintln!("skipped: the root is on no block device");
             return;
         };

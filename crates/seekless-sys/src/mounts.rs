@@ -34,6 +34,27 @@ impl Mounts {
         Ok(Mounts::parse(&String::from_utf8_lossy(&std::fs::read("/proc/self/mountinfo")?)))
     }
 
+    /// Reads those of all mount namespaces that processes are in, as far as we may look: each
+    /// namespace once, our own first.
+    ///
+    /// # Errors
+    /// /proc/self/mountinfo cannot be read.
+    pub(crate) fn of_all_namespaces() -> io::Result<Mounts> {
+        let mut all = Mounts::read()?;
+        let namespace = |process: &Path| std::fs::read_link(process.join("ns/mnt")).ok();
+        let mut seen: Vec<PathBuf> = namespace(Path::new("/proc/self")).into_iter().collect();
+        for process in std::fs::read_dir("/proc")?.flatten().map(|entry| entry.path()) {
+            let Some(found) = namespace(&process).filter(|found| !seen.contains(found)) else {
+                continue;
+            };
+            seen.push(found);
+            if let Ok(text) = std::fs::read(process.join("mountinfo")) {
+                all.0.extend(Mounts::parse(&String::from_utf8_lossy(&text)).0);
+            }
+        }
+        Ok(all)
+    }
+
     /// Reads the text of such a file. Lines that are not understood are skipped.
     #[must_use]
     pub fn parse(text: &str) -> Mounts {

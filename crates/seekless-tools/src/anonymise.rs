@@ -20,6 +20,8 @@ use std::io::Read;
 use std::path::Path;
 
 const KEY_BYTES: usize = 32;
+/// The most that a file of a key may hold.
+const KEY_BYTES_MAX: u64 = 1 << 20;
 const HASH_BYTES: usize = 10;
 /// A longer ending of a name may tell more than the kind of file.
 const EXTENSION_CHARS_MAX: usize = 8;
@@ -51,7 +53,14 @@ impl Key {
     /// # Errors
     /// It cannot be read, or has no bytes.
     pub fn read(path: &Path) -> Result<Self> {
-        let mut key = std::fs::read(path).map_err(|error| Error::unreadable(path, error))?;
+        let mut key = Vec::new();
+        let read =
+            File::open(path).and_then(|file| file.take(KEY_BYTES_MAX + 1).read_to_end(&mut key));
+        read.map_err(|error| Error::unreadable(path, error))?;
+        if key.len() as u64 > KEY_BYTES_MAX {
+            let why = format!("it has over {KEY_BYTES_MAX} bytes; a key is a short text");
+            return Err(Error::unreadable(path, std::io::Error::other(why)));
+        }
         while key.ends_with(b"\n") || key.ends_with(b"\r") {
             key.pop();
         }

@@ -39,7 +39,6 @@ pub use loose::Expected;
 pub use options::{Device, Options};
 pub use packed::Served;
 pub use plan::Missing;
-pub(crate) use plan::sum;
 pub use survey::Basis;
 
 #[cfg(test)]

@@ -186,6 +186,7 @@ fn pack_arranged(
 ) -> Result<Summary> {
     out.check(Content::Binary)?;
     let tree = Tree::walk(dir, out.file(), &Exclude::new(&options.exclude)?, options.strict)?;
+    tree.let_times_settle();
     // Files are looked through before they are packed.
     let to_pack = Progress::new(&tree.nodes, options.verify, progress).total;
     let mut looked = 0;
@@ -219,7 +220,7 @@ enum Step {
     Pack(Id),
     /// These entries of the pack as it was, which lie directly behind each other.
     Copy(Range<u32>),
-    /// This entry of the pack as it was, with the time that its file has now.
+    /// This entry of the pack as it was, with the second that its file's time has now.
     Retime(u32),
 }
 
@@ -307,8 +308,11 @@ fn write(
             let (added, entries) = match step {
                 Step::Pack(_) => return Ok(()),
                 Step::Copy(run) => {
-                    let mode = |entry| old.about(entry).0;
-                    (writer.add_copied(&old.index, run.clone(), mode, copy), run.clone())
+                    let about = |entry| {
+                        let (mode, modified) = old.about(entry);
+                        (mode, modified.ns)
+                    };
+                    (writer.add_copied(&old.index, run.clone(), about, copy), run.clone())
                 }
                 &Step::Retime(entry) => {
                     let (about, head) = (old.about(entry), old.head(entry)?);

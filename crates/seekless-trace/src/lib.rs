@@ -120,6 +120,7 @@ pub use compressed::open_compressed;
 pub use error::{Error, ErrorKind, Result};
 pub use escape::{escape_path, unescape_path};
 pub use file_list::FileList;
+pub use lines::list_lines;
 pub use listing::Listing;
 pub use loads::{Load, Loads};
 pub use metadata::{Kind, Metadata, RunInfo, View};

@@ -8,6 +8,23 @@ use std::path::{Path, PathBuf};
 
 /// The limit on a line. A path has at most 4,096 bytes, so a longer line is not from a trace.
 pub(crate) const LINE_BYTES_MAX: usize = 64 << 10;
+/// A longer line is malformed, and its rest is skipped. A file with a line over this limit is no
+/// text: a disk image would be read to its end, and /dev/zero has none.
+const SKIPPED_BYTES_MAX: u64 = 1 << 20;
+
+/// The lines of a list of paths, plain or compressed, but for blank ones. Bytes that are not UTF-8
+/// are replaced.
+///
+/// # Errors
+/// The file cannot be read, or a line is longer than any path.
+pub fn list_lines(path: &Path) -> Result<Vec<String>> {
+    let (mut lines, mut found) = (Lines::open(path)?, Vec::new());
+    while lines.advance()? {
+        lines.check_length()?;
+        found.push(String::from_utf8_lossy(lines.text()).into_owned());
+    }
+    Ok(found)
+}
 
 /// The lines of a file.
 pub(crate) struct Lines {
@@ -18,6 +35,8 @@ pub(crate) struct Lines {
     start: u64,
     end: u64,
     too_long: bool,
+    /// A line was found that no text has: there are no more lines.
+    is_no_text: bool,
     ended: bool,
     end_byte: u8,
 }
@@ -37,6 +56,7 @@ impl Lines {
             start: 0,
             end: 0,
             too_long: false,
+            is_no_text: false,
             ended: true,
             end_byte: b'\n',
         }
@@ -58,7 +78,14 @@ impl Lines {
     }
 
     /// Goes to the next line, even a blank one.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the line is so long that the file is no text. Every later call
+    /// fails then.
     pub(crate) fn advance_any(&mut self) -> Result<bool> {
+        if self.is_no_text {
+            return Err(self.no_text());
+        }
         self.line.clear();
         self.start = self.end;
         self.too_long = false;
@@ -82,6 +109,11 @@ impl Lines {
             let used = part.len() + usize::from(found.is_some());
             self.input.reader.consume(used);
             self.end += used as u64;
+            if found.is_none() && self.end - self.start > SKIPPED_BYTES_MAX {
+                self.is_no_text = true;
+                self.number += 1;
+                return Err(self.no_text());
+            }
             if found.is_some() {
                 self.ended = true;
                 self.number += 1;
@@ -89,6 +121,15 @@ impl Lines {
                 return Ok(true);
             }
         }
+    }
+
+    fn no_text(&self) -> Error {
+        let message = format!(
+            "line {} has over {SKIPPED_BYTES_MAX} bytes, so this is no text: name another file or, \
+             if it is a trace, its format (--format)",
+            self.number
+        );
+        Error::new(ErrorKind::Limit, &self.path, message).at(Place::Byte(self.start))
     }
 
     /// Drops a carriage return before the line's end, and a byte order mark before the first line.

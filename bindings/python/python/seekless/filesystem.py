@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import io
+import os
 from typing import Any, Union
 
 from fsspec.archive import AbstractArchiveFileSystem
 from fsspec.spec import AbstractBufferedFile
+from fsspec.utils import tokenize
 
 from .errors import NotFoundError, UsageError
 from .packs import Store
 
 #: A larger file is read in parts as they are asked for, if it is stored as it is.
 WHOLE_BYTES_MAX = 64 << 20
+#: So often packs are opened that others are put in place of meanwhile.
+_OPENINGS_MAX = 10
 
 
 class SeeklessFileSystem(AbstractArchiveFileSystem):
@@ -57,7 +61,16 @@ class SeeklessFileSystem(AbstractArchiveFileSystem):
         paths = [fo] if isinstance(fo, str) else list(fo)
         if not any(paths):
             raise UsageError('name the pack: fsspec.filesystem("seekless", fo="data.zip")')
-        self.store = Store(*(str(path).removeprefix("file://") for path in paths), **options)
+        sources = [str(path).removeprefix("file://") for path in paths]
+        # As they were when they were opened: a pack may be replaced meanwhile.
+        for _ in range(_OPENINGS_MAX):
+            self._identities = {source: _identity(source) for source in sources}
+            self.store = Store(*sources, **options)
+            if all(_identity(source) == known for source, known in self._identities.items()):
+                break
+            self.store.close()
+        else:
+            raise OSError(f"{sources}: replaced again and again while they were opened; try again")
         self.dir_cache: dict[str, dict[str, Any]] | None = None
 
     @classmethod
@@ -129,13 +142,33 @@ class SeeklessFileSystem(AbstractArchiveFileSystem):
         return {name: bytes(content) for name, content in zip(names, self.store.load_all(names))}
 
     def ukey(self, path: str) -> str:
-        """What tells whether a file has changed: packs do not."""
+        """What tells whether a file has changed: its size, and the device, inode, size and times of
+        the packs as they were opened; of loose files as they are now."""
         name, size = self._file(path)
-        return f"{self.store.paths}:{name}:{size}"
+        loose = [
+            _identity(os.path.join(source, name))
+            for source in self._identities
+            if os.path.isdir(source)
+        ]
+        return f"{self.store.paths}:{list(self._identities.values())}:{loose}:{name}:{size}"
+
+    def checksum(self, path: str) -> int:
+        """:meth:`ukey` as a number."""
+        return int(tokenize(self.ukey(path)), 16)
 
     def close(self) -> None:
         """Ends the store's threads."""
         self.store.close()
+
+
+def _identity(path: str) -> str:
+    """Which file it is, and when it was last written to, to the nanosecond."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return "none"
+    times = (found.st_mtime_ns, found.st_ctime_ns)
+    return f"{found.st_dev}:{found.st_ino}:{found.st_size}:{times[0]}:{times[1]}"
 
 
 class _Whole(io.RawIOBase):

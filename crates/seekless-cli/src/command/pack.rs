@@ -41,6 +41,10 @@ use std::process::ExitCode;
 /// read and coded; all others are copied from the pack as they lie there. What stays keeps its
 /// order, and new files are put beside those of their folder and kind. Give the --exclude that the
 /// pack was made with. With --verify its entries are checked, and damaged ones are packed again.
+///
+/// A file has changed if its size has, or its time to 100 ns. Where the times do not prove that it
+/// is the same, its content is compared: packs of earlier releases and of most other tools keep
+/// whole seconds, and a file as new as the pack may have been written to once more.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -64,7 +68,7 @@ pub struct Args {
     /// The archive to write; - is standard output
     #[arg(short, long, value_name = "ZIP", requires = "directory", group = "written_or_checked")]
     output: Option<PathBuf>,
-    /// Bring ZIP up to date with DIR: pack again only files whose size or time has changed
+    /// Bring ZIP up to date with DIR: pack again only files that have changed
     #[arg(long, group = "compared", requires = "output", conflicts_with_all = ["order", "trace", "force"])]
     update: bool,
     /// A file has changed if its content has: reads them all, rather than sizes and times
@@ -271,13 +275,8 @@ fn updated_words(archive: &Path, done: &Update, verified: bool) -> String {
 /// replaced: no name in a pack matches such a path.
 fn order(args: &Args) -> anyhow::Result<Vec<String>> {
     let Some(file) = &args.order else { return Ok(Vec::new()) };
-    let bytes =
-        std::fs::read(file).with_context(|| format!("cannot read the order {}", file.display()))?;
-    Ok(String::from_utf8_lossy(&bytes)
-        .lines()
-        .filter(|line| !line.is_empty())
-        .map(str::to_owned)
-        .collect())
+    let lines = seekless::trace::list_lines(file);
+    lines.with_context(|| format!("cannot read the order {}", file.display()))
 }
 
 /// Warns of things in the archive that the user may not expect.

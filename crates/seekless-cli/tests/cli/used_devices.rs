@@ -15,7 +15,12 @@ impl Loop {
     pub(super) fn new(folder: &Path) -> Option<Self> {
         let disk = folder.join("disk");
         fs::File::create(&disk).unwrap().set_len(16 << 20).unwrap();
-        let made = Command::new("losetup").args(["--find", "--show"]).arg(&disk).output().ok()?;
+        Self::on(&disk)
+    }
+
+    /// One that stores its data in this file or device.
+    fn on(disk: &Path) -> Option<Self> {
+        let made = Command::new("losetup").args(["--find", "--show"]).arg(disk).output().ok()?;
         let device = String::from_utf8(made.stdout).ok()?.trim().to_owned();
         made.status.success().then_some(Loop { device })
     }
@@ -107,4 +112,54 @@ fn a_device_in_use_is_refused_and_unchanged() {
     other.kill().unwrap();
     other.wait().unwrap();
     outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+}
+
+/// The file system on the second device was destroyed through the first one.
+#[test]
+fn devices_that_share_their_bytes_with_a_used_one_are_refused() {
+    let directory = workplace();
+    let folder = directory.path();
+    let Some(first) = Loop::new(folder) else {
+        eprintln!("skipped: no loop device can be made (root, losetup)");
+        return;
+    };
+    let Some(second) = Loop::on(Path::new(&first.device)) else {
+        eprintln!("skipped: no loop device on a loop device can be made");
+        return;
+    };
+    let name = second.device.trim_start_matches("/dev/").to_owned();
+    let stored = format!("the store of the loop device {name}");
+    refused(folder, &first.device, &stored);
+    let mount = folder.join("mount");
+    fs::create_dir(&mount).unwrap();
+    if !succeeds(Command::new("mkfs.ext4").args(["-q", &second.device])) {
+        eprintln!("skipped: no mkfs.ext4");
+        return;
+    }
+    let mut begin = Command::new("mount");
+    begin.args(["-o", "ro", &second.device]).arg(&mount);
+    between(&mut begin, Command::new("umount").arg(&mount), "mounting", || {
+        let mounted = format!("which is mounted at {}", mount.display());
+        refused(folder, &first.device, &format!("{stored}, {mounted}"));
+        // The path of the file leads to another file now: its number counts.
+        fs::rename(folder.join("disk"), folder.join("other")).unwrap();
+        fs::write(folder.join("disk"), "no longer it").unwrap();
+        refused_file(folder, "other", "the store of the loop device");
+    });
+    // What stands below the named device.
+    let mut begin = Command::new("mount");
+    begin.args(["-o", "ro", &first.device]).arg(&mount);
+    between(&mut begin, Command::new("umount").arg(&mount), "mounting below", || {
+        refused(folder, &second.device, &format!("which is mounted at {}", mount.display()));
+    });
+}
+
+fn refused_file(folder: &Path, name: &str, why: &str) {
+    fs::write(folder.join("blocks.txt"), "w 0\nw 8\n").unwrap();
+    let before = fs::read(folder.join(name)).unwrap();
+    let output = run(folder, &format!("replay blocks.txt --write {name}"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains(why), "{said}");
+    assert!(fs::read(folder.join(name)).unwrap() == before, "the file was written to");
 }

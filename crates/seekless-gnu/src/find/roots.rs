@@ -3,10 +3,11 @@
 
 use super::evaluate::Evaluator;
 use super::quote::quoted;
+use crate::names::read_name;
 use crate::words::words;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
 
 /// A file of names, each followed by a NUL.
@@ -46,7 +47,7 @@ impl Names {
     pub(super) fn next(&mut self, evaluator: &mut Evaluator<'_>) -> io::Result<Option<Vec<u8>>> {
         loop {
             let mut name = Vec::new();
-            match self.reader.read_until(0, &mut name) {
+            match read_name(&mut self.reader, &mut name) {
                 Ok(0) => return Ok(None),
                 Ok(_) => {}
                 Err(error) => {

@@ -4,6 +4,7 @@ use super::shared::Shared;
 use super::source::Source;
 use super::state::State;
 use super::trouble::failed;
+use super::writes::Writes;
 use crate::lock;
 use seekless_policy::cache::paged::PAGE_BYTES;
 use seekless_policy::readahead::Handle;
@@ -23,10 +24,19 @@ impl Shared {
         let needs = state.sync(file);
         self.go(state, Vec::new());
         self.wait_for(&needs);
-        let error = lock(&self.state).take_error(file);
+        // The kernel reports an error to one sync only, and two must not share what they are for.
+        let turn = source.sync_turn();
+        let mut state = lock(&self.state);
+        let begun = state.writes_mut(file).map(Writes::begin_sync).unwrap_or_default();
+        drop(state);
         let synced = self.engine.sync_now(&source.file(), data_only);
+        let mut state = lock(&self.state);
+        if let (Err(error), Some(writes)) = (&synced, state.writes_mut(file)) {
+            writes.doubt(&begun, error);
+        }
+        drop(turn);
         let name = |error| failed(source.path(), "the file cannot be synced", error);
-        error.map_or(Ok(()), Err).and(synced.map_err(name))
+        state.take_error(file).map_or(Ok(()), Err).and(synced.map_err(name))
     }
 
     /// Gives the file a new size.

@@ -56,7 +56,9 @@ impl File {
     ///
     /// # Errors
     /// The file is open for reading only; a page of which a part is written cannot be read; or the
-    /// file can have no bytes at that offset. Errors of the device come with the next sync.
+    /// file can have no bytes at that offset. What was written before was not taken by the device,
+    /// though it was tried again now; or what it has not taken of all files fills as much memory as
+    /// the cache has. Other errors of the device come with the next sync.
     pub fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
         self.check_writable()?;
         if bytes.is_empty() {
@@ -79,8 +81,10 @@ impl File {
     /// back its dirty pages, then calls fdatasync.
     ///
     /// # Errors
-    /// Something could not be written, now or since the last sync of the file: the message names
-    /// the bytes. It is told once. What was lost then must be written again: the cache does not.
+    /// Something could not be written: the message names all bytes of the file that the device does
+    /// not have. The cache keeps them and writes them again at each sync, flush and write of the
+    /// file; each sync fails until they are written or cut off. What another program has cut off
+    /// is lost, and reported once.
     pub fn sync_data(&self) -> io::Result<()> {
         self.core.shared.sync(self.handle, &self.source, true)
     }

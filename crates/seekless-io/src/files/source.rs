@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Which file it is, however it is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -60,6 +60,8 @@ struct Looked {
     cuts: AtomicU64,
     /// Whether it was opened to write.
     written: AtomicBool,
+    /// Held during a sync.
+    syncs: Mutex<()>,
 }
 
 /// What only a file that is open to write has.
@@ -201,6 +203,11 @@ impl Source {
                 return Ok((device, version));
             }
         }
+    }
+
+    /// Waits until no other thread syncs the file. None does while the guard lives.
+    pub(super) fn sync_turn(&self) -> MutexGuard<'_, ()> {
+        lock(&self.looked.syncs)
     }
 
     /// The file as the device has it.

@@ -3,6 +3,7 @@
 use super::flight::Flight;
 use super::frame::{FRAME_BYTES, Frame, Pool};
 use super::source::{Key, Source, Version};
+use super::stuck::Stuck;
 use super::write_back::Writing;
 use super::writes::Writes;
 use foldhash::fast::RandomState;
@@ -113,6 +114,8 @@ pub(super) struct State {
     pub(super) due: Vec<Writing>,
     /// The writes that the engine has.
     pub(super) writing: HashMap<u64, Writing, RandomState>,
+    /// Pages whose last write-back failed.
+    pub(super) stuck: Stuck,
     /// How many write-backs of each page have ended.
     pub(super) ended: Vec<u32>,
     /// The first error of a write-back that no sync was told of, of a file that is forgotten.
@@ -136,6 +139,7 @@ impl State {
             own: 0,
             due: Vec::new(),
             writing: HashMap::default(),
+            stuck: Stuck::default(),
             ended: Vec::new(),
             untold: None,
             next_tag: 0,
@@ -224,6 +228,11 @@ impl State {
 
     pub(super) fn known_mut(&mut self, number: FileNo) -> Option<&mut Known> {
         self.files.get_mut(number.0 as usize)?.as_mut()
+    }
+
+    /// What a file has that is open to write.
+    pub(super) fn writes_mut(&mut self, number: FileNo) -> Option<&mut Writes> {
+        self.known_mut(number)?.writes.as_deref_mut()
     }
 
     fn forget(&mut self, number: FileNo) {

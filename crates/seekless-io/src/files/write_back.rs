@@ -4,7 +4,6 @@
 use super::frame::{FRAME_BYTES, Frame};
 use super::source::Source;
 use super::state::{Place, State};
-use super::trouble::failed;
 use super::writes::Writes;
 use seekless_engine::{Completion, Write};
 use seekless_policy::cache::paged::FileNo;
@@ -31,6 +30,10 @@ pub(super) struct Writing {
 }
 
 impl Writing {
+    pub(super) fn ids(&self) -> &[Id] {
+        &self.ids
+    }
+
     fn offset(&self) -> u64 {
         self.pages.start * PAGE
     }
@@ -60,9 +63,10 @@ impl State {
         self.ended.get(id as usize).copied().unwrap_or(0)
     }
 
-    pub(super) fn are_written(&self, needs: &Needs) -> bool {
+    /// Whether the device has these pages, or does not take them.
+    pub(super) fn are_settled(&self, needs: &Needs) -> bool {
         let is_written = |&(id, ended): &(Id, u32)| self.ended(id).wrapping_sub(ended) as i32 >= 0;
-        needs.iter().all(is_written)
+        needs.iter().all(|need| is_written(need) || self.is_stuck(need.0))
     }
 
     /// A page is to be written, together with the one before it if that is due too.
@@ -93,7 +97,7 @@ impl State {
         let pages = page..page + 1;
         let (ids, frames) = (vec![id], vec![frame]);
         self.due.push(Writing { source, file, pages, ids, frames, bytes: has, direct: false });
-        if let Some(writes) = self.known_mut(file).and_then(|known| known.writes.as_mut()) {
+        if let Some(writes) = self.writes_mut(file) {
             writes.busy += 1;
         }
     }
@@ -132,22 +136,37 @@ impl State {
         let known = self.known_mut(writing.file);
         if let Some(writes) = known.and_then(|known| known.writes.as_mut()) {
             writes.busy -= 1;
-            match result {
-                Ok(_) => writes.device_bytes = writes.device_bytes.max(end),
-                Err(error) => writes.remember(lost(&writing, end, error)),
+            if result.is_ok() {
+                writes.took(writing.pages.clone(), end);
             }
         }
-        let places = writing.ids.iter().max().map_or(0, |&id| id as usize + 1);
-        if self.ended.len() < places {
-            self.ended.resize(places.max(2 * self.ended.len()), 0);
-        }
-        for &id in &writing.ids {
-            let ended = &mut self.ended[id as usize];
-            *ended = ended.wrapping_add(1);
-            self.cache.written(id, &mut self.commands);
+        if let Err(error) = result {
+            self.stick_written(&writing, &error);
+        } else {
+            writing.ids.iter().for_each(|&id| self.end_write_back(id));
         }
         self.carry_out(&mut Vec::new());
         self.retire_if_written(writing.file);
+    }
+
+    /// A write failed. What has been cut off meanwhile needs not be written.
+    fn stick_written(&mut self, writing: &Writing, error: &io::Error) {
+        let end = self.end(writing.file).div_ceil(PAGE);
+        let kept = writing.pages.start..writing.pages.end.min(end).max(writing.pages.start);
+        let count = (kept.end - kept.start) as usize;
+        writing.ids[count..].iter().for_each(|&id| self.end_write_back(id));
+        self.stick(writing.file, &kept.collect::<Vec<_>>(), error);
+    }
+
+    /// The device has a page, or need not have it any more.
+    pub(super) fn end_write_back(&mut self, id: Id) {
+        let places = id as usize + 1;
+        if self.ended.len() < places {
+            self.ended.resize(places.max(2 * self.ended.len()), 0);
+        }
+        let ended = &mut self.ended[id as usize];
+        *ended = ended.wrapping_add(1);
+        self.cache.written(id, &mut self.commands);
     }
 
     /// A file without a handle needs its descriptor until all of it is written.
@@ -176,6 +195,7 @@ impl State {
 
     /// The flusher wakes.
     pub(super) fn flush_due(&mut self, now: u64) -> Needs {
+        self.retry_all();
         self.cache.flush_due(now, &mut self.commands);
         self.carry_out(&mut Vec::new());
         self.needs(self.due.iter().flat_map(|writing| writing.ids.iter().copied()).collect())
@@ -183,6 +203,7 @@ impl State {
 
     /// Starts to write all that the device lacks of a file.
     pub(super) fn sync(&mut self, file: FileNo) -> Needs {
+        self.retry(file);
         let ids = self.cache.sync(file, &mut self.commands);
         self.carry_out(&mut Vec::new());
         self.needs(ids)
@@ -190,19 +211,24 @@ impl State {
 
     /// The same of all files.
     pub(super) fn sync_all(&mut self) -> Needs {
+        self.retry_all();
         self.cache.flush_all(&mut self.commands);
         self.carry_out(&mut Vec::new());
         self.needs((0..self.cache.ids_end()).collect())
     }
 
-    /// What is being written of a file from this page on.
+    /// What is being written of a file from this page on. What the device does not take is not.
     pub(super) fn in_write_back(&self, file: FileNo, from: PageNo) -> Needs {
-        self.needs(self.cache.in_write_back_within(file, from..PageNo::MAX))
+        let mut ids = self.cache.in_write_back_within(file, from..PageNo::MAX);
+        ids.retain(|&id| !self.is_stuck(id));
+        self.needs(ids)
     }
 
-    /// The error of a write-back that no sync of the file was told of.
+    /// What a sync of the file has to report: what the device does not take or may not have, which
+    /// is reported until it has it, or what another program has cut off, which is reported once.
     pub(super) fn take_error(&mut self, file: FileNo) -> Option<io::Error> {
-        self.known_mut(file)?.writes.as_mut()?.error.take()
+        let failure = self.failure(file).or_else(|| self.doubt(file));
+        failure.or_else(|| self.known_mut(file)?.writes.as_mut()?.error.take())
     }
 
     /// The same of any file.
@@ -214,10 +240,4 @@ impl State {
         }
         first
     }
-}
-
-/// The error of a write-back, for a sync.
-fn lost(writing: &Writing, end: u64, error: io::Error) -> io::Error {
-    let what = format!("bytes {} to {end} could not be written back", writing.offset());
-    failed(writing.source.path(), what, error)
 }

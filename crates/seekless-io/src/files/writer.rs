@@ -11,6 +11,7 @@ use super::write_back::Needs;
 use super::writes::{Part, Wrote};
 use crate::lock;
 use seekless_engine::Write;
+use seekless_policy::cache::paged::FileNo;
 use seekless_policy::readahead::{Handle, PageNo};
 use std::io;
 use std::sync::mpsc::channel;
@@ -38,7 +39,7 @@ impl Shared {
         let mut state = lock(&self.state);
         let file = state.cache.file(handle);
         state.refresh(file, version);
-        drop(state);
+        self.check_taken(state, file)?;
         let mut written = 0;
         while written < bytes.len() {
             let at = offset + written as u64;
@@ -57,11 +58,36 @@ impl Shared {
         Ok(written)
     }
 
+    /// Fails if the device does not take what was written to the file before, or if what it does
+    /// not take of any file fills as much memory as the cache has. Tries both again first.
+    fn check_taken(&self, mut state: MutexGuard<'_, State>, file: FileNo) -> io::Result<()> {
+        let is_full = |state: &State| state.stuck.len() as u64 * FRAME_BYTES as u64 > self.bytes;
+        if !state.stuck.has(file) && !is_full(&state) {
+            return Ok(());
+        }
+        if is_full(&state) {
+            state.retry_all();
+        } else {
+            state.retry(file);
+        }
+        let ids = state.due.iter().flat_map(|writing| writing.ids()).copied().collect();
+        let needs = state.needs(ids);
+        self.go(state, Vec::new());
+        self.wait_for(&needs);
+        let state = lock(&self.state);
+        let others = || is_full(&state).then(|| state.any_failure()).flatten();
+        state.failure(file).or_else(others).map_or(Ok(()), Err)
+    }
+
     fn write_part(&self, source: &Source, part: &mut Part<'_>) -> io::Result<()> {
         let mut reads = 0;
         loop {
             let mut starts = Vec::new();
             let mut state = lock(&self.state);
+            let file = state.cache.file(part.handle);
+            if let Some(error) = state.failure(file) {
+                return Err(error);
+            }
             let wrote = state.write(part, self.engine.now(), &mut starts);
             self.go(state, starts);
             match wrote {
@@ -113,6 +139,9 @@ impl Shared {
             }
             Place::Held(_) => {
                 let needs = state.in_write_back(file, part.page);
+                if let Some(error) = state.failure(file) {
+                    return Err(error);
+                }
                 drop(state);
                 self.wait_for(&needs);
                 return Ok(false);
@@ -223,7 +252,8 @@ impl Shared {
     fn keep_to_the_memory(&self) {
         if self.frames.beyond() > BEYOND_PAGES {
             self.wait_until(&|| {
-                self.frames.beyond() <= BEYOND_PAGES || lock(&self.state).writing.is_empty()
+                let state = lock(&self.state);
+                self.frames.beyond() <= BEYOND_PAGES + state.stuck.len() || state.writing.is_empty()
             });
         }
     }
@@ -231,7 +261,7 @@ impl Shared {
     /// Waits until the device has these pages.
     pub(super) fn wait_for(&self, needs: &Needs) {
         if !needs.is_empty() {
-            self.wait_until(&|| lock(&self.state).are_written(needs));
+            self.wait_until(&|| lock(&self.state).are_settled(needs));
         }
     }
 

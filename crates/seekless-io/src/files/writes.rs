@@ -7,11 +7,14 @@
 
 use super::flight::Flight;
 use super::frame::{FRAME_BYTES, Frame};
+use super::page_ranges::PageRanges;
 use super::state::{Place, Start, State, pages};
+use super::stuck::Cause;
 use super::write_back::Needs;
 use seekless_policy::cache::paged::{FileNo, PageStep};
 use seekless_policy::readahead::{Handle, PageNo};
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 const PAGE: u64 = FRAME_BYTES as u64;
@@ -26,13 +29,54 @@ pub(super) struct Writes {
     pub(super) busy: u32,
     /// Bytes up to the end that the device has at least, unless another program has cut the file.
     pub(super) device_bytes: u64,
-    /// The first error of a write-back, until a sync is told of it.
+    /// What another program has cut off, until a sync reports it.
     pub(super) error: Option<io::Error>,
+    /// Why the last write-back failed that did.
+    pub(super) cause: Option<Cause>,
+    /// What was written back and not synced since.
+    unsynced: PageRanges,
+    /// What was written back before a sync that failed, and not again since.
+    pub(super) doubtful: PageRanges,
+    /// Why that sync failed.
+    pub(super) doubt_cause: Option<Cause>,
 }
 
 impl Writes {
     pub(super) fn new(device_bytes: u64) -> Self {
-        Self { touched: false, busy: 0, device_bytes, error: None }
+        Self {
+            touched: false,
+            busy: 0,
+            device_bytes,
+            error: None,
+            cause: None,
+            unsynced: PageRanges::default(),
+            doubtful: PageRanges::default(),
+            doubt_cause: None,
+        }
+    }
+
+    /// The device has taken these pages, up to this byte.
+    pub(super) fn took(&mut self, pages: Range<PageNo>, end: u64) {
+        self.device_bytes = self.device_bytes.max(end);
+        self.doubtful.remove(&pages);
+        self.unsynced.add(pages);
+    }
+
+    /// A sync begins. It is for what is returned.
+    pub(super) fn begin_sync(&mut self) -> PageRanges {
+        std::mem::take(&mut self.unsynced)
+    }
+
+    /// The sync that was for these pages has failed.
+    pub(super) fn doubt(&mut self, pages: &PageRanges, error: &io::Error) {
+        pages.iter().for_each(|pages| self.doubtful.add(pages));
+        self.doubt_cause = Some(Cause::of(error));
+    }
+
+    /// The file was cut to so many pages.
+    fn cut(&mut self, pages: PageNo) {
+        self.unsynced.remove(&(pages..PageNo::MAX));
+        self.doubtful.remove(&(pages..PageNo::MAX));
     }
 
     pub(super) fn remember(&mut self, error: io::Error) {
@@ -179,9 +223,9 @@ impl State {
 
     /// Written past the cache, up to this byte.
     pub(super) fn wrote_through(&mut self, file: FileNo, end: u64) {
-        if let Some(writes) = self.known_mut(file).and_then(|known| known.writes.as_mut()) {
+        if let Some(writes) = self.writes_mut(file) {
             writes.touched = true;
-            writes.device_bytes = writes.device_bytes.max(end);
+            writes.took(end.saturating_sub(1) / PAGE..pages(end), end);
         }
     }
 
@@ -215,7 +259,9 @@ impl State {
     /// lost, as the kernel would lose it. The next sync is told.
     fn cut_by_another(&mut self, file: FileNo, end: u64) {
         let lost = self.cache.dirty_within(file, pages(end)..PageNo::MAX);
-        let first = lost.first().map(|&id| self.cache.place(id).1 * PAGE);
+        let dirty = lost.first().map(|&id| self.cache.place(id).1);
+        let first = self.stuck.from(file, pages(end)).next().into_iter().chain(dirty).min();
+        let first = first.map(|page| page * PAGE);
         let Some(known) = self.known_mut(file) else { return };
         if let (Some(first), Some(writes), Some(source)) = (first, &mut known.writes, &known.source)
         {
@@ -235,7 +281,7 @@ impl State {
         if end > old {
             self.forget_short_page(file, old);
         }
-        if let Some(writes) = self.known_mut(file).and_then(|known| known.writes.as_mut()) {
+        if let Some(writes) = self.writes_mut(file) {
             writes.touched = true;
             writes.device_bytes = end;
         }
@@ -247,11 +293,15 @@ impl State {
         let Some(known) = self.known_mut(file) else { return };
         known.version.bytes = end;
         known.generation += 1;
+        if let Some(writes) = &mut known.writes {
+            writes.cut(pages(end));
+        }
         if let Some(source) = &known.source {
             source.set_end(end, true);
         }
         self.cache.set_pages(file, pages(end), &mut self.commands);
         self.carry_out(&mut Vec::new());
+        self.unstick_behind(file, pages(end));
         let (page, keeps) = (end / PAGE, (end % PAGE) as usize);
         let Some(id) = self.cache.id(file, page).filter(|_| keeps > 0) else { return };
         if let Place::Held(frame) = self.place(id).clone()

@@ -34,6 +34,7 @@ struct State {
     writes: usize,
     held: Vec<(usize, Write)>,
     fault: Option<Fault>,
+    sync_fault: Option<i32>,
 }
 
 /// The engine. Reads, and writes unless it holds them back, in the thread that asks.
@@ -59,6 +60,11 @@ impl Logged {
 
     pub(crate) fn set_fault(&self, fault: Option<Fault>) {
         self.state.lock().unwrap().fault = fault;
+    }
+
+    /// Syncs fail with this number from now on.
+    pub(crate) fn set_sync_fault(&self, errno: Option<i32>) {
+        self.state.lock().unwrap().sync_fault = errno;
     }
 
     pub(crate) fn log(&self) -> Vec<Event> {
@@ -134,7 +140,11 @@ impl Engine for Logged {
 
     fn sync_now(&self, file: &File, _data_only: bool) -> io::Result<()> {
         let inode = file.metadata()?.ino();
-        self.state.lock().unwrap().log.push(Event::Synced { inode });
+        let mut state = self.state.lock().unwrap();
+        if let Some(errno) = state.sync_fault {
+            return Err(io::Error::from_raw_os_error(errno));
+        }
+        state.log.push(Event::Synced { inode });
         Ok(())
     }
 

@@ -195,7 +195,14 @@ fn a_pack_older_than_its_files_is_noticed() {
     }
     pack.finish().unwrap();
     let store = Store::open(&path).unwrap();
+    // The pack has whole seconds, and the files are as new as it is: their content decides.
     assert!(store.changed_since(&folder).unwrap().is_empty());
+    let time = fs::metadata(folder.join("a")).unwrap().modified().unwrap();
+    fs::write(folder.join("a"), "A").unwrap();
+    fs::File::options().write(true).open(folder.join("a")).unwrap().set_modified(time).unwrap();
+    assert_eq!(store.changed_since(&folder).unwrap(), ["a"]);
+    fs::write(folder.join("a"), "a").unwrap();
+    fs::File::options().write(true).open(folder.join("a")).unwrap().set_modified(time).unwrap();
     fs::write(folder.join("b"), "longer").unwrap();
     fs::remove_file(folder.join("c")).unwrap();
     assert_eq!(store.changed_since(&folder).unwrap(), ["b", "c"]);

@@ -1,5 +1,5 @@
-//! Writes that fail: the error names the file and the bytes, is told once, and costs no other file
-//! anything.
+//! Writes that fail: the error names the file and all bytes that the device lacks, until it has
+//! them, and costs no other file anything.
 
 use crate::faults::without_hang;
 use crate::logged::{Fault, Logged};
@@ -49,7 +49,7 @@ fn read(path: &Path) -> Vec<u8> {
 }
 
 #[test]
-fn a_write_back_that_fails_is_told_to_the_next_sync_once_and_by_name() {
+fn each_sync_names_what_the_device_does_not_take() {
     without_hang(|| {
         for engine in [Logged::new as fn() -> Logged, || Logged::holding_back(3)] {
             for (errno, word) in [(EIO, "os error 5"), (ENOSPC, "os error 28")] {
@@ -59,14 +59,19 @@ fn a_write_back_that_fails_is_told_to_the_next_sync_once_and_by_name() {
                 bad.write_at(&[1; 20_000], 0).unwrap();
                 good.write_at(&[2; 20_000], 0).unwrap();
                 let message = bad.sync_data().unwrap_err().to_string();
+                assert_eq!(bad.sync_all().unwrap_err().to_string(), message, "said again");
                 let name = bench.path("bad").display().to_string();
-                for part in [name.as_str(), "bytes 0 to", "could not be written back", word] {
+                for part in
+                    [name.as_str(), "bytes 0 to 16384 could not", "could not be written back", word]
+                {
                     assert!(message.contains(part), "{part:?} is missing in {message:?}");
                 }
                 good.sync_data().unwrap();
-                bad.sync_data().unwrap();
                 assert_eq!(read(&bench.path("good")), [2; 20_000]);
+                assert_eq!(bad.write_at(&[9], 0).unwrap_err().to_string(), message);
                 bench.engine.set_fault(None);
+                bad.sync_data().unwrap();
+                assert_eq!(read(&bench.path("bad")), [1; 20_000], "nothing is lost");
                 bad.write_at(&[3; 20_000], 0).unwrap();
                 bad.sync_all().unwrap();
                 assert_eq!(read(&bench.path("bad")), [3; 20_000], "it works again");
@@ -88,7 +93,178 @@ fn an_error_that_no_sync_was_told_of_is_told_when_the_cache_is_closed() {
     let name = bench.path("bad").display().to_string();
     assert!(error.to_string().contains(&name), "{error}");
     assert_eq!(read(&bench.path("good")), [2; 5000]);
+    let bad = bench.open("bad");
+    let mut buffer = [0; 5000];
+    assert_eq!(bad.read_at(&mut buffer, 0).unwrap(), 5000);
+    assert_eq!(buffer, [1; 5000], "what the device lacks is read from the cache");
+    drop(bad);
+    bench.engine.set_fault(None);
     bench.cache.close().unwrap();
+    assert_eq!(read(&bench.folder.path().join("bad")), [1; 5000]);
+}
+
+/// The case of old: all writes were accepted, one sync named a part of what was lost, and the next
+/// one was Ok.
+#[test]
+fn a_full_disk_loses_nothing_that_a_write_has_accepted() {
+    without_hang(|| {
+        for engine in [Logged::new as fn() -> Logged, || Logged::holding_back(3)] {
+            let bench = Bench::new(engine());
+            let file = bench.open("full");
+            // What lies before is taken.
+            bench.fail("full", 40_960..u64::MAX, ENOSPC);
+            let mut content = Vec::new();
+            let error = loop {
+                let bytes = [content.len() as u8 | 1; 3000];
+                match file.write_at(&bytes, content.len() as u64) {
+                    Ok(written) => content.extend_from_slice(&bytes[..written]),
+                    Err(error) => break error,
+                }
+                assert!(content.len() < 1 << 20, "a writer goes on for ever");
+            };
+            assert_eq!(error.raw_os_error().or(Some(ENOSPC)), Some(ENOSPC));
+            assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
+            for _ in 0..3 {
+                let message = file.sync_all().unwrap_err().to_string();
+                let end = format!(" to {}", content.len());
+                assert!(message.contains(&end), "{end:?} is missing in {message:?}");
+                assert!(message.contains("os error 28"), "{message:?}");
+            }
+            let mut found = vec![0; content.len()];
+            assert_eq!(file.read_at(&mut found, 0).unwrap(), content.len());
+            assert!(found == content, "what the device lacks is read from the cache");
+            bench.engine.set_fault(None);
+            bench.cache.flush_due();
+            file.sync_all().unwrap();
+            assert!(read(&bench.path("full")) == content);
+            file.write_at(&[7; 100], 5).unwrap();
+            file.sync_all().unwrap();
+            assert!(read(&bench.path("full"))[5..105] == [7; 100]);
+        }
+    });
+}
+
+/// The kernel reports an error to one sync, and counts the bytes as written.
+#[test]
+fn what_was_written_before_a_sync_that_failed_is_named_until_it_is_written_again() {
+    let bench = Bench::new(Logged::new());
+    let (bad, good) = (bench.open("bad"), bench.open("good"));
+    bad.write_at(&[1; 10_000], 0).unwrap();
+    bad.sync_data().unwrap();
+    bad.write_at(&[2; 100], 5000).unwrap();
+    bad.write_at(&[2; 5000], 20_000).unwrap();
+    bench.engine.set_sync_fault(Some(EIO));
+    bad.sync_data().unwrap_err();
+    bench.engine.set_sync_fault(None);
+    for _ in 0..2 {
+        let message = bad.sync_all().unwrap_err().to_string();
+        let name = bench.path("bad").display().to_string();
+        let doubtful = "bytes 4096 to 8192, 16384 to 25000 (12712 bytes) may not be on the device";
+        for part in [name.as_str(), doubtful, "os error 5"] {
+            assert!(message.contains(part), "{part:?} is missing in {message:?}");
+        }
+    }
+    good.write_at(&[3; 100], 0).unwrap();
+    good.sync_data().unwrap();
+    bad.write_at(&[4; 5000], 20_000).unwrap();
+    assert!(bad.sync_data().unwrap_err().to_string().contains("bytes 4096 to 8192 may not"));
+    bad.write_at(&[4; 1], 4096).unwrap();
+    bad.sync_data().unwrap();
+    assert_eq!(read(&bench.path("bad"))[20_000..], [4; 5000]);
+}
+
+#[test]
+fn what_is_cut_off_need_not_be_written_any_more() {
+    without_hang(|| {
+        let bench = Bench::new(Logged::new());
+        let file = bench.open("a");
+        bench.fail("a", 8192..u64::MAX, EIO);
+        file.write_at(&[1; 30_000], 0).unwrap();
+        file.sync_data().unwrap_err();
+        file.set_len(10_000).unwrap();
+        let message = file.sync_data().unwrap_err().to_string();
+        assert!(message.contains(" to 10000 could not"), "{message}");
+        file.set_len(5000).unwrap();
+        bench.engine.set_fault(None);
+        file.sync_data().unwrap();
+        assert_eq!(read(&bench.path("a")), [1; 5000]);
+        file.write_at(&[2; 100], 20_000).unwrap();
+        file.sync_data().unwrap();
+        let found = read(&bench.path("a"));
+        assert!(found.len() == 20_100 && found[5000..20_000].iter().all(|&byte| byte == 0));
+    });
+}
+
+#[test]
+fn a_page_that_is_written_again_while_the_device_does_not_take_it_gets_the_newest_bytes() {
+    without_hang(|| {
+        let bench = Bench::new(Logged::holding_back(3));
+        let file = bench.open("a");
+        file.write_at(&[1; 8192], 0).unwrap();
+        bench.fail("a", 0..u64::MAX, ENOSPC);
+        bench.cache.flush_due();
+        // Written to while its write-back may be under way or has failed.
+        let _ = file.write_at(&[2; 4096], 0);
+        file.sync_data().unwrap_err();
+        bench.engine.set_fault(None);
+        file.write_at(&[3; 4096], 0).unwrap();
+        file.sync_data().unwrap();
+        let found = read(&bench.path("a"));
+        assert!(found[..4096] == [3; 4096] && found[4096..] == [1; 4096]);
+    });
+}
+
+/// A small file system of its own, taken away when dropped.
+struct Mounted(PathBuf);
+
+impl Mounted {
+    fn new(at: &Path, kibibytes: u32) -> Option<Self> {
+        std::fs::create_dir(at).unwrap();
+        let size = format!("size={kibibytes}k");
+        let mut mount = std::process::Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &size, "none"]).arg(at);
+        let done = mount.stderr(std::process::Stdio::null()).status();
+        done.is_ok_and(|status| status.success()).then(|| Self(at.to_owned()))
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_disk_that_is_full_and_has_room_again_has_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(disk) = Mounted::new(&folder.path().join("disk"), 2048) else {
+        return eprintln!("skipped: no tmpfs can be mounted here (root)");
+    };
+    without_hang(move || {
+        std::fs::write(disk.0.join("ballast"), vec![0; 1 << 20]).unwrap();
+        let cache = PageCache::builder().bytes(4 << 20).wake_every(None).build().unwrap();
+        let file = cache.open_to_write(disk.0.join("log")).unwrap();
+        let mut content: Vec<u8> = Vec::new();
+        while content.len() < 1_800_000 {
+            let bytes: Vec<u8> = (0..10_000_u32).map(|at| (at % 251) as u8).collect();
+            match file.write_at(&bytes, content.len() as u64) {
+                Ok(written) => content.extend(&bytes[..written]),
+                Err(error) => {
+                    assert_eq!(error.kind(), std::io::ErrorKind::StorageFull, "{error}");
+                    break;
+                }
+            }
+        }
+        assert!(content.len() > 1 << 20);
+        for _ in 0..2 {
+            let message = file.sync_all().unwrap_err().to_string();
+            assert!(message.contains(&format!(" to {}", content.len())), "{message}");
+        }
+        std::fs::remove_file(disk.0.join("ballast")).unwrap();
+        file.sync_all().unwrap();
+        assert!(read(&disk.0.join("log")) == content);
+        drop((file, cache));
+    });
 }
 
 #[test]
@@ -97,11 +273,14 @@ fn a_device_that_takes_no_writes_stops_no_writer() {
         let bench = Bench::new(Logged::holding_back(5));
         let (bad, good) = (bench.open("bad"), bench.open("good"));
         bench.fail("bad", 0..u64::MAX, EIO);
+        let mut refused = 0;
         for page in 0..1000_u64 {
-            bad.write_at(&[1; 4096], page * 4096).unwrap();
+            refused += u32::from(bad.write_at(&[1; 4096], page * 4096).is_err());
             good.write_at(&[2; 4096], page * 4096).unwrap();
         }
         assert!(bad.sync_data().is_err());
+        assert!(refused > 900, "{refused} of 1000");
+        assert!(bench.cache.memory_bytes() < 1 << 20, "memory is bounded");
         good.sync_data().unwrap();
         assert!(read(&bench.path("good")) == vec![2; 1000 * 4096]);
     });

@@ -177,7 +177,7 @@ fn a_copied_entry_keeps_its_chunks() {
         sink.extend_from_slice(&archive[range.start as usize..range.end as usize]);
         Ok(())
     };
-    pack.add_copied(&index, 1..2, |_| 0o100_644, copy).unwrap();
+    pack.add_copied(&index, 1..2, |_| (0o100_644, 0), copy).unwrap();
     let copied = open(&pack.finish().unwrap().0);
     assert_eq!(copied.chunks(0), index.chunks(1));
     assert!(copied.chunks(0).is_some());

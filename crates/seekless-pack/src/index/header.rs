@@ -1,16 +1,17 @@
 //! One header of the directory, checked and noted.
 
 use super::end::{End, starts_with};
-use super::row::{Header, Rows, Time};
+use super::row::{self, Header, Rows, Time};
 use crate::chunks;
 use crate::entry::Method;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{
-    CENTRAL, CENTRAL_BYTES, DEFLATE_RATIO_MAX, EXTRA_CHUNKS, EXTRA_TIME, EXTRA_ZIP64,
+    CENTRAL, CENTRAL_BYTES, DEFLATE_RATIO_MAX, EXTRA_CHUNKS, EXTRA_NTFS, EXTRA_TIME, EXTRA_ZIP64,
     FLAG_ENCRYPTED, FLAG_STRONG, FLAG_UTF8, SEE_ZIP64_16, SEE_ZIP64_32, ZSTD_RATIO_MAX, extras,
     take_u64, u16_at, u32_at,
 };
 use crate::name;
+use crate::ntfs;
 use std::borrow::Cow;
 
 /// The high byte of "version made by": external attributes hold a Unix mode.
@@ -80,6 +81,7 @@ fn split(bytes: &[u8]) -> Option<(Raw<'_>, usize)> {
 struct Extra<'a> {
     zip64: Option<&'a [u8]>,
     time: Option<&'a [u8]>,
+    ntfs: Option<&'a [u8]>,
     chunks: Option<&'a [u8]>,
 }
 
@@ -175,6 +177,7 @@ impl<'a> Extra<'a> {
             let place = match id {
                 EXTRA_ZIP64 => &mut found.zip64,
                 EXTRA_TIME => &mut found.time,
+                EXTRA_NTFS => &mut found.ntfs,
                 EXTRA_CHUNKS => &mut found.chunks,
                 _ => return,
             };
@@ -197,9 +200,14 @@ impl<'a> Extra<'a> {
         }
     }
 
+    /// The most exact of the times that it has.
     fn time(&self, fixed: &[u8; CENTRAL_BYTES]) -> Time {
+        let ntfs = self.ntfs.and_then(ntfs::modified);
+        if let Some((seconds, ns)) = ntfs.filter(|&(seconds, _)| row::can_hold(seconds)) {
+            return Time::Exact { seconds, ns };
+        }
         match self.time.filter(|body| body.len() >= 5 && body[0] & 1 != 0) {
-            Some(body) => Time::Exact(u32_at(body, 1).cast_signed()),
+            Some(body) => Time::Exact { seconds: u32_at(body, 1).cast_signed().into(), ns: 0 },
             None => Time::Dos { time: u16_at(fixed, 12), date: u16_at(fixed, 14) },
         }
     }

@@ -2,6 +2,8 @@
 
 use crate::civil;
 use crate::entry::{Entry, Method};
+use crate::format::{FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_UTF8};
+use crate::ntfs::STEP_NS;
 use seekless_sys::memory::prefer_huge_pages;
 use std::collections::TryReserveError;
 use std::ops::Range;
@@ -14,6 +16,23 @@ const EXACT_TIME: u8 = 2;
 const WIDE: u8 = 4;
 /// Of one that has chunks.
 const CHUNKED: u8 = 8;
+/// Of one whose `time` is in seconds after [`LATE_S`].
+const LATE: u8 = 16;
+/// Of entries with these flags, the only ones that are asked for. (An entry that is encrypted
+/// strongly is also encrypted.)
+const ENCRYPTED: u8 = 32;
+const DESCRIPTOR: u8 = 64;
+const UTF8: u8 = 128;
+const FLAGS: [(u8, u16); 3] =
+    [(ENCRYPTED, FLAG_ENCRYPTED), (DESCRIPTOR, FLAG_DESCRIPTOR), (UTF8, FLAG_UTF8)];
+
+/// The first second that 32 bits do not hold with a sign.
+const LATE_S: i64 = 1 << 31;
+
+/// Whether an exact time of this second can be kept: 1901 to 2174.
+pub(super) fn can_hold(seconds: i64) -> bool {
+    (-LATE_S..LATE_S + (1 << 32)).contains(&seconds)
+}
 
 /// All entries.
 #[derive(Debug, Clone, Default)]
@@ -36,8 +55,9 @@ struct Row {
     time: u32,
     mode: u16,
     method: u16,
-    flags: u16,
     marks: u8,
+    /// Steps of 100 ns after the second, little-endian.
+    steps: [u8; 3],
 }
 
 const _: () = assert!(size_of::<Row>() == 32);
@@ -45,8 +65,8 @@ const _: () = assert!(size_of::<Row>() == 32);
 /// When an entry was modified, as the directory has it.
 #[derive(Clone, Copy)]
 pub(super) enum Time {
-    /// Seconds since 1970 UTC.
-    Exact(i32),
+    /// Seconds since 1970 UTC that a row [can hold](can_hold), and nanoseconds.
+    Exact { seconds: i64, ns: u32 },
     /// The two fields of DOS, which may be no date.
     Dos { time: u16, date: u16 },
 }
@@ -81,10 +101,16 @@ impl Rows {
     pub(super) fn push(&mut self, header: &Header, table: &[u8]) -> Result<(), TryReserveError> {
         let narrow = |bytes: u64| u32::try_from(bytes).ok();
         let sizes = narrow(header.bytes).zip(narrow(header.coded_bytes));
-        let (exact, time) = match header.time {
-            Time::Exact(seconds) => (EXACT_TIME, seconds.cast_unsigned()),
-            Time::Dos { time, date } => (0, u32::from(date) << 16 | u32::from(time)),
+        let (exact, time, ns) = match header.time {
+            Time::Exact { seconds, ns } if seconds >= LATE_S => {
+                (EXACT_TIME | LATE, (seconds - LATE_S) as u32, ns)
+            }
+            Time::Exact { seconds, ns } => (EXACT_TIME, seconds as u32, ns),
+            Time::Dos { time, date } => (0, u32::from(date) << 16 | u32::from(time), 0),
         };
+        let [steps @ .., _] = (ns / STEP_NS).to_le_bytes();
+        let flags = FLAGS.iter().filter(|(_, flag)| header.flags & flag != 0);
+        let flags = flags.fold(0, |marks, (mark, _)| marks | mark);
         let chunked = if table.is_empty() { 0 } else { CHUNKED };
         if !table.is_empty() {
             self.tables.try_reserve(table.len())?;
@@ -106,8 +132,8 @@ impl Rows {
             time,
             mode: header.mode,
             method: header.method.number(),
-            flags: header.flags,
-            marks: directory | exact | wide | chunked,
+            marks: directory | exact | wide | chunked | flags,
+            steps,
         });
         Ok(())
     }
@@ -146,10 +172,13 @@ impl Rows {
     /// The entry, but for its extent.
     pub(super) fn entry(&self, number: usize) -> Entry {
         let (row, (bytes, coded_bytes)) = (&self.rows[number], self.sizes(number));
-        let modified = match row.marks & EXACT_TIME {
+        let modified = match row.marks & (EXACT_TIME | LATE) {
             0 => civil::from_dos(row.time as u16, (row.time >> 16) as u16),
-            _ => Some(i64::from(row.time.cast_signed())),
+            EXACT_TIME => Some(i64::from(row.time.cast_signed())),
+            _ => Some(i64::from(row.time) + LATE_S),
         };
+        let [low, middle, high] = row.steps;
+        let flags = FLAGS.iter().filter(|(mark, _)| row.marks & mark != 0);
         Entry {
             header_offset: row.header_offset,
             extent_bytes: 0,
@@ -159,7 +188,8 @@ impl Rows {
             method: Method::from_number(row.method),
             mode: (row.mode != 0).then(|| u32::from(row.mode)),
             modified,
-            flags: row.flags,
+            modified_ns: u32::from_le_bytes([low, middle, high, 0]) * STEP_NS,
+            flags: flags.fold(0, |flags, (_, flag)| flags | flag),
             directory: row.marks & DIRECTORY != 0,
         }
     }

@@ -5,6 +5,7 @@ use crate::decode::data_offset;
 use crate::entry::Entry;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Index;
+use crate::likeness::FileTime;
 use crate::record::Record;
 use std::io::{self, Write};
 use std::ops::Range;
@@ -12,8 +13,9 @@ use std::ops::Range;
 impl<W: Write> PackWriter<W> {
     /// Appends the entries `numbers` of another archive, which lie there directly behind each
     /// other, as they are: not decoded, not checked. `copy` is given the sink and the range of
-    /// bytes of that archive, and must append exactly these. `mode` says the Unix mode of each
-    /// entry.
+    /// bytes of that archive, and must append exactly these. `about` says the Unix mode of each
+    /// entry, and the nanoseconds after the second in which its file was modified: both stand in
+    /// the directory alone.
     ///
     /// # Errors
     /// [`ErrorKind::Disagrees`] if an entry cannot be copied ([`Index::can_be_copied`]), or does
@@ -23,7 +25,7 @@ impl<W: Write> PackWriter<W> {
         &mut self,
         from: &Index,
         numbers: Range<u32>,
-        mode: impl Fn(u32) -> u32,
+        about: impl Fn(u32) -> (u32, u32),
         copy: impl FnOnce(&mut W, Range<u64>) -> io::Result<()>,
     ) -> Result<()> {
         if numbers.is_empty() {
@@ -47,16 +49,18 @@ impl<W: Write> PackWriter<W> {
         for number in numbers {
             let entry = from.entry(number);
             let header_offset = self.at + (entry.header_offset - begin);
-            self.note(&self.record(from, number, &entry, mode(number), header_offset));
+            let (mode, modified_ns) = about(number);
+            let record = self.record(from, number, &entry, mode, header_offset);
+            self.note(&Record { modified_ns, ..record });
         }
         self.at += end - begin;
         Ok(())
     }
 
-    /// Appends entry `number` of another archive with another mode and time of modification, in
-    /// seconds since 1970 UTC: its header is written anew, its data copied as it is, neither
-    /// decoded nor checked. `head` is the entry's extent, or so much of it as holds the local
-    /// header; `copy` as for [`add_copied`](Self::add_copied).
+    /// Appends entry `number` of another archive with another mode and time of modification: its
+    /// header is written anew, its data copied as it is, neither decoded nor checked. `head` is the
+    /// entry's extent, or so much of it as holds the local header; `copy` as for
+    /// [`add_copied`](Self::add_copied).
     ///
     /// # Errors
     /// As [`add_copied`](Self::add_copied); or as [`data_offset`](crate::data_offset).
@@ -64,7 +68,7 @@ impl<W: Write> PackWriter<W> {
         &mut self,
         from: &Index,
         number: u32,
-        (mode, modified): (u32, i64),
+        (mode, modified): (u32, FileTime),
         head: &[u8],
         copy: impl FnOnce(&mut W, Range<u64>) -> io::Result<()>,
     ) -> Result<()> {
@@ -76,7 +80,8 @@ impl<W: Write> PackWriter<W> {
         let end = begin + entry.coded_bytes;
         self.admit(name)?;
         let record = self.record(from, number, &entry, mode, self.at);
-        let record = Record { modified: Some(modified), ..record };
+        let record =
+            Record { modified: Some(modified.seconds), modified_ns: modified.ns, ..record };
         self.put_header(&record)?;
         let result = copy(&mut self.sink, begin..end);
         self.failed |= result.is_err();
@@ -99,6 +104,7 @@ impl<W: Write> PackWriter<W> {
             name: from.name(number),
             mode,
             modified: entry.modified,
+            modified_ns: entry.modified_ns,
             method: entry.method,
             crc: entry.crc,
             bytes: entry.bytes,
@@ -143,7 +149,7 @@ mod tests {
                 sink.extend(&old[range.start as usize..range.end as usize]);
                 Ok(())
             };
-            new.add_copied(&index, numbers, |_| 0o100_640, copy).unwrap();
+            new.add_copied(&index, numbers, |_| (0o100_640, 700), copy).unwrap();
         }
         let (archive, written) = new.finish().unwrap();
         assert_eq!((written.entries, written.archive_bytes), (4, archive.len() as u64));
@@ -159,9 +165,9 @@ mod tests {
         assert_eq!(texts, [("new", "5"), ("d", "4"), ("a", "1"), ("ä/b", &text)]);
         let about = |number: u32| {
             let entry = index.entry(number);
-            (entry.mode, entry.modified)
+            (entry.mode, entry.modified, entry.modified_ns)
         };
-        assert_eq!(about(3), (Some(0o100_640), Some(1_700_000_000)));
+        assert_eq!(about(3), (Some(0o100_640), Some(1_700_000_000), 700));
     }
 
     #[test]
@@ -169,7 +175,7 @@ mod tests {
         let text = "the same words again and again ".repeat(40);
         let (old, index) = pack(&[("a", "1"), ("b", &text)]);
         let mut new = PackWriter::new(Vec::new());
-        let time = 1_800_000_001;
+        let time = FileTime { seconds: 1_800_000_001, ns: 300 };
         let data = |sink: &mut Vec<u8>, range: Range<u64>| {
             sink.extend(&old[range.start as usize..range.end as usize]);
             Ok(())
@@ -181,11 +187,11 @@ mod tests {
         let archive = new.finish().unwrap().0;
         let index = Index::open(archive.as_slice(), archive.len() as u64).unwrap();
         let entry = index.entry(0);
-        assert_eq!((entry.modified, entry.mode), (Some(time), Some(0o100_600)));
+        assert_eq!((entry.file_time(), entry.mode), (Some(time), Some(0o100_600)));
         let mut content = Vec::new();
         decode(&entry, "b", &archive, &mut content).unwrap();
         assert_eq!(content, text.as_bytes());
-        let stamp = i32::try_from(time).unwrap().to_le_bytes();
+        let stamp = i32::try_from(time.seconds).unwrap().to_le_bytes();
         assert_eq!(archive.windows(4).filter(|bytes| *bytes == stamp).count(), 2);
     }
 
@@ -195,10 +201,10 @@ mod tests {
         let mut new = PackWriter::new(Vec::new());
         new.add(prepare(About::named("b"), Vec::new(), Codec::Auto).unwrap()).unwrap();
         let none = |_: &mut Vec<u8>, _: Range<u64>| Ok(());
-        let error = new.add_copied(&index, 1..2, |_| 0, none).unwrap_err();
+        let error = new.add_copied(&index, 1..2, |_| (0, 0), none).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Duplicate);
         let failing = |_: &mut Vec<u8>, _: Range<u64>| Err(io::Error::other("full"));
-        let error = new.add_copied(&index, 0..1, |_| 0, failing).unwrap_err();
+        let error = new.add_copied(&index, 0..1, |_| (0, 0), failing).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Io);
         assert!(new.finish().is_err(), "a hole would follow");
     }

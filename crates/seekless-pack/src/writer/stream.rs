@@ -84,6 +84,7 @@ impl<W: Write + Seek> PackWriter<W> {
             name: &about.name,
             mode: about.full_mode(),
             modified: about.modified,
+            modified_ns: about.modified_ns,
             method,
             crc: 0,
             bytes,

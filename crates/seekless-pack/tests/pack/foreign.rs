@@ -2,7 +2,7 @@
 //! without the directory.
 
 use crate::support::{installed, on_disk, pack};
-use seekless_pack::{About, Codec, Level, PackWriter, prepare, prepare_directory};
+use seekless_pack::{About, Codec, Index, Level, PackWriter, prepare, prepare_directory};
 use std::path::Path;
 use std::process::Command;
 
@@ -20,7 +20,7 @@ fn sample() -> Vec<u8> {
         ("leer/ä 日本.txt", b"umlaut".to_vec(), Codec::Auto),
         ("empty", Vec::new(), Codec::Deflate),
     ] {
-        let about = About::named(name).mode(0o640).modified(1_600_000_001);
+        let about = About::named(name).mode(0o640).modified(1_600_000_001).modified_ns(123_456_789);
         writer.add(prepare(about, bytes, codec).expect("a good name")).expect("room");
     }
     writer
@@ -110,6 +110,48 @@ fn python_reads_names_modes_and_times() {
     let Some(mut python) = installed("python3") else { return };
     let said = output(python.args(["-X", "utf8", "-c", PYTHON]).arg(&archive).arg("more"));
     assert_eq!(said, "7\numlaut 0o100640 (2020, 9, 13, 12, 26, 40) True\n");
+}
+
+/// Reads the directory, as most programs in Java do.
+const JAVA_TIME: &str = r#"
+class Time {
+    public static void main(String[] arguments) throws Exception {
+        try (var zip = new java.util.zip.ZipFile(arguments[0])) {
+            System.out.println(zip.getEntry("readme.txt").getLastModifiedTime());
+        }
+    }
+}
+"#;
+
+#[test]
+fn java_reads_times_to_the_microseconds_that_it_keeps() {
+    let (_folder, archive) = on_disk(&sample());
+    let Some(mut java) = installed("java") else { return };
+    let source = archive.with_file_name("Time.java");
+    std::fs::write(&source, JAVA_TIME).expect("room");
+    java.args(["-XX:TieredStopAtLevel=1", "-Xshare:auto"]).arg(&source).arg(&archive);
+    assert_eq!(output(&mut java).trim(), "2020-09-13T12:26:41.123456Z");
+}
+
+/// An archive whose DOS time is even and whose NTFS field has the odd second and its parts.
+#[test]
+fn the_ntfs_field_of_other_tools_is_read() {
+    let (_folder, archive) = on_disk(&[]);
+    let Some(mut python) = installed("python3") else { return };
+    let made = r#"
+import struct, sys, zipfile
+with zipfile.ZipFile(sys.argv[1], "w") as archive:
+    entry = zipfile.ZipInfo("f", (2024, 6, 3, 11, 54, 12))
+    steps = (1717433653 + 11644473600) * 10**7 + 1234567
+    body = struct.pack("<IHHQQQ", 0, 1, 24, steps, steps, steps)
+    entry.extra = struct.pack("<HH", 10, len(body)) + body
+    archive.writestr(entry, b"x")
+"#;
+    output(python.args(["-c", made]).arg(&archive));
+    let bytes = std::fs::read(&archive).expect("it was made");
+    let index = Index::open(bytes.as_slice(), bytes.len() as u64).expect("whole");
+    let entry = index.entry(0);
+    assert_eq!((entry.modified, entry.modified_ns), (Some(1_717_433_653), 123_456_700));
 }
 
 /// The tools that the help of `pack` names as able to open zstd entries, if they are here.

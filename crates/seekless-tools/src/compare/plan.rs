@@ -204,7 +204,7 @@ impl Admission<'_> {
 }
 
 /// Length and CRC-32 of a file that may be larger than memory.
-pub(crate) fn sum(path: &Path) -> io::Result<(u64, u32)> {
+fn sum(path: &Path) -> io::Result<(u64, u32)> {
     let mut file = File::open(path)?;
     let length = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
     let mut piece = vec![0; length.clamp(1, PIECE_BYTES)];

@@ -4,7 +4,7 @@
 use super::Step;
 use super::tree::Tree;
 use crate::error::{Error, ErrorKind, Result};
-use seekless_pack::{Index, PREDICTION, decode};
+use seekless_pack::{FileTime, Index, PREDICTION, decode};
 use seekless_policy::eviction::Id;
 use seekless_policy::prediction::Model;
 use seekless_sys::open_seekable;
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom};
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -25,25 +25,31 @@ const HEAD_BYTES: u64 = 30 + 2 * u16::MAX as u64;
 pub(super) struct Old {
     pub(super) file: File,
     pub(super) index: Index,
+    /// When it was modified itself.
+    pub(super) modified: FileTime,
     /// The Unix mode and the time that each entry's file has now.
-    abouts: Vec<(u32, i64)>,
+    abouts: Vec<(u32, FileTime)>,
     path: PathBuf,
 }
 
 impl Old {
     pub(super) fn open(archive: &Path) -> Result<Self> {
         let file = open_seekable(archive).map_err(|error| Error::unreadable(archive, error))?;
-        let bytes = file.metadata().map_err(|error| Error::unreadable(archive, error))?.len();
-        let index = Index::open(&file, bytes).map_err(|error| {
+        let metadata = file.metadata().map_err(|error| Error::unreadable(archive, error))?;
+        let index = Index::open(&file, metadata.len()).map_err(|error| {
             let what = format!("cannot read the pack {}", archive.display());
             Error::because(ErrorKind::Pack, what, error)
         })?;
-        Ok(Self { file, index, abouts: Vec::new(), path: archive.to_owned() })
+        let modified = FileTime::new(metadata.mtime(), metadata.mtime_nsec());
+        Ok(Self { file, index, modified, abouts: Vec::new(), path: archive.to_owned() })
     }
 
     /// As it is, with the mode and time that the files of these entries have now.
-    pub(super) fn with_abouts(mut self, abouts: impl Iterator<Item = (u32, (u32, i64))>) -> Self {
-        self.abouts = vec![(0, 0); self.index.len()];
+    pub(super) fn with_abouts(
+        mut self,
+        abouts: impl Iterator<Item = (u32, (u32, FileTime))>,
+    ) -> Self {
+        self.abouts = vec![(0, FileTime::default()); self.index.len()];
         abouts.for_each(|(entry, about)| self.abouts[entry as usize] = about);
         self
     }
@@ -84,8 +90,8 @@ impl Old {
         model.renumbered(numbers.len() as u32, of)
     }
 
-    /// The Unix mode and the time, in seconds since 1970 UTC, that the entry's file has now.
-    pub(super) fn about(&self, entry: u32) -> (u32, i64) {
+    /// The Unix mode and the time that the entry's file has now.
+    pub(super) fn about(&self, entry: u32) -> (u32, FileTime) {
         self.abouts[entry as usize]
     }
 

@@ -3,17 +3,24 @@
 
 use super::exclude::Exclude;
 use crate::error::{Error, ErrorKind, Result};
-use seekless_pack::{About, PREDICTION, check_name};
+use seekless_pack::{About, FileTime, PREDICTION, check_name};
 use seekless_policy::eviction::Id;
 use serde::Serialize;
 use std::error::Error as _;
 use std::fs::{self, File, Metadata};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Links to folders could multiply a tree without bound; this many entries are some 10 GB of
 /// memory.
 const ENTRIES_MAX: usize = 50_000_000;
+
+/// A file modified so long ago was not modified by a clock that differs from ours.
+const SETTLED: Duration = Duration::from_secs(86_400);
+/// The same of a time in whole seconds. File systems that keep no others have the clock of this
+/// machine, and other such times were set by programs.
+const SETTLED_WHOLE: Duration = Duration::from_secs(5);
 
 /// A folder and all that it holds.
 pub(super) struct Tree {
@@ -24,6 +31,7 @@ pub(super) struct Tree {
     pub(super) nodes: Vec<Node>,
     pub(super) left_out: LeftOut,
     pub(super) excluded: u64,
+    walked: Instant,
 }
 
 /// What a folder holds and a pack cannot: pipes, sockets, devices, links that lead nowhere or out,
@@ -53,8 +61,7 @@ pub(super) struct Node {
 pub(super) struct Stamp {
     pub(super) bytes: u64,
     identity: Identity,
-    pub(super) modified_s: i64,
-    modified_ns: i64,
+    pub(super) modified: FileTime,
     pub(super) mode: u32,
 }
 
@@ -75,8 +82,7 @@ impl Stamp {
         Self {
             bytes: if metadata.is_dir() { 0 } else { metadata.len() },
             identity: Identity::of(metadata),
-            modified_s: metadata.mtime(),
-            modified_ns: metadata.mtime_nsec(),
+            modified: FileTime::new(metadata.mtime(), metadata.mtime_nsec()),
             mode: metadata.mode(),
         }
     }
@@ -88,7 +94,8 @@ impl Node {
     }
 
     pub(super) fn about(&self) -> About {
-        About::named(self.name.as_str()).mode(self.stamp.mode).modified(self.stamp.modified_s)
+        let FileTime { seconds, ns } = self.stamp.modified;
+        About::named(self.name.as_str()).mode(self.stamp.mode).modified(seconds).modified_ns(ns)
     }
 
     /// Fails if `file`, opened by this node's path, is not as it was when the folder was walked.
@@ -144,7 +151,18 @@ impl Tree {
         nodes.retain(|node: &Node| node.name != PREDICTION);
         let excluded = excluded + (found - nodes.len()) as u64;
         nodes.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        Ok(Self { dir, nodes, left_out, excluded })
+        Ok(Self { dir, nodes, left_out, excluded, walked: Instant::now() })
+    }
+
+    /// Waits until a file that is written to from now on has another time than it had when the
+    /// folder was walked. Only then is content read for a pack: a time in the pack proves that the
+    /// content has not changed since. It takes 20 ms if a file is new, 2 s if one has a time in
+    /// whole seconds and that is now, and none else.
+    pub(super) fn let_times_settle(&self) {
+        let now = SystemTime::now();
+        let waits = self.nodes.iter().map(|node| wait_of(node.stamp.modified, now));
+        let due = self.walked + waits.max().unwrap_or_default();
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
     }
 
     /// The number of the file that a pack calls `name`.
@@ -152,6 +170,19 @@ impl Tree {
         let place = self.nodes.binary_search_by(|node| node.name.as_str().cmp(name)).ok()?;
         Some(place as Id)
     }
+}
+
+/// How long after the walk a file with this time can be written to without having another.
+fn wait_of(modified: FileTime, now: SystemTime) -> Duration {
+    let step = Duration::from_nanos(modified.step_ns());
+    let since_1970 = Duration::new(modified.seconds.unsigned_abs(), modified.ns);
+    if modified.seconds < 0 {
+        return Duration::ZERO;
+    }
+    let Some(modified_at) = UNIX_EPOCH.checked_add(since_1970) else { return Duration::ZERO };
+    let away = now.duration_since(modified_at).unwrap_or_else(|ahead| ahead.duration());
+    let settled = if modified.in_steps().ns == 0 { SETTLED_WHOLE } else { SETTLED };
+    if away < settled { step } else { Duration::ZERO }
 }
 
 struct Walk<'a> {

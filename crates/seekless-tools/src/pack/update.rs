@@ -6,24 +6,25 @@ use super::exclude::Exclude;
 use super::old::Old;
 use super::tree::{Node, Tree};
 use super::{Options, Step, Summary, make, stop_if_cancelled};
-use crate::compare::sum;
 use crate::error::{Error, Result};
 use rayon::prelude::*;
-use seekless_pack::{Codec, Index, Level, Method, PREDICTION};
+use seekless_pack::{Codec, Entry, FileTime, Index, Level, Likeness, Method, PREDICTION};
 use seekless_policy::eviction::Id;
 use seekless_policy::ordering::{Kin, beside};
 use seekless_sys::output::Destination;
 use serde::Serialize;
+use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
 
 /// Paths that a message gives as examples.
 const EXAMPLES: usize = 5;
 
-/// By what a file is taken to be as it was packed.
+/// By what a file is known to be as it was packed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Evidence {
-    /// By its size and the second in which it was last modified.
+    /// By its size and its time to 100 ns; where these do not prove it
+    /// ([`Likeness`](seekless_pack::Likeness)), by the CRC-32 of its content.
     #[default]
     SizeAndTime,
     /// By its size and the CRC-32 of its content: every file of the folder is read.
@@ -99,7 +100,7 @@ pub fn differences(
 ) -> Result<Differences> {
     let tree = Tree::walk(dir, Some(archive), &Exclude::new(&options.exclude)?, options.strict)?;
     let old = Old::open(archive)?;
-    let matched = Matched::new(&tree, &old.index, evidence)?;
+    let matched = Matched::new(&tree, &old, evidence)?;
     let names = |ids: &mut dyn Iterator<Item = Id>| {
         ids.map(|id| tree.nodes[id as usize].name.clone()).collect()
     };
@@ -131,7 +132,8 @@ pub fn update(
 ) -> Result<Update> {
     let tree = Tree::walk(dir, Some(archive), &Exclude::new(&options.exclude)?, options.strict)?;
     let old = Old::open(archive)?;
-    let mut matched = Matched::new(&tree, &old.index, evidence)?;
+    tree.let_times_settle();
+    let mut matched = Matched::new(&tree, &old, evidence)?;
     let damaged = match options.verify {
         true => damaged_entries(&old.file, &old.index, &options.cancel, progress),
         false => Vec::new(),
@@ -191,7 +193,8 @@ struct Matched {
 }
 
 impl Matched {
-    fn new(tree: &Tree, index: &Index, evidence: Evidence) -> Result<Self> {
+    fn new(tree: &Tree, old: &Old, evidence: Evidence) -> Result<Self> {
+        let index = &old.index;
         let mut matched = Self::default();
         let mut pairs = Vec::new();
         for entry in 0..index.len() as u32 {
@@ -201,7 +204,7 @@ impl Matched {
                 None => matched.removed.push(entry),
             }
         }
-        let same = |pair: &Pair| is_same(&tree.nodes[pair.file as usize], index, pair, evidence);
+        let same = |pair: &Pair| is_same(&tree.nodes[pair.file as usize], old, pair, evidence);
         let same: Vec<bool> = pairs.par_iter().map(same).collect::<Result<_>>()?;
         let mut known = vec![false; tree.nodes.len()];
         for (pair, same) in pairs.into_iter().zip(same) {
@@ -213,10 +216,10 @@ impl Matched {
     }
 
     /// Of each entry that is kept, the mode and time that its file has now.
-    fn abouts<'a>(&'a self, tree: &'a Tree) -> impl Iterator<Item = (u32, (u32, i64))> + 'a {
+    fn abouts<'a>(&'a self, tree: &'a Tree) -> impl Iterator<Item = (u32, (u32, FileTime))> + 'a {
         let about = |pair: &Pair| {
             let stamp = &tree.nodes[pair.file as usize].stamp;
-            (pair.entry, (stamp.mode, stamp.modified_s))
+            (pair.entry, (stamp.mode, stamp.modified))
         };
         self.kept.iter().map(about)
     }
@@ -274,7 +277,7 @@ impl Matched {
         let mut steps = Vec::new();
         for file in beside(&files, tree.nodes.len(), &kin) {
             match (copied[file as usize], steps.last_mut()) {
-                (Some(pair), _) if has_other_time(&tree.nodes[file as usize], index, &pair) => {
+                (Some(pair), _) if has_other_second(&tree.nodes[file as usize], index, &pair) => {
                     steps.push(Step::Retime(pair.entry));
                 }
                 (Some(Pair { entry, .. }), Some(Step::Copy(run))) if follows(index, run, entry) => {
@@ -296,18 +299,33 @@ fn follows(index: &Index, run: &Range<u32>, entry: u32) -> bool {
 
 /// Whether the entry of a file that is as it was says another time of it.
 fn has_other_time(node: &Node, index: &Index, pair: &Pair) -> bool {
-    !index.entry(pair.entry).looks_like(index.bytes(pair.entry), node.stamp.modified_s)
+    let entry = index.entry(pair.entry);
+    !entry.is_dir() && entry.file_time() != Some(node.stamp.modified.in_steps())
 }
 
-fn is_same(node: &Node, index: &Index, pair: &Pair, evidence: Evidence) -> Result<bool> {
+/// Whether it says another second, which stands in both of its headers.
+fn has_other_second(node: &Node, index: &Index, pair: &Pair) -> bool {
     let entry = index.entry(pair.entry);
-    match evidence {
-        Evidence::SizeAndTime => Ok(entry.looks_like(node.stamp.bytes, node.stamp.modified_s)),
-        _ if entry.is_dir() => Ok(true),
-        _ if entry.bytes != node.stamp.bytes => Ok(false),
-        Evidence::Content => {
-            let found = sum(&node.path).map_err(|error| Error::unreadable(&node.path, error))?;
-            Ok(found == (entry.bytes, entry.crc))
-        }
+    !entry.is_dir() && entry.modified != Some(node.stamp.modified.seconds)
+}
+
+fn is_same(node: &Node, old: &Old, pair: &Pair, evidence: Evidence) -> Result<bool> {
+    let entry = old.index.entry(pair.entry);
+    let by_time = || entry.likeness(node.stamp.bytes, node.stamp.modified, Some(old.modified));
+    let likeness = match evidence {
+        Evidence::SizeAndTime => by_time(),
+        Evidence::Content if entry.is_dir() => Likeness::Same,
+        Evidence::Content if entry.bytes != node.stamp.bytes => Likeness::Changed,
+        Evidence::Content => Likeness::Unproven,
+    };
+    match likeness {
+        Likeness::Same => Ok(true),
+        Likeness::Changed => Ok(false),
+        Likeness::Unproven => has_content(node, &entry),
     }
+}
+
+fn has_content(node: &Node, entry: &Entry) -> Result<bool> {
+    let found = File::open(&node.path).and_then(|file| entry.holds(file));
+    found.map_err(|error| Error::unreadable(&node.path, error))
 }

@@ -172,6 +172,29 @@ fn a_line_without_end_is_refused_by_its_offset() {
     assert_eq!((report.skipped, report.rows), (1, 2));
 }
 
+/// A look at a disk image read all of it.
+#[test]
+fn a_file_that_is_no_text_is_refused_after_a_bounded_look() {
+    for content in [&b"\0"[..], b"x"] {
+        let case = Case::new("path\n");
+        std::fs::write(&case.input, content.repeat(64)).unwrap();
+        // Sparse: to read it all would take hours.
+        std::fs::File::options().write(true).open(&case.input).unwrap().set_len(1 << 40).unwrap();
+        for lenient in [false, true] {
+            let error = case.import(&Options { lenient, ..Options::default() }).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Limit);
+            assert!(error.to_string().contains("line 1 has over 1048576 bytes"), "{error}");
+        }
+        let error = Listing::open(&case.input, &Options::default()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
+        let error = FileList::read(&case.input).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
+        assert!(list_lines(&case.input).is_err());
+    }
+    let zeros = Path::new("/dev/zero");
+    assert_eq!(open_any(zeros).unwrap_err().kind(), ErrorKind::Limit);
+}
+
 #[test]
 fn headers_that_do_not_do() {
     for (header, expected) in [

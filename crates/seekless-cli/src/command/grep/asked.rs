@@ -206,13 +206,24 @@ fn named(name: &OsStr, error: &io::Error) -> Wrong {
     Wrong::Message([name.as_bytes(), b": ", reason(error).as_bytes()].concat())
 }
 
+/// Patterns take more memory than their text, so a longer file ends as one that memory cannot hold.
+const PATTERNS_BYTES_MAX: u64 = 1 << 30;
+
+/// All of a file of patterns.
 pub(super) fn read(name: &OsStr) -> io::Result<Vec<u8>> {
     if name == "-" {
-        let mut text = Vec::new();
-        io::stdin().lock().read_to_end(&mut text)?;
-        return Ok(text);
+        return read_all(io::stdin().lock());
     }
-    fs::read(name)
+    read_all(fs::File::open(name)?)
+}
+
+fn read_all(file: impl Read) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    file.take(PATTERNS_BYTES_MAX + 1).read_to_end(&mut text)?;
+    if text.len() as u64 > PATTERNS_BYTES_MAX {
+        return Err(rustix::io::Errno::NOMEM.into());
+    }
+    Ok(text)
 }
 
 pub(super) fn max_count(text: &OsStr) -> Result<i64, Wrong> {

@@ -1,11 +1,12 @@
 //! The inputs that a list of names (`--files0-from`) or the command line gives.
 
 use super::usage;
+use seekless::gnu::read_name;
 use seekless::gnu::wc::{Charset, Input, quoted, quoted_always};
 use seekless::sys::reason;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufReader};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 
@@ -83,7 +84,7 @@ impl Iterator for List {
         if self.failed {
             return None;
         }
-        match self.names.read_until(0, &mut name) {
+        match read_name(&mut self.names, &mut name) {
             Ok(0) => return None,
             Ok(_) => self.read += 1,
             Err(error) => {

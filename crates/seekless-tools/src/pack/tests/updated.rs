@@ -226,3 +226,54 @@ fn a_large_entry_that_stays_keeps_its_chunks() {
     assert_eq!(counts(&updated_by(&dir, Evidence::SizeAndTime))[0], (2, text.len() as u64 + 1));
     assert_eq!(open().chunks(1), Some(before));
 }
+
+/// The case of old: the pack kept the content of the first write for ever.
+#[test]
+fn a_file_that_is_written_to_again_at_once_is_packed_again() {
+    let (_room, dir) = folder(&[("a", "0000")]);
+    let out = dir.with_file_name("data.zip");
+    for round in 0..5 {
+        fs::write(dir.join("a"), format!("a{round:03}")).expect("room");
+        pack_to(&dir, replacing(&out), &[], &Options::default()).expect("packed");
+        fs::write(dir.join("a"), format!("b{round:03}")).expect("room");
+        updated_by(&dir, Evidence::SizeAndTime);
+        assert_eq!(contents(&out)[0].1, format!("b{round:03}"));
+    }
+}
+
+/// Packs of earlier releases, and those of `zip`, keep whole seconds.
+#[test]
+fn where_a_pack_has_whole_seconds_the_content_decides_and_its_times_become_exact() {
+    let (_room, dir) = folder(&[("a", "1111"), ("b", "2222"), ("c", "3333")]);
+    let out = dir.with_file_name("data.zip");
+    let set = |name: &str, content: &str, ns: u32| {
+        let time = SystemTime::UNIX_EPOCH + Duration::new(1_600_000_000, ns);
+        fs::write(dir.join(name), content).expect("room");
+        let file = File::options().append(true).open(dir.join(name)).expect("ours");
+        file.set_modified(time).expect("ours");
+    };
+    let mut pack = PackWriter::new(File::create(&out).expect("room"));
+    for (name, content) in [("a", "1111"), ("b", "2222"), ("c", "3333")] {
+        let about = About::named(name).modified(1_600_000_000);
+        let ready = prepare(about, content.into(), Codec::Auto).expect("a good name");
+        pack.add(ready).expect("room");
+    }
+    pack.finish().expect("room");
+    set("a", "1111", 123_456_789);
+    set("b", "BBBB", 123_456_789);
+    set("c", "3333", 0);
+    let found = differences(&dir, &out, Evidence::SizeAndTime, &Options::default());
+    assert_eq!(found.expect("compared").changed, ["b"]);
+    let done = updated_by(&dir, Evidence::SizeAndTime);
+    assert_eq!(counts(&done)[..2], [(2, 8), (1, 4)]);
+    assert_eq!(contents(&out)[1].1, "BBBB");
+    let bytes = fs::read(&out).expect("it is there");
+    let index = Index::open(bytes.as_slice(), bytes.len() as u64).expect("our own");
+    let ns: Vec<u32> = index.entries().map(|entry| entry.modified_ns).collect();
+    assert_eq!(ns, [123_456_700, 123_456_700, 0]);
+    assert!(updated_by(&dir, Evidence::SizeAndTime).pack.is_none(), "nothing is left to do");
+    // Now the time alone shows it, without a look at the content.
+    set("a", "1111", 123_456_800);
+    let found = differences(&dir, &out, Evidence::SizeAndTime, &Options::default());
+    assert_eq!(found.expect("compared").changed, ["a"]);
+}
