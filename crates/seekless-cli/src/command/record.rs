@@ -64,6 +64,11 @@ use top::Top;
 /// recover OUTPUT` makes the trace. With notify, a filter of the program's own cannot have a
 /// listener (EBUSY), nor make the calls above fail for want of a tracer; and a program that itself
 /// serves the FUSE file system on which its own code lies may wait for ever.
+/// The trace holds the program's arguments, which may be secret: --no-arguments leaves all but its
+/// name out. OUTPUT and the spool are for your user alone (mode 0600), also if OUTPUT replaces a
+/// file that others could read; see "Who may read what" in docs/trace-format.md. `seekless trace
+/// anonymise` makes a trace fit to be given away.
+///
 ///
 /// OUTPUT appears when the program has ended. Until then rows go to $XDG_STATE_HOME/seekless/spool
 /// (~/.local/state if that is not set), about 110 bytes each. If OUTPUT cannot be written, a
@@ -166,6 +171,9 @@ pub struct Args {
     time_ns: Option<u64>,
     /// Record at most so many rows; the program runs on
     #[arg(long, value_name = "COUNT")]
+    /// Keep the program's name in the trace, but not its arguments
+    #[arg(long)]
+    no_arguments: bool,
     rows: Option<u64>,
     /// Show the busiest files meanwhile
     #[arg(long)]
@@ -254,6 +262,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         fetches: args.fetches,
         method,
         ring_bytes: None,
+        no_arguments: args.no_arguments,
         limits: Limits { time_ns: args.time_ns, rows: args.rows },
         live: args.top.then(Live::default),
     };
