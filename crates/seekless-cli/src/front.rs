@@ -27,10 +27,10 @@ pub fn main() -> ExitCode {
     let program = verbs();
     let arguments: Vec<CString> = env::args_os().map(c_string).collect();
     let error = become_program(&c_string(program.clone().into()), &arguments);
-    eprintln!(
-        "seekless: cannot start {}: {error}; install it beside seekless, it holds the other verbs",
-        program.display()
-    );
+    crate::output::say(format_args!(
+        "cannot start {}: {error}; install it beside seekless, it holds the other verbs",
+        crate::output::shown(&program)
+    ));
     ExitCode::from(2)
 }
 

@@ -63,7 +63,7 @@ impl Drop for Screen {
 /// What to send, so that the terminal never shows an empty page between two.
 fn page(text: &str, (columns, rows): (u16, u16)) -> String {
     let mut page = HOME.to_owned();
-    for (at, line) in text.lines().take(rows.into()).enumerate() {
+    for (at, line) in crate::lines(text).lines().take(rows.into()).enumerate() {
         page.push_str(if at == 0 { "" } else { "\r\n" });
         page.extend(line.chars().take(columns.into()));
         page.push_str(CLEAR_LINE);

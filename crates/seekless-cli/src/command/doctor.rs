@@ -7,7 +7,6 @@ mod words;
 use crate::output;
 use seekless::tools::doctor::{Examined, Facility, Finding, examine};
 use serde::Serialize;
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -45,8 +44,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.json {
         output::json(&Report::new(&examined))?;
     } else {
-        let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        output::text(&words::report(&examined, colour))?;
+        let colour = output::is_shown() && std::env::var_os("NO_COLOR").is_none();
+        output::coloured(&words::report(&examined, colour))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -81,7 +80,7 @@ impl<'a> Report<'a> {
             kernel: &examined.kernel,
             architecture: std::env::consts::ARCH,
             root: examined.root,
-            folder: examined.folder.display().to_string(),
+            folder: examined.folder.to_string_lossy().into_owned(),
             file_system: examined.file_system.as_deref(),
             device: examined.device.as_deref(),
             facilities: examined.findings.iter().map(Row::new).collect(),

@@ -93,18 +93,18 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
         Some(Verb::Show { name, json }) => show(&profiles::find(&name)?, json)?,
         Some(Verb::Path { name }) => {
-            output::text(&format!("{}\n", profiles::find(&name)?.display()))?;
+            print_path(&profiles::find(&name)?)?;
         }
         Some(Verb::Merge { sources, output, force }) => {
             let sources: Result<Vec<PathBuf>, _> =
                 sources.iter().map(|source| profiles::find(source)).collect();
             let merged = profiles::merge(&sources?, Destination::new(output).replacing(force))?;
-            eprintln!(
-                "seekless: {}, {} needed of {} by the newest",
+            output::say(format_args!(
+                "{}, {} needed of {} by the newest",
                 counted(merged.runs.len() as u64, "run"),
                 format_bytes(merged.needed_bytes()),
                 counted(merged.files.len() as u64, "file"),
-            );
+            ));
         }
         Some(Verb::Prune { older_than, max_size, dry_run, json }) => {
             anyhow::ensure!(
@@ -120,6 +120,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The path on a line, exactly for a command that takes it.
+fn print_path(path: &Path) -> anyhow::Result<()> {
+    match output::is_shown() {
+        true => output::text(&format!("{}\n", output::shown(path))),
+        false => output::data(&[path.as_os_str().as_encoded_bytes(), b"\n"].concat()),
+    }
 }
 
 fn listed(all: &[Kept]) -> String {
@@ -138,7 +146,7 @@ fn listed(all: &[Kept]) -> String {
         ]
     };
     let header = ["name", "runs", "files", "needed", "changed", "start"];
-    seekless::report::table(&header, all.iter().map(row).collect()) + "\n"
+    output::table(&header, all.iter().map(row).collect()) + "\n"
 }
 
 /// How long ago, in the largest whole unit.
@@ -152,7 +160,7 @@ fn age(seconds: u64) -> String {
 fn said_of(removed: &[Kept], dry_run: bool) -> String {
     let bytes = removed.iter().map(|kept| kept.bytes).sum();
     let did = if dry_run { "would remove" } else { "removed" };
-    let names = removed.iter().map(|kept| format!("{did} {}\n", kept.name));
+    let names = removed.iter().map(|kept| format!("{did} {}\n", output::shown(&kept.name)));
     let sum =
         format!("{did} {}, {}\n", counted(removed.len() as u64, "profile"), format_bytes(bytes));
     names.chain(std::iter::once(sum)).collect()
@@ -175,7 +183,7 @@ fn show(path: &Path, json: bool) -> anyhow::Result<()> {
     };
     let header = ["needed", "of", "ranges", "runs", "", "file"];
     let rows = shown.files.iter().map(row).collect();
-    output::text(&format!("{}\n{}\n", shown.start, seekless::report::table(&header, rows)))
+    output::text(&format!("{}\n{}\n", output::line(&shown.start), output::table(&header, rows)))
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use seekless::tools::device::named;
 use seekless::tools::start::{Decision, Options, Outcome, Recording, Waits, prepare};
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -140,8 +139,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
         // No reason not to start the program; standard error may be closed.
         let fault = anyhow::Error::from(fault);
-        let said = format!("seekless: {fault:#}; the program starts without help\n");
-        let _ = std::io::stderr().write_all(said.as_bytes());
+        output::say(format_args!("{fault:#}; the program starts without help"));
     }
     if args.dry_run {
         if let Err(error) = packs::check(&overlays) {
@@ -154,12 +152,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if args.explain {
-        let text = match args.json {
-            true => serde_json::to_string(&start.decision)? + "\n",
-            false => explained(&start.decision),
-        };
         // A closed standard error is no reason not to start the program.
-        let _ = std::io::stderr().write_all(text.as_bytes());
+        let _ = match args.json {
+            true => output::Words::Error.json_line(&start.decision),
+            false => output::Words::Error.text(&explained(&start.decision)),
+        };
     }
     if !overlays.is_empty()
         && let Err(error) = packs::lay(&overlays)
@@ -179,13 +176,13 @@ fn ended(outcome: Outcome) -> ExitCode {
     match outcome {
         Outcome::Recorded(status, learned) => {
             match learned {
-                Ok(bytes) if std::io::stderr().is_terminal() => {
+                Ok(bytes) if output::errors_are_shown() => {
                     let said = format!(
                         "seekless: this start needs {} of its files; the next will have them brought in \
                          where that pays\n",
                         format_bytes(bytes)
                     );
-                    let _ = std::io::stderr().write_all(said.as_bytes());
+                    output::note(&said);
                 }
                 Ok(_) => {}
                 Err(error) => _ = exit::failure(&error.into()), // the status is the program's
@@ -200,15 +197,19 @@ fn ended(outcome: Outcome) -> ExitCode {
 }
 
 fn explained(decision: &Decision) -> String {
-    let mut text = format!("start: {}\nrecording: {}\n", decision.start, decision.recording);
+    let mut text = format!(
+        "start: {}\nrecording: {}\n",
+        output::line(&decision.start),
+        output::line(&decision.recording)
+    );
     if decision.runs == 0 {
-        let _ = writeln!(text, "no profile yet: {} will be it", decision.profile.display());
+        let _ = writeln!(text, "no profile yet: {} will be it", output::shown(&decision.profile));
         return text;
     }
     let _ = writeln!(
         text,
         "profile: {}, {}; needs {} of {}, {} of what was looked at cached",
-        decision.profile.display(),
+        output::shown(&decision.profile),
         counted(decision.runs, "run"),
         format_bytes(decision.needed_bytes),
         counted(decision.files, "file"),
@@ -259,7 +260,7 @@ fn waits(decision: &Decision) -> String {
         ]
     };
     let rows = vec![cells("alone", &decision.plain), cells("brought in", &decision.warmed)];
-    seekless::report::table(&["expected wait", "requests", "bytes", "time"], rows) + "\n"
+    output::table(&["expected wait", "requests", "bytes", "time"], rows) + "\n"
 }
 
 #[cfg(test)]

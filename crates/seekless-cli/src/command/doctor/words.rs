@@ -1,6 +1,7 @@
 //! The findings as text: a line for each facility, and below one that is missing what that means.
 
 use super::about::{About, Group, about};
+use crate::output::{line, shown};
 use seekless::tools::doctor::{Examined, Finding};
 use std::fmt::Write as _;
 
@@ -27,11 +28,11 @@ fn heading(examined: &Examined) -> String {
     let user = if *root { "as root" } else { "not as root" };
     let mut text = format!("Linux {kernel} on {}, {user}\n", std::env::consts::ARCH);
     let on = match (file_system, device) {
-        (Some(kind), Some(device)) if kind != device => format!(" ({kind} on {device})"),
+        (Some(kind), Some(device)) if kind != device => format!(" ({kind} on {})", line(device)),
         (Some(kind), _) => format!(" ({kind})"),
         (None, _) => String::new(),
     };
-    let _ = writeln!(text, "files tried in {}{on}", folder.display());
+    let _ = writeln!(text, "files tried in {}{on}", shown(folder));
     text
 }
 

@@ -1,6 +1,7 @@
 //! Packs that lie over folders for one program: `--mount PACK=DIR`.
 
 use crate::command::mount::{half_of_free, settings};
+use crate::output::shown;
 use anyhow::{Context, bail};
 use seekless::io::Store;
 use seekless::mount::{Attached, Options, attach};
@@ -24,14 +25,14 @@ impl Overlay {
         let at = bytes.iter().rposition(|&byte| byte == b'=');
         let (pack, folder) = match at {
             Some(at) if at > 0 && at + 1 < bytes.len() => (&bytes[..at], &bytes[at + 1..]),
-            _ => bail!("--mount {}: expected PACK=DIR", words.display()),
+            _ => bail!("--mount {}: expected PACK=DIR", shown(words)),
         };
         let path = |bytes: &[u8]| PathBuf::from(std::ffi::OsString::from_vec(bytes.to_vec()));
         let (pack, folder) = (std::path::absolute(path(pack))?, path(folder));
         // As the kernel names it, so that the profile's names can be compared with it.
         let folder = folder
             .canonicalize()
-            .with_context(|| format!("{}: the folder cannot be found", folder.display()))?;
+            .with_context(|| format!("{}: the folder cannot be found", shown(&folder)))?;
         Ok(Self { pack, folder })
     }
 }
