@@ -27,6 +27,7 @@ mod odd_programs;
 mod outputs;
 mod pack;
 mod pipes;
+mod private;
 mod probe;
 mod programs;
 mod random;
