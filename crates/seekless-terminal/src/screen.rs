@@ -96,6 +96,12 @@ mod tests {
     }
 
     #[test]
+    fn what_a_page_shows_does_not_draw() {
+        let drawn = page("a\x1b]0;title\x07\r", (30, 1));
+        assert_eq!(drawn, "\x1b[Ha\\x1b]0;title\\x07\\x0d\x1b[K\x1b[J");
+    }
+
+    #[test]
     fn the_thread_has_all_signals_blocked_and_ours_are_as_before() {
         let mask = || SigSet::thread_get_mask().unwrap();
         let before = mask();

@@ -121,11 +121,17 @@ mod tests {
             files: 3,
             recent,
             all,
-            busiest: vec![Busy { path, recent, all }],
+            busiest: vec![
+                Busy { path: "odd\x1b[2J\r\n0 0 0 B forged".to_owned(), recent, all },
+                Busy { path, recent, all },
+            ],
         };
         let said = words(&view, Duration::from_secs(61), 90);
         assert!(said.contains("in the last 5.00 s 12 reads and 1 write\n"), "{said}");
         assert!(said.contains("36,266"), "{said}");
+        assert!(said.contains("x1b[2J\\x0d\\x0a0 0 0 B forged"), "{said}");
+        assert_eq!(said.lines().count(), 7, "{said}");
+        assert!(said.chars().all(|char| char == '\n' || !char.is_control()), "{said}");
         assert!(said.trim_end().ends_with("libtorch.so"), "{said}");
         assert!(said.lines().all(|line| line.chars().count() <= 90), "{said}");
     }
