@@ -1,6 +1,10 @@
 //! Exit codes: 0 success; 1 a negative result (no match, differs, slower); 2 an error. A closed
 //! pipe is not an error.
 
+use crate::output::{Words, line, note, say, shown};
+use clap::FromArgMatches;
+use std::borrow::Cow;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// The exit code of an error.
@@ -40,16 +44,41 @@ fn advice(error: &clap::Error, words: &[String]) -> Option<String> {
 /// Prints clap's message. For `--help` and `--version` that is no failure.
 #[must_use]
 pub fn usage(error: &clap::Error) -> ExitCode {
-    let _ = error.print();
     let words: Vec<String> =
         std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    print(error);
     if let Some(advice) = advice(error, &words) {
-        eprintln!("\nseekless: {advice}");
+        note("\n");
+        say(advice);
     }
     let wraps = std::env::args_os().nth(1).is_some_and(|verb| verb == "record" || verb == "run");
     match error.use_stderr() {
         true => ExitCode::from(if wraps { RECORDER } else { ERROR }),
         false => ExitCode::SUCCESS,
+    }
+}
+
+/// Prints clap's message. It repeats words of the command line, which a shell may have taken from
+/// the names of files: if one of them is odd, clap reads the line again with that word escaped.
+#[expect(clippy::disallowed_methods, reason = "what clap prints here was looked at")]
+fn print(error: &clap::Error) {
+    let is_odd = |word: &OsString| matches!(shown(word), Cow::Owned(_));
+    if std::env::args_os().any(|word| is_odd(&word)) {
+        let to = if error.use_stderr() { Words::Error } else { Words::Output };
+        let _ = to.text(&escaped(error, std::env::args_os()));
+    } else {
+        let _ = error.print();
+    }
+}
+
+/// The message with escaped words. If clap finds another fault in these, the one that it found
+/// first, on one line.
+fn escaped(error: &clap::Error, words: impl Iterator<Item = OsString>) -> String {
+    let words = words.map(|word| shown(&word).into_owned());
+    let again = crate::whole().try_get_matches_from(words);
+    match again.and_then(|words| crate::Cli::from_arg_matches(&words)) {
+        Err(again) if again.kind() == error.kind() => again.render().to_string(),
+        _ => line(error.render().to_string().trim_end()).into_owned() + "\n",
     }
 }
 
@@ -60,14 +89,17 @@ pub fn failure(error: &anyhow::Error) -> ExitCode {
     if is_broken_pipe(error) {
         return ExitCode::SUCCESS;
     }
-    eprint!("{}", words(error));
+    note(&words(error));
     ExitCode::from(ERROR)
 }
 
-/// The text of an error and of its causes. No error of ours says what its cause says.
+/// The text of an error and of its causes, each in one line. No error of ours says what its cause
+/// says.
 fn words(error: &anyhow::Error) -> String {
-    let causes = error.chain().skip(1).map(|cause| format!("  because: {cause}\n"));
-    std::iter::once(format!("seekless: {error}\n")).chain(causes).collect()
+    let causes = error.chain().skip(1);
+    let causes = causes.map(|cause| format!("  because: {}\n", line(&cause.to_string())));
+    let first = format!("seekless: {}\n", line(&error.to_string()));
+    std::iter::once(first).chain(causes).collect()
 }
 
 /// Whether the reader of our output has closed the pipe.
@@ -95,6 +127,14 @@ mod tests {
         let expected =
             "seekless: cannot compare\n  because: cannot open a.zip\n  because: no such file\n";
         assert_eq!(words(&error), expected);
+    }
+
+    #[test]
+    fn words_in_a_message_of_clap_are_escaped() {
+        let words = ["seekless", "doctor", "--no\x1b[31m\nFORGED row"];
+        let error = Cli::try_parse_from(words).unwrap_err();
+        let said = escaped(&error, words.iter().map(OsString::from));
+        assert!(said.contains("'--no\\x1b[31m\\x0aFORGED row' found\n"), "{said}");
     }
 
     fn advised(line: &str) -> Option<String> {

@@ -5,12 +5,12 @@
 //! command has 37,000 of them, which take a third of a millisecond; most lie in code for traces and
 //! pictures. The stand-ins alone have few. So they start as fast as the tools that they replace.
 
+use crate::output::{say, shown};
 use crate::stand_in;
 use seekless::sys::replace::{become_found, become_program};
 use seekless::tools::start::become_if_cached;
 use std::env;
 use std::ffi::{CString, OsString};
-use std::io::Write as _;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -28,22 +28,18 @@ pub fn main() -> ExitCode {
     let program = verbs();
     let arguments: Vec<CString> = env::args_os().map(c_string).collect();
     let error = become_program(&c_string(program.clone().into()), &arguments);
+    let program = shown(&program);
     if let Some(words) = wrapped(&arguments) {
         // A launcher does not keep its program from starting.
-        let _ = writeln!(
-            std::io::stderr(),
-            "seekless: cannot start {}: {error}; the program starts without help",
-            program.display()
-        );
+        say(format_args!("cannot start {program}: {error}; the program starts without help"));
         let error = become_found(words);
-        let _ = writeln!(std::io::stderr(), "seekless: {}: {error}", words[0].to_string_lossy());
+        say(format_args!("{}: {error}", words[0].to_string_lossy()));
         let is_missing = error.kind() == std::io::ErrorKind::NotFound;
         return ExitCode::from(if is_missing { 127 } else { 126 });
     }
-    eprintln!(
-        "seekless: cannot start {}: {error}; install it beside seekless, it holds the other verbs",
-        program.display()
-    );
+    say(format_args!(
+        "cannot start {program}: {error}; install it beside seekless, it holds the other verbs"
+    ));
     ExitCode::from(2)
 }
 

@@ -30,7 +30,7 @@ impl Interruptible for seekless::fits::Error {
 pub fn finished<T, E: Interruptible>(result: Result<T, E>) -> anyhow::Result<Option<T>> {
     match result {
         Err(error) if error.is_interruption() => {
-            eprintln!("seekless: {error}");
+            crate::output::say(error);
             Ok(None)
         }
         other => Ok(Some(other?)),

@@ -65,6 +65,8 @@ pub struct Options {
     pub ring_bytes: Option<u32>,
     /// When to stop recording. A program that was started for it runs on, unrecorded.
     pub limits: Limits,
+    /// Leave the program's arguments out of the trace, which otherwise has them.
+    pub no_arguments: bool,
     /// Counts here what is recorded, for somebody who looks meanwhile.
     pub live: Option<Live>,
 }
@@ -77,8 +79,9 @@ pub struct Options {
 /// process. While it runs, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH and SIGALRM
 /// to this process are passed on to the program and do not end the recording. If this process is
 /// killed, the program is killed too. The spool is kept then ([`seekless_trace::spool_path`]) and
-/// opens as a trace. Until the program has ended, no file of the recording appears in the folder of
-/// `output`.
+/// opens as a trace. Both are for this user alone (mode 0600): they hold the program's arguments,
+/// unless [`Options::no_arguments`] says otherwise. Until the program has ended, no file of the
+/// recording appears in the folder of `output`.
 ///
 /// Call it from one thread at a time. That thread must have no other children, since this function
 /// waits for all of them.
@@ -118,11 +121,14 @@ pub(crate) fn recorded_by(
     if let Some(out) = &options.post_cache {
         try_output(&Destination::new(out).replacing(options.force))?;
     }
-    let destination = Destination::new(output).replacing(options.force);
+    let destination = Destination::new(output).replacing(options.force).private();
     try_output(&destination)?;
-    let run = RunInfo { only: options.only.clone(), exclude: options.exclude.clone(), ..run };
+    let mut run = RunInfo { only: options.only.clone(), exclude: options.exclude.clone(), ..run };
+    if options.no_arguments {
+        run.command.truncate(1);
+    }
     let metadata = Metadata { runs: vec![run.clone()], ..Metadata::default() };
-    let spool = SpoolWriter::create(&spool_path, &metadata).map_err(unwritable)?;
+    let spool = SpoolWriter::create_for(output, &spool_path, &metadata).map_err(unwritable)?;
     let own = own_names(output, &spool_path);
     let places = options.places || options.post_cache.is_some();
     let live = options.live.clone();

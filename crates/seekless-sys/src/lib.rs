@@ -36,7 +36,8 @@
 //! - [`brief`] is a lock for a few instructions.
 //!
 //! Names, as the machine is configured, without loading a name service into the process:
-//! - [`accounts`] names users and groups, [`hosts`] other machines.
+//! - [`accounts`] names users and groups, [`hosts`] other machines;
+//! - [`names`] writes names of any bytes as text.
 //!
 //! The machine:
 //! - [`mounts`] tells what is mounted where, [`namespaces`] gives a process mounts of its own,
@@ -105,6 +106,7 @@ pub mod locked;
 pub mod map;
 pub mod memory;
 pub mod mounts;
+pub mod names;
 pub mod namespaces;
 pub mod notify;
 #[cfg(feature = "outputs")]

@@ -8,10 +8,11 @@
 
 mod draft;
 
-use draft::Draft;
+use draft::{Draft, PRIVATE, SHARED};
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// What an output holds, which decides how it goes to standard output.
@@ -28,6 +29,7 @@ pub enum Content {
 pub struct Destination {
     place: Place,
     replace: bool,
+    private: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,14 +46,14 @@ impl Destination {
     /// The file `path`, which must not be there yet.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { place: Place::File(path.into()), replace: false }
+        Self { place: Place::File(path.into()), replace: false, private: false }
     }
 
     /// The destination that a word of a command line names: `-` is standard output.
     #[must_use]
     pub fn from_word(word: &Path) -> Self {
         if word.as_os_str() == "-" {
-            Self { place: Place::StandardOutput, replace: false }
+            Self { place: Place::StandardOutput, replace: false, private: false }
         } else {
             Self::new(word)
         }
@@ -60,19 +62,26 @@ impl Destination {
     /// A temporary file without a name; messages call it `path`.
     #[must_use]
     pub fn nowhere(path: impl Into<PathBuf>) -> Self {
-        Self { place: Place::Nowhere(path.into()), replace: false }
+        Self { place: Place::Nowhere(path.into()), replace: false, private: false }
     }
 
     /// As [`Destination::nowhere`], on the file system of `path`, whose folder must be there.
     #[must_use]
     pub fn unnamed_beside(path: impl Into<PathBuf>) -> Self {
-        Self { place: Place::UnnamedBeside(path.into()), replace: false }
+        Self { place: Place::UnnamedBeside(path.into()), replace: false, private: false }
     }
 
     /// The same, where a file that is there may be replaced if `force`.
     #[must_use]
     pub fn replacing(self, force: bool) -> Self {
         Self { replace: force, ..self }
+    }
+
+    /// The same, where the file is for this user alone (mode 0600), also if one that it replaces
+    /// was for others. Such files hold what may be secret.
+    #[must_use]
+    pub fn private(self) -> Self {
+        Self { private: true, ..self }
     }
 
     /// The file's name, or what messages call the place.
@@ -143,7 +152,9 @@ impl Destination {
     pub fn create(&self, content: Content) -> Result<Output, Error> {
         self.check(content)?;
         let draft = match (&self.place, content) {
-            (Place::File(path), _) => Draft::beside(path),
+            (Place::File(path), _) => {
+                Draft::beside(path, if self.private { PRIVATE } else { SHARED })
+            }
             (Place::UnnamedBeside(path), _) => Draft::unnamed_in(draft::folder(path)),
             (Place::StandardOutput, Content::Text) => Draft::standard_output(),
             (Place::StandardOutput, Content::Binary) | (Place::Nowhere(_), _) => Draft::nowhere(),
@@ -227,6 +238,17 @@ impl Output {
     #[must_use]
     pub fn path(&self) -> &Path {
         self.destination.path()
+    }
+
+    /// Makes a file that has turned out to hold what may be secret one for this user alone.
+    ///
+    /// # Errors
+    /// The file system refuses.
+    pub fn make_private(&self) -> io::Result<()> {
+        if self.destination.is_standard_output() {
+            return Ok(());
+        }
+        self.file().set_permissions(fs::Permissions::from_mode(PRIVATE))
     }
 
     /// Syncs a file and gives it its name; copies binary bytes to standard output.

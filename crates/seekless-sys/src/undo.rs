@@ -80,7 +80,7 @@ impl Undo {
 impl Drop for Undo {
     fn drop(&mut self) {
         if let Err(error) = self.take_steps() {
-            eprintln!("seekless: {error}");
+            eprintln!("seekless: {}", crate::names::line(&error.to_string()));
         }
     }
 }

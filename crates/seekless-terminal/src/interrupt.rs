@@ -107,7 +107,7 @@ pub fn remove(folder: &Path) {
         }
         thread::sleep(PAUSE);
     }
-    eprintln!("seekless: could not remove {}: remove it by hand", folder.display());
+    eprintln!("seekless: could not remove {}: remove it by hand", crate::shown(folder));
 }
 
 fn wait_for_signals(wait: impl FnOnce(SigSet) + Send + 'static) -> io::Result<()> {

@@ -1,8 +1,8 @@
-//! The behaviour that our programs share at a terminal: progress bars, a page that is drawn again
-//! and again, and cleaning up after Ctrl-C.
+//! The behaviour that our programs share at a terminal: how names are shown, progress bars, a page
+//! that is drawn again and again, and cleaning up after Ctrl-C.
 //!
-//! **Invariant:** knows no other crate of ours; prints to standard error, or to the terminal
-//! itself.
+//! **Invariant:** knows no crate of ours but sys; what it shows never moves the cursor, changes a
+//! colour or adds a line by what a name holds.
 //!
 //! ```
 //! let mut progress = seekless_terminal::progress("reading");
@@ -14,5 +14,7 @@
 pub mod interrupt;
 mod progress;
 pub mod screen;
+mod shown;
 
 pub use progress::{counting, progress, stages};
+pub use shown::{line, lines, shown};

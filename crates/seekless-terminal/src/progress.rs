@@ -61,7 +61,7 @@ impl Bar {
 
     fn draw(&self, total: u64) -> ProgressBar {
         let style = ProgressStyle::with_template(&template(self.unit));
-        let bar = ProgressBar::new(total).with_message(self.what.clone());
+        let bar = ProgressBar::new(total).with_message(crate::line(&self.what).into_owned());
         let bar = bar.with_elapsed(self.started.elapsed());
         let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
         let show = |state: &ProgressState, out: &mut dyn Write| {

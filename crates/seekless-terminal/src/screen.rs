@@ -63,7 +63,7 @@ impl Drop for Screen {
 /// What to send, so that the terminal never shows an empty page between two.
 fn page(text: &str, (columns, rows): (u16, u16)) -> String {
     let mut page = HOME.to_owned();
-    for (at, line) in text.lines().take(rows.into()).enumerate() {
+    for (at, line) in crate::lines(text).lines().take(rows.into()).enumerate() {
         page.push_str(if at == 0 { "" } else { "\r\n" });
         page.extend(line.chars().take(columns.into()));
         page.push_str(CLEAR_LINE);
@@ -93,6 +93,12 @@ mod tests {
     fn a_page_is_cut_to_the_terminal() {
         let drawn = page("abcdef\nsecond\nthird\n", (4, 2));
         assert_eq!(drawn, "\x1b[Habcd\x1b[K\r\nseco\x1b[K\x1b[J");
+    }
+
+    #[test]
+    fn what_a_page_shows_does_not_draw() {
+        let drawn = page("a\x1b]0;title\x07\r", (30, 1));
+        assert_eq!(drawn, "\x1b[Ha\\x1b]0;title\\x07\\x0d\x1b[K\x1b[J");
     }
 
     #[test]

@@ -24,6 +24,7 @@
 //! | [`anonymise`](mod@anonymise) | makes a trace fit to be given away |
 //! | [`export`](mod@export) | lists what runs need, for tools that prefetch themselves |
 //! | [`start`] | starts a program, and brings what it needs into the page cache beside it |
+//! | [`leftovers`] | finds and removes what killed verbs have left |
 //! | [`profiles`] | keeps what starts of programs need, learned from runs |
 //! | [`warm`] | brings what programs will read into the page cache before they start |
 //! | [`doctor`] | tries what the kernel offers here |
@@ -65,6 +66,8 @@ pub mod diff;
 pub mod doctor;
 mod error;
 pub mod export;
+mod in_json;
+pub mod leftovers;
 pub mod order;
 pub mod pack;
 pub mod predict;

@@ -47,6 +47,7 @@ pub struct Kept {
     /// Its name in the folder, without the extension.
     pub name: String,
     /// Where it lies.
+    #[serde(serialize_with = "crate::in_json::path")]
     pub path: PathBuf,
     /// The program and the shape of its arguments.
     pub start: String,

@@ -1,22 +1,10 @@
 //! Paths are bytes, and a trace's `path` column is text. A byte that is not UTF-8 becomes `\xHH`,
 //! and a backslash is doubled, so that the original can be restored exactly.
 
-use std::fmt::Write;
-
 /// The text for `path` in a trace.
 #[must_use]
 pub fn escape_path(path: &[u8]) -> String {
-    let mut text = String::with_capacity(path.len());
-    for chunk in path.utf8_chunks() {
-        for (at, part) in chunk.valid().split('\\').enumerate() {
-            text.push_str(if at > 0 { "\\\\" } else { "" });
-            text.push_str(part);
-        }
-        for byte in chunk.invalid() {
-            let _ = write!(text, "\\x{byte:02x}"); // writing to a string cannot fail
-        }
-    }
-    text
+    seekless_sys::names::escape(path, |char| char == '\\')
 }
 
 /// The path that `text` stands for. A backslash that `escape_path` cannot have written is kept, so

@@ -132,6 +132,6 @@ pub use pages::PageNumbers;
 pub use profile::{Identity, Profile, ProfiledFile, ProfiledRun};
 pub use records::{Piece, Record, Records, is_pipe};
 pub use scan::{Batch, Nullable, Scan};
-pub use spool::{SpoolWriter, spool_path};
+pub use spool::{KeptSpool, SpoolWriter, kept_spools, spool_path};
 pub use trace::{Origin, Trace};
 pub use writer::{Summary, Writer};

@@ -142,6 +142,12 @@ impl Metadata {
         all
     }
 
+    /// Whether it holds arguments of programs, which may be secret.
+    #[must_use]
+    pub fn keeps_arguments(&self) -> bool {
+        self.runs.iter().any(|run| run.command.len() > 1)
+    }
+
     /// The pairs to store in the file.
     pub(crate) fn to_pairs(&self) -> Vec<(&'static str, String)> {
         let runs = serde_json::to_string(&self.runs).unwrap_or_else(|_| "[]".into()); // only maps with odd keys fail

@@ -8,11 +8,13 @@
 
 mod files;
 mod frames;
+mod kept;
 mod place;
 mod read;
 mod rows;
 mod seal;
 
+pub use kept::{KeptSpool, kept_spools};
 pub(crate) use place::find;
 pub use place::spool_path;
 
@@ -28,6 +30,7 @@ use seekless_sys::output::Destination;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -61,13 +64,25 @@ pub struct SpoolWriter {
 }
 
 impl SpoolWriter {
-    /// Starts a spool at `path` (see [`spool_path`]). Replaces a spool that is there.
+    /// Starts a spool at `path`. Replaces a spool that is there.
     ///
     /// # Errors
     /// The file cannot be created or written, or another process is writing it.
     pub fn create(path: &Path, metadata: &Metadata) -> Result<Self> {
+        Self::begin(path, None, metadata)
+    }
+
+    /// As [`SpoolWriter::create`], of the spool that a recording of `trace` has ([`spool_path`]).
+    ///
+    /// # Errors
+    /// As [`SpoolWriter::create`].
+    pub fn create_for(trace: &Path, path: &Path, metadata: &Metadata) -> Result<Self> {
+        Self::begin(path, Some(&place::absolute(trace)), metadata)
+    }
+
+    fn begin(path: &Path, trace: Option<&Path>, metadata: &Metadata) -> Result<Self> {
         let file = create_locked(path)?;
-        let schema = rows::schema_with(metadata);
+        let schema = rows::schema_with(metadata, trace);
         let stream = StreamWriter::try_new(Vec::new(), &schema);
         let mut spool = SpoolWriter {
             path: path.to_owned(),
@@ -276,16 +291,44 @@ impl Drop for SpoolWriter {
 /// first, and ends with the process.
 fn create_locked(path: &Path) -> Result<File> {
     let failed = |error| Error::io(path, "could not be created", error);
-    let file =
-        File::options().write(true).create(true).truncate(false).open(path).map_err(failed)?;
-    if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK)
-    {
+    let file = open_for_us(path).map_err(failed)?;
+    if !is_locked_soon(&file) {
         let message =
             "is being written by another recording; wait for its end, or name another output";
         return Err(Error::new(ErrorKind::Usage, path, message));
     }
+    if !stands_at(&file, path) {
+        return create_locked(path); // it was removed before it was locked, as one of a killed recorder
+    }
     file.set_len(0).map_err(failed)?;
     Ok(file)
+}
+
+/// Locks the file. Whoever lists spools tries their locks, for a moment.
+fn is_locked_soon(file: &File) -> bool {
+    const ATTEMPTS: u32 = 20;
+    (0..ATTEMPTS).any(|attempt| {
+        std::thread::sleep(Duration::from_millis(if attempt > 0 { 5 } else { 0 }));
+        let locked = rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive);
+        locked != Err(Errno::WOULDBLOCK)
+    })
+}
+
+/// Opens the file, or makes it. It is for this user alone: it holds the program's arguments.
+fn open_for_us(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    let file = options.write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    file.set_permissions(std::fs::Permissions::from_mode(0o600))?; // of one that was there
+    Ok(file)
+}
+
+/// Whether the open file still has this name.
+fn stands_at(file: &File, path: &Path) -> bool {
+    let same = |found: std::fs::Metadata| {
+        let own = file.metadata()?;
+        Ok::<_, io::Error>((own.dev(), own.ino()) == (found.dev(), found.ino()))
+    };
+    std::fs::symlink_metadata(path).and_then(same).unwrap_or(false)
 }
 
 fn failed(path: &Path, error: arrow_schema::ArrowError) -> Error {

@@ -67,7 +67,8 @@ pub struct Writer {
 
 impl Writer {
     /// Starts the trace that will appear at `out`. If `out` is a path alone, there must be no file,
-    /// now and when the trace is finished.
+    /// now and when the trace is finished. A trace that holds arguments of programs
+    /// ([`Metadata::keeps_arguments`]) will be for this user alone (mode 0600).
     ///
     /// # Errors
     /// `out` exists and may not be replaced, or its folder is missing or not writable.
@@ -195,7 +196,12 @@ impl Writer {
     /// As [`Writer::create`] and [`Writer::finish`].
     pub(crate) fn finish_at(self, place: &Destination) -> Result<Summary> {
         let out = place.create(Content::Binary)?;
+        let keeps_arguments = self.metadata.keeps_arguments();
         let (written, summary) = self.write_rest()?;
+        if keeps_arguments {
+            let refused = |error| Error::io(out.path(), "cannot be kept from other users", error);
+            out.make_private().map_err(refused)?;
+        }
         let mut rows = merge::again(&written)?;
         let copied = rows.rewind().and_then(|()| io::copy(&mut rows, &mut out.file()));
         copied.map_err(|error| Error::io(place.path(), "could not be written", error))?;

@@ -165,7 +165,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         return Ok(interrupt::exit_code());
     };
     if let Some(picture) = picture {
-        let title = format!("Loading {}", args.directory.display());
+        let title = format!("Loading {}", output::shown(&args.directory));
         draw(picture, &title, &comparison)?;
     }
     if args.json {
@@ -181,14 +181,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 fn put_back_leftovers() {
     for leftover in seekless::sys::undo::leftovers() {
         match leftover.failed {
-            None => eprintln!(
-                "seekless: a run that was killed had left this machine changed; put back: {}",
+            None => output::say(format_args!(
+                "a run that was killed had left this machine changed; put back: {}",
                 leftover.steps.join("; ")
-            ),
+            )),
             Some(error) => {
-                eprintln!(
-                    "seekless: a run that was killed has left this machine changed: {error}; run this again as root"
-                );
+                output::say(format_args!(
+                    "a run that was killed has left this machine changed: {error}; run this again as root"
+                ));
             }
         }
     }
@@ -236,6 +236,7 @@ fn report(comparison: &Comparison, drop_all: bool) -> String {
 /// The device that the files were loaded from, and how requests to it are counted.
 fn on_what(comparison: &Comparison) -> String {
     let Some(device) = &comparison.device else { return String::new() };
+    let device = output::line(device);
     let expected = comparison.expected;
     match (comparison.throttled, comparison.basis) {
         (true, Basis::AsTheyLie) => {
@@ -268,7 +269,8 @@ fn on_what(comparison: &Comparison) -> String {
 fn served(comparison: &Comparison) -> String {
     let served = &comparison.served;
     let note = served.prediction_fault.as_ref();
-    let note = note.map_or_else(String::new, |note| format!("without prediction: {note}\n"));
+    let note = note
+        .map_or_else(String::new, |note| format!("without prediction: {}\n", output::line(note)));
     let words = format!(
         "the pack's store, last round on demand: {}; {} (median {}, 99 % {}, longest {}); {:.1} reads in \
          flight, at most {}; {:.0} % read in vain\n",
@@ -329,7 +331,7 @@ fn left_out(text: &mut String, comparison: &Comparison) {
         "left out on both sides: {} ({}), such as {}",
         counted(missing.loads, "load"),
         lacking.join(", "),
-        missing.named.join(", ")
+        output::line(&missing.named.join(", "))
     );
 }
 
@@ -401,7 +403,7 @@ pub(crate) fn rivals_table(rivals: &[Figures]) -> String {
         ]
     };
     let header = ["loaded from", "median", "min to max", "faster", "requests", "bytes read"];
-    seekless::report::table(&header, rivals.iter().map(row).collect())
+    output::table(&header, rivals.iter().map(row).collect())
 }
 
 /// A ratio as text: `7.7×`, and `0.04×` rather than `0.0×`.
@@ -422,8 +424,8 @@ pub(crate) fn draw(picture: Picture, title: &str, comparison: &Comparison) -> an
         format_bytes(comparison.bytes),
         comparison.device.as_deref().map_or("this disk".to_owned(), |device| {
             match comparison.throttled {
-                true => format!("a disk limited to {device}"),
-                false => format!("a modelled disk ({device})"),
+                true => format!("a disk limited to {}", output::line(device)),
+                false => format!("a modelled disk ({})", output::line(device)),
             }
         }),
         counted(comparison.rounds.into(), "round"),

@@ -20,6 +20,6 @@ pub struct Args {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut whole(), "seekless", &mut script);
-    output::text(&String::from_utf8(script)?)?;
+    output::data(&script)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,11 +1,12 @@
 //! `seekless devices`: the devices that simulations and comparisons can run on.
 
+use crate::output::table;
 use crate::output::{self, Force, Picture, Words, picture_file};
 use anyhow::ensure;
 use seekless::device::units::{format_bytes, format_duration};
 use seekless::device::{Costs, DeviceSpec, Parameters, Preset, Utilisation};
+use seekless::report::Drawing;
 use seekless::report::chart::{Axis, LineChart, LinePoint, Series, Unit};
-use seekless::report::{Drawing, table};
 use seekless::tools::device::named;
 use serde::Serialize;
 use std::path::PathBuf;

@@ -6,8 +6,8 @@ mod words;
 
 use crate::output;
 use seekless::tools::doctor::{Examined, Facility, Finding, examine};
+use seekless::tools::leftovers::{self, Leftover};
 use serde::Serialize;
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -19,8 +19,8 @@ use std::process::ExitCode;
 /// FOLDER, which has no name there.
 ///
 /// What is refused is listed with the reason, with what Seekless does instead, what that costs, and
-/// how to get it. Run it as the user, in the container and on the file system that count: each
-/// decides differently.
+/// how to get it. What killed verbs have left in your folders is counted. Run it as the user, in
+/// the container and on the file system that count: each decides differently.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -45,8 +45,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.json {
         output::json(&Report::new(&examined))?;
     } else {
-        let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        output::text(&words::report(&examined, colour))?;
+        let colour = output::is_shown() && std::env::var_os("NO_COLOR").is_none();
+        output::coloured(&words::report(&examined, &leftovers::list(), colour))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -60,6 +60,8 @@ struct Report<'a> {
     file_system: Option<&'a str>,
     device: Option<&'a str>,
     facilities: Vec<Row<'a>>,
+    /// What killed verbs have left.
+    left: Vec<Leftover>,
 }
 
 #[derive(Serialize)]
@@ -81,10 +83,11 @@ impl<'a> Report<'a> {
             kernel: &examined.kernel,
             architecture: std::env::consts::ARCH,
             root: examined.root,
-            folder: examined.folder.display().to_string(),
+            folder: examined.folder.to_string_lossy().into_owned(),
             file_system: examined.file_system.as_deref(),
             device: examined.device.as_deref(),
             facilities: examined.findings.iter().map(Row::new).collect(),
+            left: leftovers::list(),
         }
     }
 }

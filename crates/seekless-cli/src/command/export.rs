@@ -1,10 +1,10 @@
 //! `seekless export`: lists what runs need, for tools that prefetch or lay out files themselves.
 
 use crate::interrupt;
+use crate::output::table;
 use crate::output::{self, Words};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use seekless::device::units::{counted, format_bytes, parse_bytes};
-use seekless::report::table;
 use seekless::tools::export::{Exported, Format, Options, Order, Score, export};
 use seekless::tools::roots::Root;
 use std::fmt::Write as _;
@@ -143,7 +143,7 @@ fn report(exported: &Exported) -> String {
         let _ = writeln!(text, "left out, {why}: {}", counted(*count, "file"));
     }
     if let (Some(first), true) = (&exported.first, exported.format == "cvmfs-bundle") {
-        let _ = writeln!(text, "the trigger is {}", first.escape_debug());
+        let _ = writeln!(text, "the trigger is {}", output::shown(first));
     }
     if let Some(score) = &exported.score {
         text += &scores(score);

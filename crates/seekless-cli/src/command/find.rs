@@ -1,5 +1,11 @@
 //! `seekless find`: GNU find, and what each file would cost to read.
 
+#![expect(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "prints as GNU find does, which quotes names in its own way"
+)]
+
 use crate::{getopt, output};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, Command};

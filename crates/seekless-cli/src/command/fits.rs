@@ -75,7 +75,10 @@ impl Common {
         Ok(match &self.hdu {
             None => (path, selector),
             Some(_) if selector != Selector::FirstImage => {
-                anyhow::bail!("{} names an HDU, and so does --hdu: say it once", name.display())
+                anyhow::bail!(
+                    "{} names an HDU, and so does --hdu: say it once",
+                    output::shown(name)
+                )
             }
             Some(hdu) => (path, Selector::parse(hdu)),
         })
@@ -84,7 +87,7 @@ impl Common {
     /// Prints the report in the form that the user chose: `text`, or JSON.
     fn print(&self, reading: &Reading, report: &impl Serialize, text: &str) -> anyhow::Result<()> {
         if self.stats {
-            eprintln!("{}", statistics(reading));
+            output::note(&(statistics(reading) + "\n"));
         }
         if self.json { output::json(report) } else { output::text(text) }
     }

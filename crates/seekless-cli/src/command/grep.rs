@@ -1,5 +1,11 @@
 //! `seekless grep`: GNU grep, cheapest bytes first.
 
+#![expect(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "prints as GNU grep does, which quotes names in its own way"
+)]
+
 mod asked;
 mod flags;
 

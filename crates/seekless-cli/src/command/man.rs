@@ -16,7 +16,7 @@ pub struct Args {
 /// Writes them.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     clap_mangen::generate_to(with_other_names(whole()), &args.folder)
-        .with_context(|| format!("cannot write into {}", args.folder.display()))?;
+        .with_context(|| format!("cannot write into {}", crate::output::shown(&args.folder)))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,6 +1,6 @@
 //! `seekless mount`: a pack as a read-only file system, for programs that cannot be changed.
 
-use crate::interrupt;
+use crate::{interrupt, output};
 use anyhow::Context;
 use seekless::device::units::{counted, parse_bytes};
 use seekless::io::{Store, StoreBuilder};
@@ -74,9 +74,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let cancel = interrupt::cancel_when_interrupted()?;
     let store = settings(args.cache).predict(!args.no_prediction).open(&args.pack)?;
     if let Some(note) = store.prediction_note() {
-        eprintln!("seekless: {note}");
+        output::say(note);
     }
-    let failed = |words: &str| eprintln!("seekless: {words}");
+    let failed = |words: &str| output::say(words);
     let options = Options {
         over: args.over,
         all_users: args.all_users,
@@ -88,15 +88,17 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mounted = mount(store, &args.dir, options)?;
     if mounted.left_out() > 0 {
         let count = counted(mounted.left_out(), "file");
-        eprintln!("seekless: {count} left out: others have their names, or the names are too long");
+        output::say(format_args!(
+            "{count} left out: others have their names, or the names are too long"
+        ));
     }
     let code = match args.command.split_first() {
         Some((program, words)) => {
             let status = Command::new(program).args(words).status();
-            status.map(code).with_context(|| format!("cannot run {}", program.display()))
+            status.map(code).with_context(|| format!("cannot run {}", output::shown(program)))
         }
         None => {
-            eprintln!("mounted at {}; Ctrl-C unmounts it", args.dir.display());
+            output::note(&format!("mounted at {}; Ctrl-C unmounts it\n", output::shown(&args.dir)));
             wait(&mounted, &cancel);
             Ok(ExitCode::SUCCESS)
         }

@@ -3,12 +3,12 @@
 mod picture;
 mod rivals;
 
+use crate::output::table;
 use crate::output::{self, Picture, Words};
 use clap::builder::PossibleValuesParser;
 use seekless::device::DeviceSpec;
 use seekless::device::units::{counted, format_bytes, format_count, parse_bytes};
 use seekless::policy::ordering::METHODS;
-use seekless::report::table;
 use seekless::sys::output::Content;
 use seekless::tools::device::named;
 use seekless::tools::order::{
@@ -128,7 +128,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     let mut text = report(&ordered.report);
     if let Some(out) = &out {
-        text += &format!("\nwrote {}\n", out.path().display());
+        text += &format!("\nwrote {}\n", output::shown(out.path()));
     }
     words.text(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -136,7 +136,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 /// Looks through the files of `dir`, with a bar.
 fn names_in(dir: &Path) -> anyhow::Result<Naming> {
-    anyhow::ensure!(dir.is_dir(), "--contents: {} is no folder", dir.display());
+    anyhow::ensure!(dir.is_dir(), "--contents: {} is no folder", output::shown(dir));
     let progress = Mutex::new(Some(output::progress("Looking for names")));
     let tell = move |done, all| {
         let mut bar = progress.lock().unwrap_or_else(PoisonError::into_inner);
@@ -193,7 +193,8 @@ fn notes(report: &Report) -> String {
     if let Some(example) = &report.unlisted_example {
         let files = counted(report.unlisted_files, "file");
         text += &format!(
-            "passed over {files} that the runs load and the list lacks, such as {example}\n"
+            "passed over {files} that the runs load and the list lacks, such as {}\n",
+            output::line(example)
         );
     }
     if report.files_of_unknown_size > 0 {

@@ -1,7 +1,7 @@
 //! `seekless pack`: packs a folder into an ordered Zip, or checks an existing Zip.
 
 use crate::interrupt;
-use crate::output::{self, Words};
+use crate::output::{self, Words, line, shown};
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use seekless::device::DeviceSpec;
@@ -235,10 +235,9 @@ fn update_pack(directory: &Path, archive: &Path, args: &Args) -> anyhow::Result<
     }
     if let Some(why) = &done.prediction_fault {
         let what = if done.pack.is_some() { "was damaged and is left out" } else { "is damaged" };
-        eprintln!(
-            "seekless: what the pack says of its program's loads {what} ({why}); pack again with \
-             --trace"
-        );
+        output::say(format_args!(
+            "what the pack says of its program's loads {what} ({why}); pack again with --trace"
+        ));
     }
     if args.json {
         output::json(&done)?;
@@ -253,9 +252,9 @@ fn updated_words(archive: &Path, done: &Update, verified: bool) -> String {
     let mut text = match &done.pack {
         Some(summary) => report(archive, summary),
         None if verified => {
-            format!("{}: up to date and whole, left as it is\n", archive.display())
+            format!("{}: up to date and whole, left as it is\n", shown(archive))
         }
-        None => format!("{}: up to date, left as it is\n", archive.display()),
+        None => format!("{}: up to date, left as it is\n", shown(archive)),
     };
     let _ = writeln!(
         text,
@@ -266,7 +265,7 @@ fn updated_words(archive: &Path, done: &Update, verified: bool) -> String {
         part(&done.removed)
     );
     for name in &done.mended {
-        let _ = writeln!(text, "  was damaged in the pack, and is packed again: {name}");
+        let _ = writeln!(text, "  was damaged in the pack, and is packed again: {}", shown(name));
     }
     text
 }
@@ -276,25 +275,25 @@ fn updated_words(archive: &Path, done: &Update, verified: bool) -> String {
 fn order(args: &Args) -> anyhow::Result<Vec<String>> {
     let Some(file) = &args.order else { return Ok(Vec::new()) };
     let lines = seekless::trace::list_lines(file);
-    lines.with_context(|| format!("cannot read the order {}", file.display()))
+    lines.with_context(|| format!("cannot read the order {}", shown(file)))
 }
 
 /// Warns of things in the archive that the user may not expect.
 fn warn(summary: &Summary, args: &Args) {
     if summary.order.given == 0 && !args.trace.is_empty() {
-        eprintln!(
-            "seekless: the runs load no file, so the files lie by name (see `seekless trace info`)"
-        );
+        output::say("the runs load no file, so the files lie by name (see `seekless trace info`)");
     }
     let left_out = &summary.left_out;
     if left_out.count > 0 {
-        eprintln!(
-            "seekless: left out {} that a pack cannot hold:",
+        output::say(format_args!(
+            "left out {} that a pack cannot hold:",
             counted(left_out.count, "thing")
-        );
-        left_out.examples.iter().for_each(|example| eprintln!("  {example}"));
+        ));
+        for example in &left_out.examples {
+            output::note(&format!("  {}\n", line(&example.to_string())));
+        }
         if left_out.count > left_out.examples.len() as u64 {
-            eprintln!("  ... (--strict stops at the first)");
+            output::note("  ... (--strict stops at the first)\n");
         }
     }
 }
@@ -312,7 +311,7 @@ fn report(out: &Path, summary: &Summary) -> String {
     let _ = writeln!(
         text,
         "{}: {}{folders}, {} in {} ({}{} deflated, {} stored){}",
-        out.display(),
+        shown(out),
         counted(summary.stored + summary.deflated + summary.zstd, "file"),
         format_bytes(summary.bytes),
         format_bytes(summary.archive_bytes),
@@ -340,8 +339,9 @@ fn report(out: &Path, summary: &Summary) -> String {
     if let Some(example) = &order.missing_example {
         let _ = writeln!(
             text,
-            "{} paths that the order gives are not in the folder, such as {example}",
-            format_count(order.missing)
+            "{} paths that the order gives are not in the folder, such as {}",
+            format_count(order.missing),
+            line(example)
         );
     }
     text
@@ -382,7 +382,7 @@ fn check_archive(
         })?;
     } else {
         let (entries, bytes) = (counted(found.entries, "entry"), format_bytes(found.bytes));
-        let mut text = format!("{}: {entries} with {bytes}, all whole\n", archive.display());
+        let mut text = format!("{}: {entries} with {bytes}, all whole\n", shown(archive));
         if let (Some(differences), Some(directory)) = (&differences, directory) {
             text += &compared_words(directory, differences);
         }
@@ -393,15 +393,15 @@ fn check_archive(
 
 fn compared_words(directory: &Path, found: &Differences) -> String {
     if found.is_empty() {
-        return format!("{} is as it was packed\n", directory.display());
+        return format!("{} is as it was packed\n", shown(directory));
     }
     let mut text = format!(
         "{} is no longer as it was packed; bring the pack up to date with --update:\n",
-        directory.display()
+        shown(directory)
     );
     let lists = [("changed", &found.changed), ("new", &found.added), ("removed", &found.removed)];
     for (what, names) in lists {
-        names.iter().for_each(|name| text += &format!("  {what}: {name}\n"));
+        names.iter().for_each(|name| text += &format!("  {what}: {}\n", shown(name)));
     }
     text
 }

@@ -4,9 +4,9 @@
 mod inside;
 
 use crate::output;
+use crate::output::table;
 use seekless::device::units::{format_bytes, format_duration};
 use seekless::device::{DeviceSpec, Origin};
-use seekless::report::table;
 use seekless::tools::device::named;
 use seekless::tools::probe::{Options, Probe, known, probe, probe_memory};
 use serde::Serialize;
@@ -158,7 +158,10 @@ fn list(args: &Args) -> anyhow::Result<ExitCode> {
     if args.json {
         output::json(&rows)?;
     } else if rows.is_empty() {
-        output::text(&format!("nothing measured yet ({}): seekless probe PATH\n", path.display()))?;
+        output::text(&format!(
+            "nothing measured yet ({}): seekless probe PATH\n",
+            output::shown(&path)
+        ))?;
     } else {
         let cells = rows.iter().map(|row| {
             vec![
@@ -178,9 +181,9 @@ fn list(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn report(probed: &Probe) -> String {
-    let mut text = format!("{}\n", probed.device);
+    let mut text = format!("{}\n", output::line(&probed.device));
     let mut line = |name: &str, value: String| {
-        let _ = writeln!(text, "  {name:<11} {value}");
+        let _ = writeln!(text, "  {name:<11} {}", output::line(&value));
     };
     let late = probed
         .latency_p90_s
@@ -199,7 +202,7 @@ fn report(probed: &Probe) -> String {
             line(&format!("{} at once", calibration.depth), rate(several));
         }
     }
-    line("kept in", probed.table.display().to_string());
+    line("kept in", output::shown(&probed.table).into_owned());
     if let Some(calibration) = &probed.calibration {
         let rows = calibration.sizes.iter().map(|size| {
             let (median, late) = (format_duration(size.median_ns), format_duration(size.p90_ns));

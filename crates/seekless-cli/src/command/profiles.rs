@@ -3,12 +3,18 @@
 use crate::output;
 use seekless::device::units::{counted, format_bytes, parse_bytes};
 use seekless::sys::output::Destination;
+use seekless::tools::leftovers::{self, Kind, Leftover};
 use seekless::tools::profiles::{self, Kept, Prune};
+use serde::ser::SerializeSeq;
+use serde::{Serialize, Serializer};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// List, show, merge and remove what `seekless run` has learned of programs.
+///
+/// What killed verbs have left is listed below the profiles, but for what still runs: the spools of
+/// recordings, of which `seekless trace recover` makes traces, and temporary folders.
 ///
 /// A profile is a trace: `seekless trace` and `seekless warm` take it, and so does every reader of
 /// Parquet. NAME is the start of a name that the list shows, or a file.
@@ -55,12 +61,13 @@ enum Verb {
         #[arg(short, long)]
         force: bool,
     },
-    /// Remove profiles, the ones that changed longest ago first
+    /// Remove profiles, the ones that changed longest ago first, and what killed verbs have left
     Prune {
-        /// Those that have not changed for so long: 12h, 30d, 8w
+        /// Those that have not changed for so long (12h, 30d, 8w), and so old spools and temporary
+        /// folders of verbs that were killed
         #[arg(long, value_name = "TIME", value_parser = parse_age)]
         older_than: Option<u64>,
-        /// So many that the rest take at most this
+        /// So many profiles that the rest take at most this
         #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
         max_size: Option<u64>,
         /// Say what would be removed, and remove nothing
@@ -88,23 +95,23 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             let all = profiles::list()?;
             match args.json {
                 true => output::json(&all)?,
-                false => output::text(&listed(&all))?,
+                false => output::text(&(listed(&all) + &left(&leftovers::list())))?,
             }
         }
         Some(Verb::Show { name, json }) => show(&profiles::find(&name)?, json)?,
         Some(Verb::Path { name }) => {
-            output::text(&format!("{}\n", profiles::find(&name)?.display()))?;
+            print_path(&profiles::find(&name)?)?;
         }
         Some(Verb::Merge { sources, output, force }) => {
             let sources: Result<Vec<PathBuf>, _> =
                 sources.iter().map(|source| profiles::find(source)).collect();
             let merged = profiles::merge(&sources?, Destination::new(output).replacing(force))?;
-            eprintln!(
-                "seekless: {}, {} needed of {} by the newest",
+            output::say(format_args!(
+                "{}, {} needed of {} by the newest",
                 counted(merged.runs.len() as u64, "run"),
                 format_bytes(merged.needed_bytes()),
                 counted(merged.files.len() as u64, "file"),
-            );
+            ));
         }
         Some(Verb::Prune { older_than, max_size, dry_run, json }) => {
             anyhow::ensure!(
@@ -113,13 +120,22 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             );
             let prune = Prune { older_than_s: older_than, bytes_max: max_size, dry_run };
             let removed = profiles::prune(&prune)?;
+            let left = older_than.map_or(Ok(Vec::new()), |age| leftovers::prune(age, dry_run))?;
             match json {
-                true => output::json(&removed)?,
-                false => output::text(&said_of(&removed, dry_run))?,
+                true => output::json(&Removed { profiles: &removed, left: &left })?,
+                false => output::text(&said_of(&removed, &left, dry_run))?,
             }
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The path on a line, exactly for a command that takes it.
+fn print_path(path: &Path) -> anyhow::Result<()> {
+    match output::is_shown() {
+        true => output::text(&format!("{}\n", output::shown(path))),
+        false => output::data(&[path.as_os_str().as_encoded_bytes(), b"\n"].concat()),
+    }
 }
 
 fn listed(all: &[Kept]) -> String {
@@ -138,7 +154,7 @@ fn listed(all: &[Kept]) -> String {
         ]
     };
     let header = ["name", "runs", "files", "needed", "changed", "start"];
-    seekless::report::table(&header, all.iter().map(row).collect()) + "\n"
+    output::table(&header, all.iter().map(row).collect()) + "\n"
 }
 
 /// How long ago, in the largest whole unit.
@@ -149,13 +165,57 @@ fn age(seconds: u64) -> String {
     format!("{} ago", counted(count, unit))
 }
 
-fn said_of(removed: &[Kept], dry_run: bool) -> String {
+/// The list of what killed verbs have left, if there is anything.
+fn left(left: &[Leftover]) -> String {
+    if left.is_empty() {
+        return String::new();
+    }
+    let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let row = |left: &Leftover| {
+        vec![
+            kind(left.kind).to_owned(),
+            format_bytes(left.bytes),
+            age(now_s.saturating_sub(left.changed_unix_s)),
+            output::shown(&left.path).into_owned(),
+            left.trace.as_ref().map_or_else(String::new, |trace| output::shown(trace).into_owned()),
+        ]
+    };
+    let header = ["left by a killed verb", "bytes", "changed", "path", "trace to recover"];
+    "\n".to_owned() + &output::table(&header, left.iter().map(row).collect())
+}
+
+fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Spool => "spool",
+        Kind::Folder => "folder",
+    }
+}
+
+/// What `prune --json` prints: profiles, and behind them what was left, told apart by `kind`.
+struct Removed<'a> {
+    profiles: &'a [Kept],
+    left: &'a [Leftover],
+}
+
+impl Serialize for Removed<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut all = to.serialize_seq(Some(self.profiles.len() + self.left.len()))?;
+        self.profiles.iter().try_for_each(|profile| all.serialize_element(profile))?;
+        self.left.iter().try_for_each(|left| all.serialize_element(left))?;
+        all.end()
+    }
+}
+
+fn said_of(removed: &[Kept], left: &[Leftover], dry_run: bool) -> String {
     let bytes = removed.iter().map(|kept| kept.bytes).sum();
     let did = if dry_run { "would remove" } else { "removed" };
-    let names = removed.iter().map(|kept| format!("{did} {}\n", kept.name));
+    let names = removed.iter().map(|kept| format!("{did} {}\n", output::shown(&kept.name)));
     let sum =
         format!("{did} {}, {}\n", counted(removed.len() as u64, "profile"), format_bytes(bytes));
-    names.chain(std::iter::once(sum)).collect()
+    let left = left
+        .iter()
+        .map(|left| format!("{did} a {} {}\n", kind(left.kind), output::shown(&left.path)));
+    names.chain(std::iter::once(sum)).chain(left).collect()
 }
 
 fn show(path: &Path, json: bool) -> anyhow::Result<()> {
@@ -175,7 +235,7 @@ fn show(path: &Path, json: bool) -> anyhow::Result<()> {
     };
     let header = ["needed", "of", "ranges", "runs", "", "file"];
     let rows = shown.files.iter().map(row).collect();
-    output::text(&format!("{}\n{}\n", shown.start, seekless::report::table(&header, rows)))
+    output::text(&format!("{}\n{}\n", output::line(&shown.start), output::table(&header, rows)))
 }
 
 #[cfg(test)]

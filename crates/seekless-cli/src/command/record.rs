@@ -13,7 +13,6 @@ use seekless::sys::output::{Content, Destination};
 use seekless::tools::blocks;
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use top::Top;
@@ -64,6 +63,11 @@ use top::Top;
 /// recover OUTPUT` makes the trace. With notify, a filter of the program's own cannot have a
 /// listener (EBUSY), nor make the calls above fail for want of a tracer; and a program that itself
 /// serves the FUSE file system on which its own code lies may wait for ever.
+///
+/// The trace holds the program's arguments, which may be secret: --no-arguments leaves all but its
+/// name out. OUTPUT and the spool are for your user alone (mode 0600), also if OUTPUT replaces a
+/// file that others could read; see "Who may read what" in docs/trace-format.md. `seekless trace
+/// anonymise` makes a trace fit to be given away.
 ///
 /// OUTPUT appears when the program has ended. Until then rows go to $XDG_STATE_HOME/seekless/spool
 /// (~/.local/state if that is not set), about 110 bytes each. If OUTPUT cannot be written, a
@@ -167,6 +171,9 @@ pub struct Args {
     /// Record at most so many rows; the program runs on
     #[arg(long, value_name = "COUNT")]
     rows: Option<u64>,
+    /// Keep the program's name in the trace, but not its arguments
+    #[arg(long)]
+    no_arguments: bool,
     /// Show the busiest files meanwhile
     #[arg(long)]
     top: bool,
@@ -255,6 +262,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         method,
         ring_bytes: None,
         limits: Limits { time_ns: args.time_ns, rows: args.rows },
+        no_arguments: args.no_arguments,
         live: args.top.then(Live::default),
     };
     let block = args.block.map(|path| Destination::new(path).replacing(args.force));
@@ -267,7 +275,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         top.is_none() && !args.quiet && args.time_ns.is_none() && args.rows.is_none();
     let say = |what: &str| {
         if says_how_to_end {
-            let _ = writeln!(std::io::stderr(), "seekless: recording {what}; Ctrl-C ends it");
+            output::say(format_args!("recording {what}; Ctrl-C ends it"));
         }
     };
     let recorded = match (args.pid, args.command.split_first()) {
@@ -298,7 +306,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 if let (Some(post), Some(path)) = (&recorded.post_cache, &args.post) {
                     said += &behind(post, path);
                 }
-                let _ = std::io::stderr().write_all(said.as_bytes());
+                output::note(&said);
             }
             if let Some(block) = block.filter(|_| finished) {
                 map(&recorded, &args.output, &block, args.quiet);
@@ -324,8 +332,8 @@ fn map(recorded: &Recorded, trace: &Path, out: &Destination, quiet: bool) {
     match mapped {
         Ok(_) if quiet => {}
         Ok(report) => {
-            let said = said(&report, &format!("seekless: {}", out.path().display()));
-            let _ = std::io::stderr().write_all(said.as_bytes());
+            let said = said(&report, &format!("seekless: {}", output::shown(out.path())));
+            output::note(&said);
         }
         Err(error) => drop(exit::failure(&error.into())),
     }
@@ -333,7 +341,7 @@ fn map(recorded: &Recorded, trace: &Path, out: &Destination, quiet: bool) {
 
 /// The words for the view behind the page cache.
 fn behind(post: &PostCache, path: &Path) -> String {
-    let path = path.display();
+    let path = output::shown(path);
     match post {
         PostCache::Written { rows, others, lost } => {
             let mut text = format!(
@@ -388,7 +396,7 @@ fn summary(recorded: &Recorded, output: &Path) -> String {
     if seen.failed_opens > 0 {
         let _ = write!(text, ", {} failed", counted(seen.failed_opens, "open"));
     }
-    let _ = writeln!(text, " -> {}", output.display());
+    let _ = writeln!(text, " -> {}", output::shown(output));
     let mut lost_calls = seen.lost;
     match &seen.mappings {
         Mappings::Touches { rows, bytes, lost } => {
@@ -448,7 +456,8 @@ fn summary(recorded: &Recorded, output: &Path) -> String {
             if *times > 1 { format!(" ({})", counted(*times, "time")) } else { String::new() };
         let _ = writeln!(
             text,
-            "  ran without its privileges, since you are not root: {program}{times}"
+            "  ran without its privileges, since you are not root: {}{times}",
+            output::shown(program)
         );
     }
     for (what, times) in &seen.blind_spots {

@@ -10,7 +10,6 @@ use seekless::tools::device::named;
 use seekless::tools::start::{Decision, Options, Outcome, Recording, Start, Waits, prepare};
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::io::{IsTerminal as _, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -142,9 +141,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         without(&fault.into(), "help");
     }
     if args.explain {
-        // On one line, so that it can be told from what the program writes.
-        let json = || serde_json::to_string(&start.decision).unwrap_or_default() + "\n";
-        say(&if args.json { json() } else { explained(&start.decision) });
+        // A closed standard error is no reason not to start the program. JSON is on one line, so
+        // that it can be told from what the program writes.
+        let _ = match args.json {
+            true => output::Words::Error.json_line(&start.decision),
+            false => output::Words::Error.text(&explained(&start.decision)),
+        };
     }
     if !overlays.is_empty()
         && let Err(error) = packs::lay(&overlays)
@@ -185,15 +187,10 @@ fn options(args: &Args, overlays: &[packs::Overlay]) -> Options {
     }
 }
 
-/// Writes to standard error. That it is closed or full is no reason not to start the program.
-fn say(text: &str) {
-    let _ = std::io::stderr().write_all(text.as_bytes());
-}
-
 /// Says why the program starts without something.
 fn without(error: &anyhow::Error, what: &str) {
     let because: String = error.chain().skip(1).map(|cause| format!(": {cause}")).collect();
-    say(&format!("seekless: {error}{because}; the program starts without {what}\n"));
+    output::say(format_args!("{error}{because}; the program starts without {what}"));
 }
 
 /// Prints the error; the code is that of `env`.
@@ -206,13 +203,13 @@ fn ended(outcome: Outcome) -> ExitCode {
     match outcome {
         Outcome::Recorded(status, learned) => {
             match learned {
-                Ok(bytes) if std::io::stderr().is_terminal() => {
+                Ok(bytes) if output::errors_are_shown() => {
                     let said = format!(
                         "seekless: this start needs {} of its files; the next will have them brought in \
                          where that pays\n",
                         format_bytes(bytes)
                     );
-                    say(&said);
+                    output::note(&said);
                 }
                 Ok(_) => {}
                 Err(error) => _ = exit::failure(&error.into()), // the status is the program's
@@ -227,15 +224,19 @@ fn ended(outcome: Outcome) -> ExitCode {
 }
 
 fn explained(decision: &Decision) -> String {
-    let mut text = format!("start: {}\nrecording: {}\n", decision.start, decision.recording);
+    let mut text = format!(
+        "start: {}\nrecording: {}\n",
+        output::line(&decision.start),
+        output::line(&decision.recording)
+    );
     if decision.runs == 0 {
-        let _ = writeln!(text, "no profile yet: {} will be it", decision.profile.display());
+        let _ = writeln!(text, "no profile yet: {} will be it", output::shown(&decision.profile));
         return text;
     }
     let _ = writeln!(
         text,
         "profile: {}, {}; needs {} of {}, {} of what was looked at cached",
-        decision.profile.display(),
+        output::shown(&decision.profile),
         counted(decision.runs, "run"),
         format_bytes(decision.needed_bytes),
         counted(decision.files, "file"),
@@ -286,7 +287,7 @@ fn waits(decision: &Decision) -> String {
         ]
     };
     let rows = vec![cells("alone", &decision.plain), cells("brought in", &decision.warmed)];
-    seekless::report::table(&["expected wait", "requests", "bytes", "time"], rows) + "\n"
+    output::table(&["expected wait", "requests", "bytes", "time"], rows) + "\n"
 }
 
 #[cfg(test)]

@@ -357,14 +357,14 @@ fn read(args: &Args) -> anyhow::Result<Requests> {
 fn tell_left_out(args: &Args, requests: &Requests) {
     if requests.unmapped() > 0 {
         let what = if args.raw { "counted as page 0" } else { "left out" };
-        eprintln!(
-            "seekless: sectors that lay nowhere (-1), {what}: {}",
+        output::say(format_args!(
+            "sectors that lay nowhere (-1), {what}: {}",
             format_count(requests.unmapped())
-        );
+        ));
     }
     if requests.reads_inside() > 0 {
         let reads = counted(requests.reads_inside(), "read");
-        eprintln!("seekless: not in this simulation: {reads} inside files; use --unit page");
+        output::say(format_args!("not in this simulation: {reads} inside files; use --unit page"));
     }
 }
 
@@ -383,13 +383,13 @@ fn announce(requests: &Requests, cases: &[Case]) -> anyhow::Result<()> {
     let work = requests.len() as u128 * cases.len() as u128;
     if work > LONG {
         let memory = memory_bytes_max(requests, cases)?;
-        eprintln!(
-            "seekless: {} for {}, {}; at most {} of memory",
+        output::say(format_args!(
+            "{} for {}, {}; at most {} of memory",
             counted(requests.len() as u64, "request"),
             counted(requests.distinct().into(), "id"),
             counted(cases.len() as u64, "cache"),
             format_bytes(memory)
-        );
+        ));
     }
     Ok(())
 }

@@ -10,7 +10,6 @@ use figures::{Figures, FolderFigures, Shown};
 use seekless::device::units::parse_duration;
 use seekless::sled::{Config, Devices, Server, ServerOptions, Surveyor, Turnover};
 use seekless::tools::sleds::sum_up;
-use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -96,8 +95,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         let started = Instant::now();
         let seen = look(&args, &mut surveyor, earlier.as_ref());
         earlier = Turnover::look().ok();
-        if !args.json && std::io::stdout().is_terminal() {
-            output::text("\x1b[H\x1b[2J")?; // move the cursor home, and clear
+        if !args.json && output::is_shown() {
+            output::clear()?;
         }
         print(&args, &seen)?;
         std::thread::sleep(interval.saturating_sub(started.elapsed()));
@@ -127,7 +126,7 @@ fn look(args: &Args, surveyor: &mut Surveyor, earlier: Option<&Turnover>) -> Vec
     let mut look = |path: &PathBuf| {
         if path.is_dir() {
             let mut progress = output::progress("Asking");
-            let mut complain = |why| eprintln!("seekless: {why}");
+            let mut complain = |why| output::say(why);
             let sum = sum_up(path, surveyor, room, &mut complain, &mut progress);
             return Ok(Shown::Folder(FolderFigures::new(path, sum, room, residence)));
         }
@@ -139,21 +138,17 @@ fn look(args: &Args, surveyor: &mut Surveyor, earlier: Option<&Turnover>) -> Vec
 
 fn print(args: &Args, seen: &[Seen]) -> anyhow::Result<()> {
     for error in seen.iter().filter_map(|seen| seen.as_ref().err()) {
-        eprintln!("seekless: {error}");
+        output::say(error);
     }
     let figures: Vec<&Shown> = seen.iter().flatten().collect();
     match (args.json, args.watch) {
         (true, None) => output::json(&figures),
-        (true, Some(_)) => {
-            let mut line = serde_json::to_string(&figures)?;
-            line.push('\n');
-            output::text(&line)
-        }
+        (true, Some(_)) => output::json_line(&figures),
         _ => {
-            let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+            let colour = output::is_shown() && std::env::var_os("NO_COLOR").is_none();
             let texts: Vec<String> =
                 figures.iter().map(|figures| words::report(figures, colour)).collect();
-            output::text(&texts.join("\n"))
+            output::coloured(&texts.join("\n"))
         }
     }
 }
@@ -162,10 +157,7 @@ fn serve(address: &str, roots: &[PathBuf], surveyor: Surveyor) -> anyhow::Result
     let options = ServerOptions { roots: roots.to_vec(), ..ServerOptions::default() };
     let server = Server::bind(address, options, surveyor)
         .with_context(|| format!("cannot serve at {address}"))?;
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "serving at {}", server.address()?)?;
-    out.flush()?;
-    drop(out);
+    output::text(&format!("serving at {}\n", server.address()?))?;
     server.run()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -54,7 +54,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 fn report(directory: &Path, summary: &Summary) -> String {
     let (files, bytes) = (counted(summary.files, "file"), format_bytes(summary.bytes));
-    let mut text = format!("{}: {files}, {bytes}", directory.display());
+    let mut text = format!("{}: {files}, {bytes}", output::shown(directory));
     if summary.kept > 0 {
         text += &format!("; there already: {}", format_count(summary.kept));
     }

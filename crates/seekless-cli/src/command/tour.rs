@@ -2,7 +2,7 @@
 
 use super::compare::{draw, rivals_table, times};
 use crate::interrupt;
-use crate::output::{self, Picture, Words};
+use crate::output::{self, Picture, Words, shown};
 use anyhow::Context;
 use seekless::device::DeviceSpec;
 use seekless::report::{BarRow, bars};
@@ -81,14 +81,13 @@ fn options(args: &Args) -> anyhow::Result<Options> {
 
 fn prepare(directory: &Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(directory)
-        .with_context(|| format!("cannot make {}", directory.display()))?;
-    let mut entries = directory
-        .read_dir()
-        .with_context(|| format!("cannot look into {}", directory.display()))?;
+        .with_context(|| format!("cannot make {}", shown(directory)))?;
+    let mut entries =
+        directory.read_dir().with_context(|| format!("cannot look into {}", shown(directory)))?;
     anyhow::ensure!(
         entries.next().is_none(),
         "{} is not empty: give --keep a new or empty folder",
-        directory.display()
+        shown(directory)
     );
     Ok(())
 }
@@ -145,14 +144,14 @@ fn welcome(directory: &Path, keep: bool) -> String {
     format!(
         "A game loads its files; then it loads them from a pack in the order it reads them.\n\
          All of it happens in {} and {fate}.\n",
-        directory.display()
+        shown(directory)
     )
 }
 
 fn step_text(number: u32, step: &Step) -> String {
     let commands: String =
-        step.commands.iter().map(|command| format!("   $ {command}\n")).collect();
-    format!("\n{number}. {}\n{commands}   {}\n", step.title, step.found)
+        step.commands.iter().map(|command| format!("   $ {}\n", output::line(command))).collect();
+    format!("\n{number}. {}\n{commands}   {}\n", step.title, output::line(&step.found))
 }
 
 fn ending(done: &Tour, directory: &Path, keep: bool) -> String {
@@ -166,7 +165,7 @@ fn ending(done: &Tour, directory: &Path, keep: bool) -> String {
         })
         .collect();
     let kept =
-        if keep { format!("Everything is in {}.\n", directory.display()) } else { String::new() };
+        if keep { format!("Everything is in {}.\n", shown(directory)) } else { String::new() };
     format!(
         "\nBefore and after: a run that the order was not made from, on {}\n\n{}\n{}\n{kept}\
          Next, with your own program:\n   \

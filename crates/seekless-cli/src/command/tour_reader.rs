@@ -2,6 +2,7 @@
 //! a game.
 
 use crate::interrupt;
+use crate::output::shown;
 use anyhow::Context;
 use std::fs::File;
 use std::io::Read;
@@ -21,10 +22,10 @@ pub struct Args {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     interrupt::end_when_interrupted()?;
     let list = std::fs::read_to_string(&args.list)
-        .with_context(|| format!("cannot read the list {}", args.list.display()))?;
+        .with_context(|| format!("cannot read the list {}", shown(&args.list)))?;
     for name in list.lines() {
         let path = args.directory.join(name);
-        load(&path).with_context(|| format!("cannot load {}", path.display()))?;
+        load(&path).with_context(|| format!("cannot load {}", shown(&path)))?;
     }
     Ok(ExitCode::SUCCESS)
 }

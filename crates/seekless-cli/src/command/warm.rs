@@ -150,7 +150,7 @@ fn report(warmed: &Warmed, dry: bool) -> String {
         let _ = writeln!(text, "{locked} locked in memory until this is ended");
     }
     if let Some(why) = &warmed.not_locked {
-        let _ = writeln!(text, "not locked: the rest; {why}");
+        let _ = writeln!(text, "not locked: the rest; {}", output::line(why));
     }
     for (why, count) in &warmed.left_out {
         let _ = writeln!(text, "left out, {why}: {}", counted(*count, "file"));

@@ -1,5 +1,11 @@
 //! `seekless wc`: GNU wc, cheapest bytes first.
 
+#![expect(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "prints as GNU wc does, which quotes names in its own way"
+)]
+
 mod flags;
 mod names;
 

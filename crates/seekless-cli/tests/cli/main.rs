@@ -1,5 +1,7 @@
 //! Tests of the command as users run it: one binary, with a module for each verb.
 
+#![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "a test is no verb")]
+
 mod blocks;
 mod changing;
 mod compare;
@@ -20,11 +22,13 @@ mod holes;
 mod launcher;
 mod memory;
 mod mount;
+mod names;
 #[path = "../../../seekless-record/tests/recording/odd_programs.rs"]
 mod odd_programs;
 mod outputs;
 mod pack;
 mod pipes;
+mod private;
 mod probe;
 mod programs;
 mod random;

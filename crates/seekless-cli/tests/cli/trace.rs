@@ -193,7 +193,7 @@ fn files_as_json_of_several_traces_and_of_a_recording_that_was_cut_off() {
     spool.push(Access { bytes: 5, ..Access::new(Op::Read, file) }).unwrap();
     drop(spool);
     let said = printed(directory.path(), "trace files cut.spool");
-    assert!(said.contains("odd\\u{1b}[2J"), "{said}");
+    assert!(said.contains("odd\\x1b[2J"), "{said}");
 }
 
 #[test]

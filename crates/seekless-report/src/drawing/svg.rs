@@ -97,6 +97,8 @@ fn line(text: &Text) -> String {
     )
 }
 
+/// The text in XML, which has no control characters: in names, they are shown as unknown ones.
 fn escape(text: &str) -> String {
+    let text = text.replace(char::is_control, "\u{fffd}");
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -21,6 +21,14 @@ fn words_are_escaped_and_tags_close() {
 }
 
 #[test]
+fn a_name_that_no_xml_can_hold_leaves_the_document_whole() {
+    let drawing = before_after("Loading a\x1b[2Jb", &[("\u{9b}", 2.0), ("pack", 1.0)], "");
+    let svg = drawing.svg();
+    assert!(svg.contains("Loading a\u{fffd}[2Jb"), "{svg}");
+    assert!(svg.chars().all(|char| char == '\n' || !char.is_control()), "{svg}");
+}
+
+#[test]
 fn bars_are_in_proportion_and_inside_the_page() {
     let drawing = sample();
     let bars: Vec<f64> = drawing

@@ -12,6 +12,11 @@ use tempfile::TempPath;
 /// Names that are tried for the passing link of a file that replaces another.
 const ATTEMPTS: u32 = 1000;
 
+/// The mode of a file that anyone may read; the umask takes its part.
+pub(super) const SHARED: u32 = 0o666;
+/// The mode of a file for this user alone.
+pub(super) const PRIVATE: u32 = 0o600;
+
 /// The bytes so far; dropping it leaves nothing.
 #[derive(Debug)]
 pub(super) struct Draft {
@@ -30,19 +35,19 @@ enum Name {
 
 impl Draft {
     /// For a file that will stand at `path`.
-    pub(super) fn beside(path: &Path) -> io::Result<Self> {
-        match unnamed(folder(path)) {
+    pub(super) fn beside(path: &Path, mode: u32) -> io::Result<Self> {
+        match unnamed(folder(path), mode) {
             Some(file) => Ok(Self { file, name: Name::Unnamed }),
-            None => Self::named(path),
+            None => Self::named(path, mode),
         }
     }
 
-    /// Under a temporary name, with the mode that a plain `File::create` would give it.
-    pub(super) fn named(path: &Path) -> io::Result<Self> {
+    /// Under a temporary name.
+    pub(super) fn named(path: &Path, mode: u32) -> io::Result<Self> {
         use std::os::unix::fs::PermissionsExt;
         let made = tempfile::Builder::new()
             .prefix(".seekless-")
-            .permissions(fs::Permissions::from_mode(0o666)) // the umask takes its part
+            .permissions(fs::Permissions::from_mode(mode))
             .tempfile_in(folder(path));
         match made {
             Ok(made) => {
@@ -107,9 +112,9 @@ pub(super) fn folder(path: &Path) -> &Path {
     }
 }
 
-fn unnamed(folder: &Path) -> Option<File> {
+fn unnamed(folder: &Path, mode: u32) -> Option<File> {
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    let file = open(folder, flags, Mode::from_raw_mode(0o666)).ok()?;
+    let file = open(folder, flags, Mode::from_raw_mode(mode)).ok()?;
     // It gets its name through /proc, which a sandbox may hide.
     Path::new(&by_descriptor(&file)).exists().then(|| File::from(file))
 }

@@ -18,7 +18,7 @@ fn begun(destination: &Destination) -> Output {
 
 /// As where the file system has no unnamed files.
 fn begun_with_a_name(destination: &Destination) -> Output {
-    let draft = Draft::named(destination.path()).expect("a temporary file");
+    let draft = Draft::named(destination.path(), PRIVATE).expect("a temporary file");
     Output { draft, destination: destination.clone() }
 }
 

@@ -25,6 +25,11 @@ impl Summed {
         Self { out, bytes: 0, block: Hasher::new(), sums: Vec::new(), footer: None }
     }
 
+    /// Where the bytes go.
+    pub(crate) fn output(&self) -> &Output {
+        self.out.get_ref()
+    }
+
     /// Ends the blocks: all bytes written from here on are the footer. The caller puts these pairs
     /// last in it, in this order.
     pub(crate) fn end_blocks(&mut self) -> [(&'static str, String); 2] {

@@ -43,7 +43,7 @@ pub(crate) fn find(trace: &Path) -> Option<PathBuf> {
     places.into_iter().find(|spool| spool.is_file())
 }
 
-fn folders() -> Vec<PathBuf> {
+pub(super) fn folders() -> Vec<PathBuf> {
     let temporary =
         std::env::temp_dir().join(format!("seekless-{}", rustix::process::geteuid().as_raw()));
     seekless_sys::home::state()
@@ -81,7 +81,7 @@ fn name(trace: &Path) -> OsString {
 
 /// The trace's absolute path, without links if its folder exists, so that every way to name a file
 /// gives the same.
-fn absolute(trace: &Path) -> PathBuf {
+pub(super) fn absolute(trace: &Path) -> PathBuf {
     let whole = std::path::absolute(trace).unwrap_or_else(|_| trace.to_owned());
     let folder = whole.parent().and_then(|folder| folder.canonicalize().ok());
     folder.zip(whole.file_name()).map(|(folder, last)| folder.join(last)).unwrap_or(whole)

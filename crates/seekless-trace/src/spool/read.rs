@@ -5,9 +5,12 @@ use super::frames::{Frame, Frames, Next};
 use super::rows::{self, SpoolBatch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::metadata::{KEY_VERSION, Metadata, VERSION};
+use crate::unescape_path;
 use arrow_ipc::reader::RecordBatchDecoder;
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs::File;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -18,6 +21,7 @@ pub(super) struct SpoolReader {
     path: PathBuf,
     frames: Frames,
     metadata: Metadata,
+    trace: Option<PathBuf>,
     files: u32,
     left: Left,
 }
@@ -52,11 +56,17 @@ impl SpoolReader {
                 return Err(Error::corrupt(path, message));
             }
         };
-        let (metadata, sealed) = read_schema(path, &first)?;
+        let Head { metadata, sealed, trace } = read_schema(path, &first)?;
         if sealed != frames.sealed() {
             return Err(Error::corrupt(path, damage(0)));
         }
-        Ok(SpoolReader { path: path.to_owned(), frames, metadata, files: 0, left: Left::default() })
+        let (path, left) = (path.to_owned(), Left::default());
+        Ok(SpoolReader { path, frames, metadata, trace, files: 0, left })
+    }
+
+    /// The trace that the recording was to write, if the spool says so.
+    pub(super) fn trace(&self) -> Option<&Path> {
+        self.trace.as_deref()
     }
 
     /// The newest metadata read so far.
@@ -105,8 +115,16 @@ pub(super) fn damage(at: u64) -> String {
     format!("was damaged after it was written (a checksum differs in the batch at byte {at})")
 }
 
-/// What the schema message says about the trace, and whether messages have seals.
-fn read_schema(path: &Path, frame: &Frame) -> Result<(Metadata, bool)> {
+/// What the schema message says.
+struct Head {
+    metadata: Metadata,
+    /// Whether messages have seals.
+    sealed: bool,
+    /// The trace that is to be written.
+    trace: Option<PathBuf>,
+}
+
+fn read_schema(path: &Path, frame: &Frame) -> Result<Head> {
     let foreign = || {
         Error::new(ErrorKind::NotATrace, path, "is an Arrow stream, but not a spool of seekless")
     };
@@ -129,7 +147,9 @@ fn read_schema(path: &Path, frame: &Frame) -> Result<(Metadata, bool)> {
     let metadata = serde_json::from_str(json);
     let metadata =
         metadata.map_err(|error| Error::corrupt(path, "its metadata is damaged").because(error))?;
-    Ok((metadata, pairs.contains_key(rows::KEY_SEALED)))
+    let trace = pairs.get(rows::KEY_TRACE).map(|name| OsString::from_vec(unescape_path(name)));
+    let sealed = pairs.contains_key(rows::KEY_SEALED);
+    Ok(Head { metadata, sealed, trace: trace.map(PathBuf::from) })
 }
 
 /// The rows of one message; `None` if it is damaged.

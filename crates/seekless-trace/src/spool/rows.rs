@@ -3,17 +3,21 @@
 
 use crate::error::Result;
 use crate::metadata::{KEY_VERSION, VERSION};
-use crate::{Access, FileId, Metadata, Op, arrays, schema};
+use crate::{Access, FileId, Metadata, Op, arrays, escape_path, schema};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type, UInt8Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, UInt8Array, UInt32Array};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use std::collections::HashMap;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 /// The key of the schema's metadata that holds the trace's metadata at the start.
 pub(super) const KEY_METADATA: &str = "seekless.metadata";
+/// The key that holds the path of the trace that is to be written.
+pub(super) const KEY_TRACE: &str = "seekless.trace";
 /// The key that says that every message has a seal.
 pub(super) const KEY_SEALED: &str = "seekless.sealed";
 
@@ -40,12 +44,15 @@ pub(super) fn schema() -> SchemaRef {
     SCHEMA.get_or_init(make).clone()
 }
 
-pub(super) fn schema_with(metadata: &Metadata) -> Schema {
-    let pairs = HashMap::from([
+/// `trace` is the trace that the recording is to write.
+pub(super) fn schema_with(metadata: &Metadata, trace: Option<&Path>) -> Schema {
+    let mut pairs = HashMap::from([
         (KEY_VERSION.to_owned(), VERSION.to_owned()),
         (KEY_METADATA.to_owned(), to_json(metadata)),
         (KEY_SEALED.to_owned(), "crc32".to_owned()),
     ]);
+    let name = |trace: &Path| escape_path(trace.as_os_str().as_bytes());
+    pairs.extend(trace.map(|trace| (KEY_TRACE.to_owned(), name(trace))));
     schema().as_ref().clone().with_metadata(pairs)
 }
 

@@ -233,3 +233,42 @@ fn a_plain_reader_of_arrow_streams_reads_it() {
     let rows: usize = reader.map(|batch| batch.unwrap().num_rows()).sum();
     assert_eq!(rows, 30 + 3, "and one for each change of the metadata");
 }
+
+#[test]
+fn a_spool_is_for_its_user_alone_also_in_place_of_one_that_was_not() {
+    let folder = scratch();
+    let path = folder.path().join("spool");
+    std::fs::write(&path, "old").unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    drop(spool(&path));
+    assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn a_spool_that_is_written_stays_and_one_that_is_left_can_be_removed() {
+    let folder = scratch();
+    let (path, trace) =
+        (folder.path().join("run.spool"), folder.path().join("odd\n\u{e9}.parquet"));
+    let writer = SpoolWriter::create_for(&trace, &path, &Metadata::default()).unwrap();
+    let kept = KeptSpool::at(&path).unwrap();
+    assert_eq!((kept.is_running, kept.trace.as_deref()), (true, Some(&*trace)));
+    assert!(!kept.remove().unwrap());
+    assert!(path.exists());
+    drop(writer);
+    assert!(!KeptSpool::at(&path).unwrap().is_running);
+    assert!(kept.remove().unwrap());
+    assert!(!path.exists());
+    assert!(kept.remove().unwrap(), "it is gone");
+}
+
+/// Whoever removed it held its lock, and its name was gone when we got that.
+#[test]
+fn a_recorder_does_not_write_into_a_spool_that_was_removed_before_it_was_locked() {
+    let folder = scratch();
+    let path = folder.path().join("spool");
+    let opened = open_for_us(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert!(!stands_at(&opened, &path));
+    let file = create_locked(&path).unwrap();
+    assert!(stands_at(&file, &path));
+}

@@ -188,6 +188,9 @@ impl Encoder {
         self.end_load_group()?;
         self.end_group(names)?;
         self.parquet.flush().map_err(unwritten)?;
+        if metadata.keeps_arguments() {
+            self.parquet.inner().output().make_private().map_err(unwritten)?; // before it has them
+        }
         let sums = self.parquet.inner_mut().end_blocks();
         for (key, value) in metadata.to_pairs().into_iter().chain(sums) {
             self.parquet.append_key_value_metadata(KeyValue::new(key.to_owned(), value));

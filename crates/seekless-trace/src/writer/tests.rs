@@ -140,3 +140,21 @@ fn a_folder_that_is_not_there() {
     assert_eq!(error.kind(), ErrorKind::Io);
     assert!(error.to_string().contains("/no/such/folder/run.parquet"));
 }
+
+#[test]
+fn a_trace_with_arguments_is_for_its_user_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = scratch();
+    let mode_of = |name: &str, command: &[&str]| {
+        let path = folder.path().join(name);
+        let run = crate::RunInfo {
+            command: command.iter().map(ToString::to_string).collect(),
+            ..crate::RunInfo::default()
+        };
+        let metadata = Metadata { runs: vec![run], ..Metadata::default() };
+        Writer::create(&path, metadata).unwrap().finish().unwrap();
+        path.metadata().unwrap().permissions().mode() & 0o777
+    };
+    assert_eq!(mode_of("with.parquet", &["curl", "--token=secret"]), 0o600);
+    assert_ne!(mode_of("without.parquet", &["curl"]) & 0o044, 0, "as the umask says");
+}

@@ -2,9 +2,9 @@
 
 use super::{Args, put_back_leftovers, times};
 use crate::interrupt;
+use crate::output::table;
 use crate::output::{self, Words};
 use seekless::device::units::{counted, format_bytes, format_duration, parse_bytes};
-use seekless::report::table;
 use seekless::tools::compare::pattern::{
     Pattern, PatternComparison, PatternOptions, SideFigures, compare_pattern,
 };
@@ -111,7 +111,9 @@ fn row(pattern: String, side: &SideFigures) -> Vec<String> {
 /// On what, and how far either side may read ahead.
 fn conditions(one: &PatternComparison) -> String {
     let device = match &one.device {
-        Some(device) => format!("on this disk, limited by the kernel to {device}"),
+        Some(device) => {
+            format!("on this disk, limited by the kernel to {}", output::line(device))
+        }
         None => "on this disk".to_owned(),
     };
     let kernel = match one.kernel_window_bytes {

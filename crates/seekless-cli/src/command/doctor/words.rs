@@ -1,14 +1,17 @@
 //! The findings as text: a line for each facility, and below one that is missing what that means.
 
 use super::about::{About, Group, about};
+use crate::output::{line, shown};
+use seekless::device::units::{counted, format_bytes};
 use seekless::tools::doctor::{Examined, Finding};
+use seekless::tools::leftovers::{Kind, Leftover};
 use std::fmt::Write as _;
 
 const COLUMNS: usize = 100;
 /// Where the words stand that explain a missing facility.
 const INDENT: usize = 18;
 
-pub(super) fn report(examined: &Examined, colour: bool) -> String {
+pub(super) fn report(examined: &Examined, left: &[Leftover], colour: bool) -> String {
     let mut text = heading(examined);
     let paint = Paint { colour };
     let widths = Widths::of(&examined.findings);
@@ -19,7 +22,7 @@ pub(super) fn report(examined: &Examined, colour: bool) -> String {
             text += &row(finding, &widths, &paint);
         }
     }
-    text + &sum(examined)
+    text + &sum(examined) + &left_behind(left)
 }
 
 fn heading(examined: &Examined) -> String {
@@ -27,11 +30,35 @@ fn heading(examined: &Examined) -> String {
     let user = if *root { "as root" } else { "not as root" };
     let mut text = format!("Linux {kernel} on {}, {user}\n", std::env::consts::ARCH);
     let on = match (file_system, device) {
-        (Some(kind), Some(device)) if kind != device => format!(" ({kind} on {device})"),
+        (Some(kind), Some(device)) if kind != device => format!(" ({kind} on {})", line(device)),
         (Some(kind), _) => format!(" ({kind})"),
         (None, _) => String::new(),
     };
-    let _ = writeln!(text, "files tried in {}{on}", folder.display());
+    let _ = writeln!(text, "files tried in {}{on}", shown(folder));
+    text
+}
+
+/// What killed verbs have left, and what to do about it.
+fn left_behind(left: &[Leftover]) -> String {
+    let mut text = String::new();
+    for (kind, what, instead) in [
+        (Kind::Spool, "spool", ": `seekless trace recover` makes traces of them"),
+        (Kind::Folder, "temporary folder", ""),
+    ] {
+        let of_kind = left.iter().filter(|left| left.kind == kind);
+        let (count, bytes) =
+            of_kind.fold((0, 0), |(count, bytes), left| (count + 1, bytes + left.bytes));
+        if count > 0 {
+            let (count, bytes) = (counted(count, what), format_bytes(bytes));
+            let _ =
+                writeln!(text, "Left by verbs that were killed: {count} with {bytes}{instead}.");
+        }
+    }
+    if !text.is_empty() {
+        text.insert(0, '\n');
+        text += "`seekless profiles` lists them; `seekless profiles prune --older-than 30d` removes \
+                 old ones.\n";
+    }
     text
 }
 
@@ -147,7 +174,7 @@ mod tests {
         let usable = Finding { facility: Facility::IoUring, usable: true, why: None };
         let why = Some("Operation not permitted".to_owned());
         let missing = Finding { facility: Facility::Fuse, usable: false, why };
-        let said = report(&examined(vec![usable, missing]), false);
+        let said = report(&examined(vec![usable, missing]), &[], false);
         assert!(said.contains("files tried in /data (ext4 on /dev/sda1)\n"), "{said}");
         assert!(said.contains("  ✓ io_uring"), "{said}");
         assert!(said.contains("  ✗ FUSE"), "{said}");
@@ -183,7 +210,7 @@ mod tests {
         ];
         let why = || Some("word ".repeat(60));
         let finding = |facility| Finding { facility, usable: false, why: why() };
-        let said = report(&examined(facilities.map(finding).into()), false);
+        let said = report(&examined(facilities.map(finding).into()), &[], false);
         for line in said.lines() {
             assert!(line.chars().count() <= COLUMNS, "{line}");
             assert_eq!(line.trim_end(), line);

@@ -92,7 +92,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 fn text(path: &Path, report: &HistogramReport) -> String {
     let mut text = format!(
         "{}: {} bins of {} from {} to {}, {} of {} pixels of HDU {} ({})\n",
-        path.display(),
+        output::shown(path),
         format_count(report.bins),
         report.bin_size,
         report.low,

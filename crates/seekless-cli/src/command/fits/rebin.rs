@@ -79,7 +79,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 fn text(path: &Path, report: &RebinReport) -> String {
     let mut text = format!(
         "{}: {} pixels (BITPIX {}), from {} (BITPIX {}) of HDU {}\n",
-        path.display(),
+        output::shown(path),
         size(&report.output_axes),
         report.output_bitpix,
         size(&report.axes),

@@ -1,7 +1,7 @@
 //! What each method takes on the device: a table, and which one wins in a sentence.
 
+use crate::output::table;
 use seekless::device::units::{format_bytes, format_count, format_duration};
-use seekless::report::table;
 use seekless::tools::order::{Loading, Rival, Rivals, Shuffle};
 use std::fmt::Write;
 
@@ -12,8 +12,10 @@ const NO_DIFFERENCE: f64 = 1.0;
 /// if that is the order at hand.
 pub(super) fn words(rivals: &Rivals, made_as: Option<&str>) -> String {
     let runs = rivals.methods.first().map_or(0, |rival| rival.runs.len());
-    let mut text =
-        format!("\nLoading {runs} runs on {}, each from orders made without it:\n", rivals.device);
+    let mut text = format!(
+        "\nLoading {runs} runs on {}, each from orders made without it:\n",
+        crate::output::line(&rivals.device)
+    );
     let header = [
         "order",
         "list known:\ntime",

@@ -3,13 +3,14 @@
 
 use super::{Args, kib, rate};
 use crate::interrupt::{self, finished};
+use crate::output::table;
 use crate::output::{self, Picture, Words};
 use anyhow::Context;
 use seekless::device::Parameters;
 use seekless::device::units::{format_bytes, format_count, format_duration};
 use seekless::measure::inside::{Curve, DiskInside, Finding, FlashInside, Grid};
+use seekless::report::Drawing;
 use seekless::report::chart::{Axis, LineChart, LinePoint, Series, Unit};
-use seekless::report::{Drawing, table};
 use seekless::sys::output::Content;
 use seekless::tools::probe::{InsideOptions, InsideReport, Subject, inside};
 use std::fmt::{Display, Write as _};
@@ -49,7 +50,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(mut saved) = saved {
         let text = described(&report);
         let written = saved.write_all(text.as_bytes());
-        written.with_context(|| format!("cannot write {}", saved.path().display()))?;
+        written.with_context(|| format!("cannot write {}", output::shown(saved.path())))?;
         saved.publish()?;
     }
     if args.json {
@@ -57,7 +58,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     } else {
         words.text(&told(&report))?;
         if let Some(path) = &args.save {
-            words.text(&format!("kept in {}: use it as --device\n", path.display()))?;
+            words.text(&format!("kept in {}: use it as --device\n", output::shown(path)))?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -76,7 +77,7 @@ fn described(report: &InsideReport) -> String {
 }
 
 fn told(report: &InsideReport) -> String {
-    let mut text = format!("{}: {}\n", report.target, report.kind);
+    let mut text = format!("{}: {}\n", output::line(&report.target), report.kind);
     let _ = writeln!(text, "  looked at    {} by {}", format_bytes(report.bytes), report.engine);
     if report.taken.reads > 0 {
         let taken = &report.taken;

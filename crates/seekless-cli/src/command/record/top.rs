@@ -1,12 +1,11 @@
 //! The busiest files, shown while a recording runs: on a page of their own where that disturbs no
 //! output of the program's, else as a table now and then.
 
+use crate::output::{self, line, table};
 use seekless::device::units::{counted, format_bytes, format_count, format_duration};
 use seekless::record::{Busy, Live, Use, View};
-use seekless::report::table;
 use seekless_terminal::screen::{Screen, without_signals};
 use std::ffi::OsString;
-use std::io::{IsTerminal, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -45,7 +44,7 @@ impl Top {
 
 /// Whether nothing else is written to the terminal meanwhile.
 fn may_take_the_terminal(command: &[OsString]) -> bool {
-    let (output, errors) = (std::io::stdout().is_terminal(), std::io::stderr().is_terminal());
+    let (output, errors) = (output::is_shown(), output::errors_are_shown());
     if command.is_empty() { errors } else { !output && !errors }
 }
 
@@ -61,8 +60,7 @@ fn show(live: &Live, mut screen: Option<Screen>, ended: &Receiver<()>) {
                 let _ = screen.draw(&words(&live.view(files), passed, columns.into()));
             }
             None => {
-                let text = words(&live.view(PRINTED_FILES), passed, 100) + "\n";
-                let _ = std::io::stderr().write_all(text.as_bytes()); // it may be closed
+                output::note(&(words(&live.view(PRINTED_FILES), passed, 100) + "\n"));
             }
         }
     }
@@ -82,7 +80,7 @@ fn words(view: &View, passed: Duration, columns: usize) -> String {
     let empty = table(&header, view.busiest.iter().map(|busy| cells(busy, "")).collect());
     let taken = empty.lines().map(|line| line.chars().count()).max().unwrap_or(0);
     let room = columns.saturating_sub(taken).max(PATH_MIN);
-    let rows = view.busiest.iter().map(|busy| cells(busy, &shortened(&busy.path, room)));
+    let rows = view.busiest.iter().map(|busy| cells(busy, &shortened(&line(&busy.path), room)));
     text += &table(&header, rows.collect());
     text
 }
@@ -123,11 +121,17 @@ mod tests {
             files: 3,
             recent,
             all,
-            busiest: vec![Busy { path, recent, all }],
+            busiest: vec![
+                Busy { path: "odd\x1b[2J\r\n0 0 0 B forged".to_owned(), recent, all },
+                Busy { path, recent, all },
+            ],
         };
         let said = words(&view, Duration::from_secs(61), 90);
         assert!(said.contains("in the last 5.00 s 12 reads and 1 write\n"), "{said}");
         assert!(said.contains("36,266"), "{said}");
+        assert!(said.contains("x1b[2J\\x0d\\x0a0 0 0 B forged"), "{said}");
+        assert_eq!(said.lines().count(), 7, "{said}");
+        assert!(said.chars().all(|char| char == '\n' || !char.is_control()), "{said}");
         assert!(said.trim_end().ends_with("libtorch.so"), "{said}");
         assert!(said.lines().all(|line| line.chars().count() <= 90), "{said}");
     }

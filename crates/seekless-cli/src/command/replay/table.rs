@@ -1,8 +1,8 @@
 //! The report of a replay in words.
 
+use crate::output::{self, shown, table};
 use seekless::device::units::{counted, format_bytes, format_count, format_duration};
 use seekless::measure::replay::{DeviceServed, Rounds};
-use seekless::report::table;
 use seekless::tools::replay::{Percentiles, Report};
 use std::fmt::Write;
 
@@ -12,7 +12,8 @@ pub(super) fn of(report: &Report) -> String {
     if report.real.is_some() {
         header.push("device");
     }
-    if let Some(name) = &report.model_name {
+    let name = report.model_name.as_deref().map(shown);
+    if let Some(name) = &name {
         header.push(name);
     }
     if report.model_error.is_some() {
@@ -32,7 +33,7 @@ pub(super) fn of(report: &Report) -> String {
 fn head(report: &Report) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
-        let _ = writeln!(text, "{name:<9} {value}");
+        let _ = writeln!(text, "{name:<9} {}", output::line(value));
     };
     let ios = counted(report.ios, "I/O");
     line("played", &format!("{ios} of {}", report.trace));

@@ -1,6 +1,7 @@
 //! Packs that lie over folders for one program: `--mount PACK=DIR`.
 
 use crate::command::mount::{half_of_free, settings};
+use crate::output::shown;
 use anyhow::{Context, bail};
 use seekless::io::Store;
 use seekless::mount::{Detached, Options};
@@ -28,17 +29,17 @@ impl Overlay {
         let at = bytes.iter().rposition(|&byte| byte == b'=');
         let (pack, folder) = match at {
             Some(at) if at > 0 && at + 1 < bytes.len() => (&bytes[..at], &bytes[at + 1..]),
-            _ => bail!("--mount {}: expected PACK=DIR", words.display()),
+            _ => bail!("--mount {}: expected PACK=DIR", shown(words)),
         };
         let path = |bytes: &[u8]| PathBuf::from(OsString::from_vec(bytes.to_vec()));
         let (pack, folder) = (std::path::absolute(path(pack))?, path(folder));
         // As the kernel names it, so that the profile's names can be compared with it.
         let folder = match folder.canonicalize() {
             Ok(found) if found.is_dir() => found,
-            Ok(_) => bail!("{} is not a folder", folder.display()),
+            Ok(_) => bail!("{} is not a folder", shown(&folder)),
             Err(error) => in_laid(&folder, laid)
                 .ok_or(error)
-                .with_context(|| format!("{}: the folder cannot be found", folder.display()))?,
+                .with_context(|| format!("{}: the folder cannot be found", shown(&folder)))?,
         };
         Ok(Self { pack, folder })
     }

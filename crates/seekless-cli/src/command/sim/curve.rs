@@ -1,8 +1,8 @@
 //! `--curve`: miss ratios over a spread of cache sizes, exact or from samples of the ids.
 
 use super::{Args, Outputs, plot, table};
+use crate::output::table as text_table;
 use anyhow::bail;
-use seekless::report::table as text_table;
 use seekless::sim::Requests;
 use seekless::sim::curve::{Curve, Sampling, Shards, exact, sampled, shards, spread};
 use std::process::ExitCode;

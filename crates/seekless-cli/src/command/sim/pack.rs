@@ -2,9 +2,9 @@
 
 use super::Args;
 use crate::output;
+use crate::output::table;
 use anyhow::Context;
 use seekless::device::units::{counted, format_bytes, format_count, format_duration, parse_rate};
-use seekless::report::table;
 use seekless::sim::Requests;
 use seekless::sim::store::Work;
 use seekless::tools::predict::{Options, Prediction, Row, predict};
@@ -84,8 +84,9 @@ fn report(prediction: &Prediction) -> String {
         }
     };
     let heading = format!(
-        "run {run}, {} one after another from the pack on {device}{told}{left_out}\n\n",
-        counted(*loads, "load")
+        "run {run}, {} one after another from the pack on {}{told}{left_out}\n\n",
+        counted(*loads, "load"),
+        output::line(&device.to_string())
     );
     let header =
         ["policy", "capacity", "hits", "read ahead", "requests", "bytes read", "time", "waited"];

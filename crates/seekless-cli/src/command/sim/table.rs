@@ -2,8 +2,8 @@
 //! figures over time.
 
 use super::Row;
+use crate::output::table;
 use seekless::device::units::{counted, format_bytes, format_count};
-use seekless::report::table;
 use seekless::sim::{Figures, Totals, Unit};
 
 /// The whole output without `--json`.

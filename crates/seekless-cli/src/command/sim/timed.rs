@@ -2,10 +2,10 @@
 
 use super::{Args, Outputs};
 use crate::output;
+use crate::output::table;
 use seekless::device::units::{counted, format_bytes, format_count, format_duration};
 use seekless::device::{DeviceModel, DeviceSpec, Queue};
 use seekless::policy::readahead::{About, Options, READAHEADS};
-use seekless::report::table;
 use seekless::sim::timed::{self, Pacing, Rules, TimedCase, TimedFigures, Workload};
 use std::process::ExitCode;
 
@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args, device: &DeviceSpec, outputs: &Outputs) -> anyhow
     if args.json {
         outputs.words.json(&rows)?;
     } else {
-        outputs.words.text(&report(&workload, &device.to_string(), &rows))?;
+        outputs.words.text(&report(&workload, &output::line(&device.to_string()), &rows))?;
     }
     Ok(ExitCode::SUCCESS)
 }

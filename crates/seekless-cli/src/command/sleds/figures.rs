@@ -1,5 +1,6 @@
 //! The figures of a file as `--json` prints them, under names and in units that do not change.
 
+use crate::output::shown;
 use seekless::device::Origin;
 use seekless::sled::{DeliveryTime, Plan, Sled, Survey};
 use seekless::tools::sleds::Sum;
@@ -21,6 +22,9 @@ pub(super) enum Shown {
 pub(super) struct FolderFigures {
     /// As it was named; bytes that are no UTF-8 are replaced.
     pub(super) folder: String,
+    /// The same for a person.
+    #[serde(skip)]
+    pub(super) shown: String,
     pub(super) files: u64,
     pub(super) bytes: u64,
     /// Bytes by the level that delivers them.
@@ -39,6 +43,9 @@ pub(super) struct FolderFigures {
 pub(super) struct Figures {
     /// As it was named; bytes that are no UTF-8 are replaced.
     pub(super) file: String,
+    /// The same for a person.
+    #[serde(skip)]
+    pub(super) shown: String,
     pub(super) bytes: u64,
     pub(super) sleds: Vec<SledFigures>,
     pub(super) total_s: Totals,
@@ -93,6 +100,7 @@ impl Figures {
         let total = |plan| Seconds::from(survey.delivery_time(plan, room));
         Figures {
             file: path.to_string_lossy().into_owned(),
+            shown: shown(path).into_owned(),
             bytes: survey.bytes,
             total_s: Totals { linear: total(Plan::Linear), best: total(Plan::Best) },
             sleds: survey.sleds.iter().map(SledFigures::from).collect(),
@@ -115,6 +123,7 @@ impl FolderFigures {
     ) -> FolderFigures {
         FolderFigures {
             folder: path.to_string_lossy().into_owned(),
+            shown: shown(path).into_owned(),
             files: sum.files,
             bytes: sum.bytes,
             levels: sum.levels.iter().map(|(level, bytes)| (level.name(), *bytes)).collect(),

@@ -2,9 +2,9 @@
 
 use super::bar::bar;
 use super::figures::{Figures, FolderFigures, Seconds, Shown, Totals};
+use crate::output::{line, table};
 use seekless::device::Origin;
 use seekless::device::units::{counted, format_bytes, format_count, format_duration};
-use seekless::report::table;
 use seekless::sled::{Level, Sled};
 use std::fmt::Write as _;
 
@@ -22,7 +22,7 @@ pub(super) fn report(shown: &Shown, colour: bool) -> String {
 
 fn folder(figures: &FolderFigures) -> String {
     let (files, bytes) = (counted(figures.files, "file"), format_bytes(figures.bytes));
-    let mut text = format!("{}  {bytes} in {files}\n\n", figures.folder);
+    let mut text = format!("{}  {bytes} in {files}\n\n", figures.shown);
     let rows = figures.levels.iter().map(|(level, bytes)| {
         let share = *bytes as f64 * 100.0 / figures.bytes.max(1) as f64;
         vec![(*level).to_owned(), format_count(*bytes), format!("{share:.1} %")]
@@ -33,7 +33,7 @@ fn folder(figures: &FolderFigures) -> String {
     let cached = figures.levels.contains_key(Level::Memory.name());
     text += &residence(figures.residence_s.filter(|_| cached));
     for device in &figures.assumed {
-        text += &assumed(device, &figures.folder);
+        text += &assumed(device, &figures.shown);
     }
     if figures.unreadable > 0 {
         let _ = writeln!(
@@ -46,7 +46,7 @@ fn folder(figures: &FolderFigures) -> String {
 }
 
 fn file(figures: &Figures, colour: bool) -> String {
-    let mut text = format!("{}  {}\n", figures.file, format_bytes(figures.bytes));
+    let mut text = format!("{}  {}\n", figures.shown, format_bytes(figures.bytes));
     if figures.bytes == 0 {
         return text;
     }
@@ -66,10 +66,10 @@ fn file(figures: &Figures, colour: bool) -> String {
     let cached = figures.raw.iter().any(|sled| sled.level == Level::Memory);
     text += &residence(figures.residence_s.filter(|_| cached));
     if figures.raw.iter().any(|sled| figures_of(sled.level, figures.origin) == ASSUMED) {
-        text += &assumed(&figures.device, &figures.file);
+        text += &assumed(&figures.device, &figures.shown);
     }
     for note in &figures.notes {
-        let _ = writeln!(text, "note: {note}");
+        let _ = writeln!(text, "note: {}", line(note));
     }
     text
 }
@@ -89,7 +89,7 @@ fn residence(seconds: Option<f64>) -> String {
 }
 
 fn assumed(device: &str, path: &str) -> String {
-    format!("{device} was never measured, its figures are assumed: seekless probe {path}\n")
+    format!("{} was never measured, its figures are assumed: seekless probe {path}\n", line(device))
 }
 
 fn row(sled: &Sled, origin: Origin) -> Vec<String> {

@@ -52,7 +52,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         words.json(&done)?;
     } else {
         let (rows, files) = (counted(done.rows, "row"), counted(done.files, "file"));
-        words.text(&format!("{}: {rows}, {files}\n", out.path().display()))?;
+        words.text(&format!("{}: {rows}, {files}\n", output::shown(out.path())))?;
     }
     Ok(ExitCode::SUCCESS)
 }

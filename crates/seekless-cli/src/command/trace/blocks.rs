@@ -1,9 +1,8 @@
 //! `seekless trace blocks`: maps the accesses of a trace to the blocks of the device.
 
-use super::files::shown;
-use crate::output::{self, Words};
+use crate::output::table;
+use crate::output::{self, Words, shown};
 use seekless::device::units::{counted, format_bytes, format_count};
-use seekless::report::table;
 use seekless::tools::blocks::{Options, Report, Why, blocks};
 use seekless::tools::roots::{Root, Roots};
 use std::fmt::Write;
@@ -76,7 +75,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.json {
         words.json(&report)?;
     } else {
-        words.text(&said(&report, &out.path().display().to_string()))?;
+        words.text(&said(&report, &shown(out.path())))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -102,10 +101,14 @@ pub(in crate::command) fn said(report: &Report, output: &str) -> String {
         let (parts, bytes) = (counted(sum.parts, "part"), format_bytes(sum.bytes));
         let _ = writeln!(text, "left out: {parts}, {bytes}, {}", reason(*why));
     }
-    names(&mut text, "gone", report.gone.iter().map(|name| shown(name)));
+    names(&mut text, "gone", report.gone.iter().map(|name| shown(name).into_owned()));
     let moved = report.moved.iter().map(|(old, new)| format!("{} -> {}", shown(old), shown(new)));
     names(&mut text, "moved", moved);
-    names(&mut text, "another file has its name now", report.replaced.iter().map(|it| shown(it)));
+    names(
+        &mut text,
+        "another file has its name now",
+        report.replaced.iter().map(|it| shown(it).into_owned()),
+    );
     if report.refused > 0 {
         let _ = writeln!(text, "not looked up while it ran: {}", counted(report.refused, "file"));
     }

@@ -83,7 +83,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     } else {
         let (rows, files) = (counted(kept.rows, "row"), counted(kept.files, "file"));
         let left = counted(kept.left_out, "row");
-        words.text(&format!("{}: {rows}, {files}; left out {left}\n", out.path().display()))?;
+        words
+            .text(&format!("{}: {rows}, {files}; left out {left}\n", output::shown(out.path())))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,9 +1,8 @@
 //! `seekless trace diff`: shows what only one of two traces reads.
 
-use super::files::shown;
-use crate::output;
+use crate::output::table;
+use crate::output::{self, shown};
 use seekless::device::units::{counted, format_bytes, parse_bytes};
-use seekless::report::table;
 use seekless::tools::diff::{Change, Diff, Row, diff};
 use seekless::tools::roots::{Root, Roots};
 use serde::Serialize;
@@ -74,13 +73,13 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if failed != Some(true) {
         return Ok(ExitCode::SUCCESS);
     }
-    eprintln!(
-        "seekless: {} reads {} that {} does not, and --fail-on-new allows {}",
-        args.new.display(),
+    output::say(format_args!(
+        "{} reads {} that {} does not, and --fail-on-new allows {}",
+        shown(&args.new),
         format_bytes(diff.only_new_bytes),
-        args.old.display(),
+        shown(&args.old),
         format_bytes(args.fail_on_new.unwrap_or_default())
-    );
+    ));
     Ok(ExitCode::from(TOO_MUCH_IS_NEW))
 }
 
@@ -101,7 +100,7 @@ fn report(diff: &Diff, all: usize) -> String {
     let row = |row: &Row| {
         let path = match &row.was {
             Some(was) => format!("{} (was {})", shown(&row.path), shown(was)),
-            None => shown(&row.path),
+            None => row.path.clone(),
         };
         let (old, new) = (format_bytes(row.old_bytes), format_bytes(row.new_bytes));
         let sizes = (size(row.old_file_bytes), size(row.new_file_bytes));

@@ -2,9 +2,9 @@
 
 use super::info::note_origin;
 use crate::output;
+use crate::output::table;
 use clap::builder::PossibleValuesParser;
 use seekless::device::units::{counted, format_bytes, format_count, format_duration};
-use seekless::report::table;
 use seekless::trace::open_any;
 use seekless::trace::summary::files::{FileCount, FileUse, SortBy, When, by_folder};
 use serde::Serialize;
@@ -118,7 +118,7 @@ fn report(all: &[FileUse], top: usize, folders: bool) -> String {
         if folders {
             row.push(format_count(file.files));
         }
-        row.push(shown(&file.path));
+        row.push(file.path.clone());
         row
     };
     let mut text = table(&header, all[..top].iter().map(row).collect());
@@ -128,11 +128,4 @@ fn report(all: &[FileUse], top: usize, folders: bool) -> String {
         text += &format!("\nand {what}: --top {} shows all\n", all.len());
     }
     text
-}
-
-/// A path on one line, with control characters escaped, since they could rewrite the screen.
-pub(super) fn shown(path: &str) -> String {
-    path.chars()
-        .map(|char| if char.is_control() { char.escape_default().to_string() } else { char.into() })
-        .collect()
 }

@@ -79,7 +79,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.json {
         words.json(&report)?;
     } else {
-        words.text(&describe(&report, &out.path().display().to_string()))?;
+        words.text(&describe(&report, &output::shown(out.path())))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -88,12 +88,17 @@ fn describe(report: &Report, output: &str) -> String {
     let (rows, runs) = (counted(report.rows, "row"), counted(report.runs.into(), "run"));
     let mut text = format!("{output}: {rows}, {runs}, {}\n", counted(report.files, "file"));
     if let Some(first) = &report.first_skipped {
-        text +=
-            &format!("skipped {}, the first: {first}\n", counted(report.skipped, "malformed line"));
+        text += &format!(
+            "skipped {}, the first: {}\n",
+            counted(report.skipped, "malformed line"),
+            output::line(first)
+        );
     }
     if !report.ignored_columns.is_empty() {
-        text +=
-            &format!("no place in a trace for the columns {}\n", report.ignored_columns.join(", "));
+        text += &format!(
+            "no place in a trace for the columns {}\n",
+            output::line(&report.ignored_columns.join(", "))
+        );
     }
     text
 }

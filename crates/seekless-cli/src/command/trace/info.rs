@@ -1,8 +1,8 @@
 //! `seekless trace info`: prints the figures of a trace.
 
-use crate::output;
+use crate::output::table;
+use crate::output::{self, line, shown};
 use seekless::device::units::{counted, format_bytes, format_count, format_duration};
-use seekless::report::table;
 use seekless::trace::summary::{RunSummary, Sizes, TraceSummary, summarise};
 use seekless::trace::{Kind, Origin, RunInfo, Trace, View, open_any};
 use std::collections::BTreeSet;
@@ -38,7 +38,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.json {
         output::json(&summary)?;
     } else {
-        output::text(&report(&args.trace.display().to_string(), &summary))?;
+        output::text(&report(&shown(&args.trace), &summary))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -48,11 +48,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 pub(super) fn note_origin(asked: &Path, trace: &Trace) {
     if let Origin::Spool { torn_bytes } = trace.origin() {
         let (asked, spool, torn) =
-            (asked.display(), trace.path().display(), counted(*torn_bytes, "byte"));
-        eprintln!(
-            "seekless: this recording was cut off; reading its spool {spool} (torn at its end: {torn})"
-        );
-        eprintln!("  `seekless trace recover {asked}` makes a trace of it");
+            (shown(asked), shown(trace.path()), counted(*torn_bytes, "byte"));
+        output::say(format_args!(
+            "this recording was cut off; reading its spool {spool} (torn at its end: {torn})"
+        ));
+        output::note(&format!("  `seekless trace recover {asked}` makes a trace of it\n"));
     }
 }
 
@@ -88,7 +88,7 @@ fn report(path: &str, all: &TraceSummary) -> String {
         ("blind spots", blind_spots(all)),
     ] {
         if !value.is_empty() {
-            let _ = writeln!(text, "{name:<17} {value}");
+            let _ = writeln!(text, "{name:<17} {}", line(&value));
         }
     }
     let _ = write!(text, "\n{}", runs_table(all));

@@ -32,6 +32,6 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let summary = merge::merge(&args.traces, &out, &mut progress)?;
     drop(progress);
     let (rows, files) = (counted(summary.rows, "row"), counted(summary.files, "file"));
-    Words::beside([&out]).text(&format!("{}: {rows}, {files}\n", out.path().display()))?;
+    Words::beside([&out]).text(&format!("{}: {rows}, {files}\n", output::shown(out.path())))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -47,7 +47,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         None if recovered.torn_bytes == 0 => "no batch was torn".to_owned(),
         None => format!("the last {lost} were torn and are lost"),
     };
-    Words::beside([&out]).text(&format!("{}: {rows} recovered; {torn}\n", out.path().display()))?;
+    Words::beside([&out])
+        .text(&format!("{}: {rows} recovered; {torn}\n", output::shown(out.path())))?;
     Ok(ExitCode::SUCCESS)
 }
 
