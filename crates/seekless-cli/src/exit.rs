@@ -1,6 +1,7 @@
 //! Exit codes: 0 success; 1 a negative result (no match, differs, slower); 2 an error. A closed
 //! pipe is not an error.
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 /// The exit code of an error.
@@ -40,16 +41,30 @@ fn advice(error: &clap::Error, words: &[String]) -> Option<String> {
 /// Prints clap's message. For `--help` and `--version` that is no failure.
 #[must_use]
 pub fn usage(error: &clap::Error) -> ExitCode {
+    let wraps = std::env::args_os().nth(1).is_some_and(|verb| verb == "record" || verb == "run");
+    let code = if wraps { RECORDER } else { ERROR };
+    if !error.use_stderr() {
+        return match crate::output::text(&shown(error)) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => failed(&error, code),
+        };
+    }
     let _ = error.print();
     let words: Vec<String> =
         std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     if let Some(advice) = advice(error, &words) {
         eprintln!("\nseekless: {advice}");
     }
-    let wraps = std::env::args_os().nth(1).is_some_and(|verb| verb == "record" || verb == "run");
-    match error.use_stderr() {
-        true => ExitCode::from(if wraps { RECORDER } else { ERROR }),
-        false => ExitCode::SUCCESS,
+    ExitCode::from(code)
+}
+
+/// A help or version as it is shown on standard output: with styles on a terminal.
+fn shown(error: &clap::Error) -> String {
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+        || std::env::var_os("TERM").is_none_or(|terminal| terminal == "dumb");
+    match std::io::stdout().is_terminal() && !plain {
+        true => error.render().ansi().to_string(),
+        false => error.render().to_string(),
     }
 }
 
@@ -57,11 +72,15 @@ pub fn usage(error: &clap::Error) -> ExitCode {
 /// output closed the pipe, prints nothing and returns success.
 #[must_use]
 pub fn failure(error: &anyhow::Error) -> ExitCode {
+    failed(error, ERROR)
+}
+
+fn failed(error: &anyhow::Error, code: u8) -> ExitCode {
     if is_broken_pipe(error) {
         return ExitCode::SUCCESS;
     }
     eprint!("{}", words(error));
-    ExitCode::from(ERROR)
+    ExitCode::from(code)
 }
 
 /// The text of an error and of its causes. No error of ours says what its cause says.

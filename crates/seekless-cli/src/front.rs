@@ -6,6 +6,7 @@
 //! pictures. The stand-ins alone have few. So they start as fast as the tools that they replace.
 
 use crate::stand_in;
+use seekless::sys::inherited::keep_closed;
 use seekless::sys::replace::become_program;
 use seekless::tools::start::become_if_cached;
 use std::env;
@@ -20,6 +21,7 @@ const VERBS: &str = "seekless-verbs";
 /// Runs a stand-in, or becomes the program of all verbs.
 #[must_use]
 pub fn main() -> ExitCode {
+    keep_closed();
     if let Some(code) = stand_in::run(env::args_os()) {
         return code;
     }

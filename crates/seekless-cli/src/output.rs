@@ -3,7 +3,7 @@
 use anyhow::Context;
 use clap::Args as ClapArgs;
 use seekless::report::{Drawing, Format};
-use seekless::sys::output::{Content, Destination, Output};
+use seekless::sys::output::{Content, Destination, Output, StandardOutput};
 use seekless::tools::roots::Root;
 use serde::Serialize;
 use std::io::Write;
@@ -46,12 +46,9 @@ impl Words {
 
     /// Writes `text`.
     pub fn text(self, text: &str) -> anyhow::Result<()> {
-        // Flushed here: the text left in the buffer at exit would be lost without an error.
         match self {
             Words::Output => {
-                let mut out = std::io::stdout().lock();
-                let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-                written.context("cannot write to standard output")
+                StandardOutput.write_all(text.as_bytes()).context("cannot write to standard output")
             }
             Words::Error => std::io::stderr()
                 .write_all(text.as_bytes())

@@ -10,7 +10,7 @@ use figures::{Figures, FolderFigures, Shown};
 use seekless::device::units::parse_duration;
 use seekless::sled::{Config, Devices, Server, ServerOptions, Surveyor, Turnover};
 use seekless::tools::sleds::sum_up;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -162,10 +162,7 @@ fn serve(address: &str, roots: &[PathBuf], surveyor: Surveyor) -> anyhow::Result
     let options = ServerOptions { roots: roots.to_vec(), ..ServerOptions::default() };
     let server = Server::bind(address, options, surveyor)
         .with_context(|| format!("cannot serve at {address}"))?;
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "serving at {}", server.address()?)?;
-    out.flush()?;
-    drop(out);
+    output::text(&format!("serving at {}\n", server.address()?))?;
     server.run()?;
     Ok(ExitCode::SUCCESS)
 }

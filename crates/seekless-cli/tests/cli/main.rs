@@ -2,6 +2,7 @@
 
 mod blocks;
 mod changing;
+mod closed;
 mod compare;
 mod curve;
 mod devices;

@@ -5,11 +5,13 @@ use seekless::device::units::parse_bytes;
 use seekless::gnu::grep::{
     BinaryFiles, Colors, Devices, Directories, Locale, Options, Pattern, Search, Syntax,
 };
+use seekless::sys::inherited::is_closed;
 use seekless::sys::reason;
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, IsTerminal, Read};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 
@@ -208,8 +210,9 @@ fn named(name: &OsStr, error: &io::Error) -> Wrong {
 
 pub(super) fn read(name: &OsStr) -> io::Result<Vec<u8>> {
     if name == "-" {
+        // Not by std's own standard input, which takes a closed one for an empty one.
         let mut text = Vec::new();
-        io::stdin().lock().read_to_end(&mut text)?;
+        fs::File::from(io::stdin().as_fd().try_clone_to_owned()?).read_to_end(&mut text)?;
         return Ok(text);
     }
     fs::read(name)
@@ -332,6 +335,7 @@ pub(super) fn stdout_is_null() -> bool {
     let null = || fs::metadata("/dev/null").ok().map(|data| data.rdev());
     let data = stdout().and_then(|file| file.metadata().ok());
     data.is_some_and(|data| data.rdev() != 0 && Some(data.rdev()) == null())
+        && !is_closed(rustix::stdio::raw_stdout())
 }
 
 fn stdout() -> Option<fs::File> {
