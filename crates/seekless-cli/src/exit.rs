@@ -1,7 +1,7 @@
 //! Exit codes: 0 success; 1 a negative result (no match, differs, slower); 2 an error. A closed
 //! pipe is not an error.
 
-use crate::output::{Words, line, note, say, shown};
+use crate::output::{self, Words, line, note, say, shown};
 use clap::FromArgMatches;
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -44,6 +44,14 @@ fn advice(error: &clap::Error, words: &[String]) -> Option<String> {
 /// Prints clap's message. For `--help` and `--version` that is no failure.
 #[must_use]
 pub fn usage(error: &clap::Error) -> ExitCode {
+    let wraps = std::env::args_os().nth(1).is_some_and(|verb| verb == "record" || verb == "run");
+    let code = if wraps { RECORDER } else { ERROR };
+    if !error.use_stderr() {
+        return match output::data(help(error).as_bytes()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => failed(&error, code),
+        };
+    }
     let words: Vec<String> =
         std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     print(error);
@@ -51,21 +59,33 @@ pub fn usage(error: &clap::Error) -> ExitCode {
         note("\n");
         say(advice);
     }
-    let wraps = std::env::args_os().nth(1).is_some_and(|verb| verb == "record" || verb == "run");
-    match error.use_stderr() {
-        true => ExitCode::from(if wraps { RECORDER } else { ERROR }),
-        false => ExitCode::SUCCESS,
+    ExitCode::from(code)
+}
+
+/// A help or version as it is shown on standard output: with styles on a terminal.
+fn help(error: &clap::Error) -> String {
+    if std::env::args_os().any(|word| is_odd(&word)) {
+        return escaped(error, std::env::args_os());
     }
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+        || std::env::var_os("TERM").is_none_or(|terminal| terminal == "dumb");
+    match output::is_shown() && !plain {
+        true => error.render().ansi().to_string(),
+        false => error.render().to_string(),
+    }
+}
+
+/// Whether a word would not be shown as it is.
+fn is_odd(word: &OsString) -> bool {
+    matches!(shown(word), Cow::Owned(_))
 }
 
 /// Prints clap's message. It repeats words of the command line, which a shell may have taken from
 /// the names of files: if one of them is odd, clap reads the line again with that word escaped.
 #[expect(clippy::disallowed_methods, reason = "what clap prints here was looked at")]
 fn print(error: &clap::Error) {
-    let is_odd = |word: &OsString| matches!(shown(word), Cow::Owned(_));
     if std::env::args_os().any(|word| is_odd(&word)) {
-        let to = if error.use_stderr() { Words::Error } else { Words::Output };
-        let _ = to.text(&escaped(error, std::env::args_os()));
+        let _ = Words::Error.text(&escaped(error, std::env::args_os()));
     } else {
         let _ = error.print();
     }
@@ -86,11 +106,15 @@ fn escaped(error: &clap::Error, words: impl Iterator<Item = OsString>) -> String
 /// output closed the pipe, prints nothing and returns success.
 #[must_use]
 pub fn failure(error: &anyhow::Error) -> ExitCode {
+    failed(error, ERROR)
+}
+
+fn failed(error: &anyhow::Error, code: u8) -> ExitCode {
     if is_broken_pipe(error) {
         return ExitCode::SUCCESS;
     }
     note(&words(error));
-    ExitCode::from(ERROR)
+    ExitCode::from(code)
 }
 
 /// The text of an error and of its causes, each in one line. No error of ours says what its cause

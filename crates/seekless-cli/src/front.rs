@@ -7,6 +7,7 @@
 
 use crate::output::{say, shown};
 use crate::stand_in;
+use seekless::sys::inherited::keep_closed;
 use seekless::sys::replace::{become_found, become_program};
 use seekless::tools::start::become_if_cached;
 use std::env;
@@ -21,6 +22,7 @@ const VERBS: &str = "seekless-verbs";
 /// Runs a stand-in, or becomes the program of all verbs.
 #[must_use]
 pub fn main() -> ExitCode {
+    keep_closed();
     if let Some(code) = stand_in::run(env::args_os()) {
         return code;
     }

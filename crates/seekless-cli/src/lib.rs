@@ -1,6 +1,7 @@
 //! The `seekless` command: flags, progress and words around the library; no logic of its own.
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use seekless::sys::inherited::keep_closed;
 use std::process::ExitCode;
 
 pub mod command;
@@ -59,6 +60,7 @@ pub enum Verb {
 /// Parses the command line, runs the verb, prints the error if there is one.
 #[must_use]
 pub fn main() -> ExitCode {
+    keep_closed();
     if let Some(code) = stand_in::run(std::env::args_os()) {
         return code;
     }

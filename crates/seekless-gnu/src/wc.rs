@@ -63,6 +63,17 @@ impl Wanted {
             .count()
     }
 
+    /// The counts that are in this or in another one.
+    fn or(self, other: Wanted) -> Wanted {
+        Wanted {
+            lines: self.lines || other.lines,
+            words: self.words || other.words,
+            characters: self.characters || other.characters,
+            bytes: self.bytes || other.bytes,
+            columns: self.columns || other.columns,
+        }
+    }
+
     /// Whether the text must be read for more than its newlines.
     fn text(self) -> bool {
         self.words || self.characters || self.columns
@@ -92,12 +103,46 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Adds the counts of another file.
-    fn add(&mut self, other: &Counts) {
-        self.lines += other.lines;
-        self.words += other.words;
-        self.characters += other.characters;
-        self.bytes += other.bytes;
+    /// Adds the counts of another file. A sum beyond 64 bits becomes their greatest number, as in
+    /// GNU wc 9.2. Returns which sums that is.
+    fn add(&mut self, other: &Counts) -> Wanted {
+        let mut beyond = Wanted::default();
+        for (sum, count, is_beyond) in [
+            (&mut self.lines, other.lines, &mut beyond.lines),
+            (&mut self.words, other.words, &mut beyond.words),
+            (&mut self.characters, other.characters, &mut beyond.characters),
+            (&mut self.bytes, other.bytes, &mut beyond.bytes),
+        ] {
+            let exact = sum.checked_add(count);
+            *is_beyond = exact.is_none();
+            *sum = exact.unwrap_or(u64::MAX);
+        }
         self.columns = self.columns.max(other.columns);
+        beyond
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_beyond_64_bits_do_not_wrap() {
+        let counts = |lines, words, characters, bytes| Counts {
+            lines,
+            words,
+            characters,
+            bytes,
+            ..Counts::default()
+        };
+        let half = 1 << 63;
+        let mut sum = counts(half, half, 1, u64::MAX);
+        let beyond = sum.add(&counts(half, half - 1, half, 0));
+        assert_eq!(sum, counts(u64::MAX, u64::MAX, half + 1, u64::MAX));
+        assert_eq!(beyond, Wanted { lines: true, ..Wanted::default() });
+        assert_eq!(
+            sum.add(&counts(0, 1, 0, 1)),
+            Wanted { words: true, bytes: true, ..Wanted::default() }
+        );
     }
 }

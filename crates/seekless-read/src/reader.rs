@@ -171,7 +171,10 @@ impl Reader {
                 self.statistics.bytes += chunk.bytes.len() as u64;
                 self.statistics.chunks += 1;
             }
-            Event::Hole { bytes, .. } => self.statistics.bytes += bytes,
+            // Holes are read at once, so a few files with huge ones can reach the greatest number.
+            Event::Hole { bytes, .. } => {
+                self.statistics.bytes = self.statistics.bytes.saturating_add(*bytes);
+            }
             _ => {}
         }
         Some(event)

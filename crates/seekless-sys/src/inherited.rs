@@ -3,8 +3,10 @@
 //! this is noted earlier, while the loader runs.
 
 use crate::action;
-use rustix::fs::FileType;
-use std::os::fd::RawFd;
+use rustix::fs::{FileType, Mode, OFlags, fstat, open};
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout, stderr, stdin, stdout};
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Bits 0 to 2: the standard stream of that number was closed. Bit 3: SIGPIPE was ignored.
@@ -38,13 +40,51 @@ pub(crate) fn pipe_was_ignored() -> bool {
 
 /// The standard streams that were closed when this process started, and are still /dev/null.
 pub(crate) fn closed_streams() -> Vec<RawFd> {
-    let noted = AT_START.load(Ordering::Relaxed);
-    (0..3).filter(|fd| noted & 1 << fd != 0 && is_null(*fd)).collect()
+    (0..3).filter(|fd| is_closed(*fd)).collect()
 }
 
-fn is_null(fd: RawFd) -> bool {
+/// Whether the standard stream of this number was closed when this process started, and is still
+/// /dev/null. The standard library takes such a stream for an empty input, or for an output that
+/// takes everything.
+#[must_use]
+pub fn is_closed(fd: RawFd) -> bool {
+    let noted = AT_START.load(Ordering::Relaxed);
+    standard(fd).is_some_and(|stream| noted & 1 << fd != 0 && is_null(stream))
+}
+
+/// Makes standard streams that were closed fail as closed ones do, where Rust's start-up has opened
+/// /dev/null for reading and writing: a read or write is the error `EBADF`. Programs that this
+/// process starts get them closed. Their numbers stay taken, so that no file gets one of them and
+/// is written to by mistake. Call this at the start of a program, before threads start.
+pub fn keep_closed() {
+    for stream in closed_streams().into_iter().filter_map(standard) {
+        let unfit = match stream.as_raw_fd() {
+            0 => OFlags::WRONLY,
+            _ => OFlags::RDONLY,
+        };
+        // If that fails, the stream stays what Rust's start-up made of it.
+        let Ok(null) = open("/dev/null", unfit | OFlags::CLOEXEC, Mode::empty()) else { return };
+        let placed = match stream.as_raw_fd() {
+            0 => dup2_stdin(null),
+            1 => dup2_stdout(null),
+            _ => dup2_stderr(null),
+        };
+        let _ = placed.and_then(|()| fcntl_setfd(stream, FdFlags::CLOEXEC));
+    }
+}
+
+fn standard(fd: RawFd) -> Option<BorrowedFd<'static>> {
+    match fd {
+        0 => Some(stdin()),
+        1 => Some(stdout()),
+        2 => Some(stderr()),
+        _ => None,
+    }
+}
+
+fn is_null(stream: BorrowedFd<'_>) -> bool {
     let null = rustix::fs::makedev(1, 3);
-    rustix::fs::stat(format!("/proc/self/fd/{fd}")).is_ok_and(|found| {
+    fstat(stream).is_ok_and(|found| {
         FileType::from_raw_mode(found.st_mode) == FileType::CharacterDevice && found.st_rdev == null
     })
 }

@@ -52,6 +52,7 @@
 //! - [`page_faults`] tells it which mapped pages a program touches, [`block_events`] what reaches
 //!   the devices;
 //! - [`replace`] replaces this process by another program, [`beside`] with a helper beside it;
+//! - [`inherited`] tells what this process was started with;
 //! - [`usage`] tells what processes have used.
 //!
 //! # Example
@@ -100,7 +101,7 @@ pub mod home;
 pub mod hosts;
 pub mod in_use;
 pub mod inflate;
-mod inherited;
+pub mod inherited;
 mod kernel;
 pub mod locked;
 pub mod map;

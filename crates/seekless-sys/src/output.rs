@@ -7,8 +7,10 @@
 //! Every crate writes its files through this.
 
 mod draft;
+mod standard;
 
 use draft::{Draft, PRIVATE, SHARED};
+pub use standard::StandardOutput;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Write};

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub struct Sum {
     /// Regular files, however many names they have.
     pub files: u64,
-    /// Their sizes together.
+    /// Their sizes together; the greatest number if they are more than that.
     pub bytes: u64,
     /// Of those, the bytes that each level would deliver.
     pub levels: BTreeMap<Level, u64>,
@@ -104,9 +104,10 @@ impl Summing<'_> {
             Err(error) => return self.unreadable(error.to_string()),
         };
         self.sum.files += 1;
-        self.sum.bytes += survey.bytes;
+        self.sum.bytes = self.sum.bytes.saturating_add(survey.bytes);
         for sled in &survey.sleds {
-            *self.sum.levels.entry(sled.level).or_default() += sled.bytes;
+            let level = self.sum.levels.entry(sled.level).or_default();
+            *level = level.saturating_add(sled.bytes);
         }
         self.linear.add(&survey.sleds);
         self.best.add(&survey.sleds);

@@ -10,6 +10,7 @@ use crate::{getopt, output};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, Command};
 use seekless::gnu::find::{Ended, WORDS, find};
+use seekless::sys::output::StandardOutput;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{BufWriter, IsTerminal};
@@ -106,9 +107,8 @@ pub fn makes_sense(words: &[OsString]) -> bool {
 /// Finds, and ends as GNU find does: 1 if anything went wrong.
 #[must_use]
 pub fn main(words: Vec<OsString>) -> ExitCode {
-    let standard = std::io::stdout();
-    let terminal = standard.is_terminal();
-    let mut out = BufWriter::with_capacity(64 << 10, standard.lock());
+    let terminal = std::io::stdout().is_terminal();
+    let mut out = BufWriter::with_capacity(64 << 10, StandardOutput);
     let ended = find(&words, &mut out, &mut std::io::stderr(), terminal);
     drop(out);
     let told = match ended {

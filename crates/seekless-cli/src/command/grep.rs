@@ -15,6 +15,7 @@ use clap::{Arg, ArgAction, Command};
 use flags::FLAGS;
 use seekless::device::units::counted;
 use seekless::gnu::grep::{Report, Search, run};
+use seekless::sys::output::StandardOutput;
 use seekless::sys::reason;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -133,11 +134,8 @@ fn search(mut asked: asked::Asked) -> ExitCode {
             progress(done, total);
         }
     };
-    let mut out = io::stdout().lock();
-    let result =
-        run(&asked.options, &asked.search, &mut out, &mut io::stderr(), &mut report_progress);
-    drop(out);
-    match result {
+    let (mut out, mut err) = (StandardOutput, io::stderr());
+    match run(&asked.options, &asked.search, &mut out, &mut err, &mut report_progress) {
         Ok(report) => {
             if asked.statistics {
                 print_statistics(&report);

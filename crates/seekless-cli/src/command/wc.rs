@@ -12,9 +12,13 @@ mod names;
 use crate::{getopt, output};
 use clap::{Arg, ArgAction, Command};
 use flags::FLAGS;
+use rustix::io::Errno;
 use seekless::device::units::parse_bytes;
 use seekless::gnu::wc::{Charset, Counts, Input, Job, Report, Total, Wanted, run};
 use seekless::sled::Plan;
+use seekless::sys::inherited::is_closed;
+use seekless::sys::output::StandardOutput;
+use seekless::sys::reason;
 use serde_json::{Map, json};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -198,15 +202,17 @@ fn usage(message: &[u8]) -> Vec<u8> {
 
 fn count(asked: &mut Asked, charset: &mut Charset) -> ExitCode {
     let before = asked.stats.then(device_bytes).flatten();
-    let mut lines = Lines { out: io::stdout().lock(), refused: false };
+    let mut lines = Lines { out: StandardOutput, refused: None };
     let mut out = io::BufWriter::new(&mut lines);
     let mut progress = output::progress("Counting");
     let mut later = asked.later.iter_mut().flatten();
     let result = run(&asked.job, &mut later, charset, &mut out, &mut io::stderr(), &mut progress);
     drop((progress, out));
-    match result {
-        Ok(_) if lines.refused => unwritten(),
-        Ok(report) => {
+    let read_closed = asked.job.inputs.iter().any(|input| matches!(input, Input::Standard { .. }))
+        && is_closed(rustix::stdio::raw_stdin());
+    let code = match (result, lines.refused) {
+        (Ok(_), Some(error)) => unwritten(&error),
+        (Ok(report), None) => {
             let code = ExitCode::from(if report.complete { 0 } else { FAILURE });
             if asked.stats {
                 print_statistics(&report, before);
@@ -219,25 +225,30 @@ fn count(asked: &mut Asked, charset: &mut Charset) -> ExitCode {
             }
         }
         // Messages cannot be written.
-        Err(_) => ExitCode::from(FAILURE),
+        (Err(_), _) => ExitCode::from(FAILURE),
+    };
+    if read_closed {
+        // GNU wc says it again when it closes what it has read.
+        eprintln!("wc: -: {}", reason(&Errno::BADF.into()));
     }
+    code
 }
 
 /// Standard output as GNU wc has it: what cannot be written is said once, at the end, and the
 /// counting goes on, since there may be messages.
 struct Lines<W> {
     out: W,
-    refused: bool,
+    refused: Option<io::Error>,
 }
 
 impl<W: Write> Write for Lines<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.refused {
+        if self.refused.is_some() {
             return Ok(bytes.len());
         }
         match self.out.write(bytes) {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => {
-                self.refused = true;
+                self.refused = Some(error);
                 Ok(bytes.len())
             }
             written => written,
@@ -245,23 +256,27 @@ impl<W: Write> Write for Lines<W> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        if !self.refused {
-            self.refused = self.out.flush().is_err();
+        if self.refused.is_none() {
+            self.refused = self.out.flush().err();
         }
         Ok(())
     }
 }
 
-/// As GNU wc, which has forgotten why by then.
-fn unwritten() -> ExitCode {
-    eprintln!("wc: write error");
+/// As GNU wc, which has forgotten the reason by then, except that closing its output fails by itself
+/// if it was never open.
+fn unwritten(error: &io::Error) -> ExitCode {
+    match Errno::from_io_error(error) {
+        Some(Errno::BADF) => eprintln!("wc: write error: {}", reason(error)),
+        _ => eprintln!("wc: write error"),
+    }
     ExitCode::from(FAILURE)
 }
 
 fn finished(printed: anyhow::Result<()>) -> ExitCode {
     match printed {
         Ok(()) => ExitCode::SUCCESS,
-        Err(_) => unwritten(),
+        Err(error) => unwritten(error.downcast_ref().unwrap_or(&io::ErrorKind::Other.into())),
     }
 }
 

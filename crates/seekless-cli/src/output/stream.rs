@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "this is where they are")]
 
 use anyhow::Context;
+use seekless::sys::output::StandardOutput;
 use std::io::{IsTerminal, Write};
 
 #[derive(Clone, Copy, Debug)]
@@ -11,13 +12,11 @@ pub(super) enum Stream {
     Error,
 }
 
-/// Writes to a stream. Flushed: what is left in the buffer at exit would be lost without an error.
+/// Writes to a stream, at once.
 pub(super) fn write(stream: Stream, bytes: &[u8]) -> anyhow::Result<()> {
     match stream {
         Stream::Output => {
-            let mut out = std::io::stdout().lock();
-            let written = out.write_all(bytes).and_then(|()| out.flush());
-            written.context("cannot write to standard output")
+            StandardOutput.write_all(bytes).context("cannot write to standard output")
         }
         Stream::Error => {
             std::io::stderr().write_all(bytes).context("cannot write to standard error")

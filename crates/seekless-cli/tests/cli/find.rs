@@ -125,6 +125,43 @@ fn what_was_to_be_pruned_is_not_deleted() {
     assert_eq!(is_alike(asked, SEARCH_PATH, ""), [""; 0]);
 }
 
+/// Answers of `-ok` come from standard input, so the list of paths must not: one that begins with
+/// `y` would be the user's yes.
+#[test]
+fn a_list_of_paths_gives_no_answers() {
+    let Some(gnu) = gnu_find() else { return };
+    let place = workplace();
+    let folder = place.path();
+    std::fs::write(folder.join("list"), "y\0y/f\0").expect("written");
+    std::fs::write(folder.join("answers"), "y\0y/f\0").expect("written");
+    std::fs::hard_link(folder.join("list"), folder.join("hard")).expect("linked");
+    std::os::unix::fs::symlink("list", folder.join("link")).expect("linked");
+    for list in ["-", "list", "hard", "link", "/dev/stdin", "/proc/self/fd/0", "answers", "nosuch"]
+    {
+        for action in ["-ok", "-okdir", "-exec"] {
+            let run = |mut command: Command| {
+                std::fs::create_dir_all(folder.join("y")).expect("made");
+                std::fs::write(folder.join("y/f"), "").expect("written");
+                command.current_dir(folder).args(["-files0-from", list, "-type", "f", action]);
+                command.args(["rm", "{}", ";"]).env("LC_ALL", "C").env("PATH", SEARCH_PATH);
+                command.stdin(std::fs::File::open(folder.join("list")).expect("there"));
+                let output = command.output().expect("it starts");
+                let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+                let said = (text(&output.stdout), text(&output.stderr), output.status.code());
+                (said, folder.join("y/f").exists())
+            };
+            let mut ours = seekless(folder);
+            ours.arg("find");
+            let mut theirs = Command::new(&gnu);
+            theirs.arg0("find");
+            let (ours, theirs) = (run(ours), run(theirs));
+            assert_eq!(ours, theirs, "{action} from {list}");
+            let may_go = action == "-exec" || list == "answers";
+            assert!(may_go || ours.1, "{action} from {list} removes a file");
+        }
+    }
+}
+
 #[test]
 fn only_gnus_yes_is_a_yes() {
     if gnu_find().is_none() {

@@ -6,8 +6,9 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-/// Runs both greps with only `variables` in the environment; panics if they differ.
-fn assert_same(folder: &Path, words: &[&str], variables: &[(&str, &str)]) {
+/// Runs both greps with only `variables` in the environment; panics if they differ. Returns what they
+/// print.
+fn assert_same(folder: &Path, words: &[&str], variables: &[(&str, &str)]) -> Vec<u8> {
     let mut gnu = Command::new("/usr/bin/grep");
     gnu.arg0("grep").current_dir(folder);
     let mut ours = seekless(folder);
@@ -20,6 +21,7 @@ fn assert_same(folder: &Path, words: &[&str], variables: &[(&str, &str)]) {
     assert_eq!(text(&ours.stdout), text(&theirs.stdout), "grep {words:?} {variables:?}");
     assert_eq!(text(&ours.stderr), text(&theirs.stderr), "grep {words:?} {variables:?}");
     assert_eq!(ours.status.code(), theirs.status.code(), "grep {words:?} {variables:?}");
+    ours.stdout
 }
 
 fn gnu_is_here() -> bool {
@@ -142,4 +144,64 @@ fn what_is_cached_can_be_held_within_a_bound() {
         String::from_utf8_lossy(&output.stderr)
             .starts_with("grep: invalid argument 'much' for '--hold': ")
     );
+}
+
+/// All letters that are the same without regard to case, in any direction.
+fn letters_by_kind() -> Vec<Vec<char>> {
+    let one = |mut mapped: Box<dyn Iterator<Item = char>>, letter| {
+        let first = mapped.next();
+        first.filter(|_| mapped.next().is_none()).unwrap_or(letter)
+    };
+    let mut kinds = std::collections::BTreeMap::<char, Vec<char>>::new();
+    for letter in ('A'..'\u{1ffff}').filter(|letter| letter.is_alphabetic() || *letter > '\x7f') {
+        let capital = one(Box::new(letter.to_uppercase()), letter);
+        kinds.entry(one(Box::new(capital.to_lowercase()), capital)).or_default().push(letter);
+    }
+    kinds.into_values().filter(|kind| kind.len() > 1).collect()
+}
+
+/// Each letter is searched for among those of its kind: by automata, by the C library (with a
+/// back-reference), in a set, and as a fixed string. GNU's lists of letters are older than Unicode's,
+/// so only a part of what Unicode says is the same matches.
+#[test]
+fn letters_are_the_same_without_regard_to_case_as_in_gnu_grep() {
+    let gnu_is_here = gnu_is_here();
+    let place = workplace();
+    let kinds = letters_by_kind();
+    assert!(kinds.len() > 1_350, "{}", kinds.len());
+    for some in kinds.chunks(20) {
+        let letters = || some.iter().flatten();
+        let lines = some.iter().enumerate().flat_map(|(number, kind)| {
+            kind.iter().flat_map(move |one| {
+                let tag = format!("{number}.{}", u32::from(*one));
+                kind.iter().map(move |other| format!("{tag}{other}\n"))
+            })
+        });
+        std::fs::write(place.path().join("a"), lines.collect::<String>()).expect("written");
+        let tagged = |form: &dyn Fn(&str, char) -> String| -> String {
+            let number = |letter: &char| some.iter().position(|kind| kind.contains(letter));
+            let tag = |letter: &char| format!("{}.{}", number(letter).unwrap(), u32::from(*letter));
+            letters().map(|letter| form(&tag(letter), *letter) + "\n").collect()
+        };
+        let mut found = Vec::new();
+        for (options, form) in [
+            (
+                "-ix",
+                (&|tag: &str, letter| format!("{tag}{letter}")) as &dyn Fn(&str, char) -> String,
+            ),
+            ("-ix", &|tag, letter| format!("\\(\\)\\1{tag}{letter}")),
+            ("-ix", &|tag, letter| format!("{tag}[{letter}]")),
+            ("-ixF", &|tag, letter| format!("{tag}{letter}")),
+        ] {
+            std::fs::write(place.path().join("patterns"), tagged(form)).expect("written");
+            let words = [options, "-f", "patterns", "a"];
+            let mut ours = seekless(place.path());
+            ours.arg("grep").args(words).env("LC_ALL", "C.UTF-8");
+            found.push(match gnu_is_here {
+                true => assert_same(place.path(), &words, &[("LC_ALL", "C.UTF-8")]),
+                false => ours.output().expect("it starts").stdout,
+            });
+        }
+        assert!(found.iter().all(|one| *one == found[0]), "the ways of search differ");
+    }
 }

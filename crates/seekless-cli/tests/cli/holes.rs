@@ -109,3 +109,38 @@ fn holes_are_not_read() {
         assert!(read < 16 * MEBIBYTE, "{words}: {told}");
     }
 }
+
+/// Sparse files can be so large that eight of them have more bytes than a number holds.
+#[test]
+fn sums_of_sizes_do_not_wrap() {
+    let place = tempfile::tempdir_in("/dev/shm").ok();
+    let files: Vec<String> = (0..8).map(|number| format!("huge{number}")).collect();
+    let holds = |place: &tempfile::TempDir| {
+        files.iter().all(|file| sparse(&place.path().join(file), 2 << 60, &[]))
+    };
+    let Some(place) = place.filter(holds) else {
+        return eprintln!("skipped: no file system in memory for files of 2 EiB");
+    };
+    let all = u64::MAX.to_string();
+    let refused = "wc: total bytes: Value too large for defined data type\n";
+    for (options, expected) in [
+        ("-c --total=only", format!("{all}\n")),
+        ("-lc --total=only", format!("0 {all}\n")),
+        ("-l --total=only", "0\n".to_owned()),
+    ] {
+        let output = run(place.path(), &format!("wc {options} {}", files.join(" ")));
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{options}");
+        let (said, code) = if options.contains('c') { (refused, 1) } else { ("", 0) };
+        assert_eq!(String::from_utf8_lossy(&output.stderr), said, "{options}");
+        assert_eq!(output.status.code(), Some(code), "{options}");
+    }
+    let output = run(place.path(), &format!("wc -c --json {}", files.join(" ")));
+    let figures: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(
+        (&figures["total"]["bytes"], &figures["complete"]),
+        (&u64::MAX.into(), &false.into())
+    );
+    let output = run(place.path(), "sleds --json .");
+    let figures: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(figures[0]["bytes"], u64::MAX, "{figures}");
+}

@@ -4,6 +4,7 @@
 
 mod blocks;
 mod changing;
+mod closed;
 mod compare;
 mod curve;
 mod devices;

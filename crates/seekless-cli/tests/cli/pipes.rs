@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 /// Runs a line of `sh` in `folder`, where `seekless` is the command.
-fn shell(folder: &Path, line: &str) -> Output {
+pub(super) fn shell(folder: &Path, line: &str) -> Output {
     let program = seekless(folder).get_program().to_owned();
     let mut command = Command::new("sh");
     // The shell starts with SIGPIPE at its default, whatever the tests were started with: Rust
@@ -74,6 +74,46 @@ fn with_sigpipe_ignored_by_inheritance_a_failed_write_is_an_error() {
             "{line}"
         );
         std::fs::remove_file(place.path().join("status")).expect("removed");
+    }
+}
+
+/// GNU grep reads a pipe to its end where it could stop early: its writer would end by SIGPIPE, and
+/// a script under `pipefail` would fail. It also leaves nothing of a file on standard input to the
+/// next reader.
+#[test]
+fn grep_drains_what_it_reads_from_standard_input_as_gnu_grep_does() {
+    let version = Command::new("/usr/bin/grep").arg("--version").output();
+    if !version.is_ok_and(|output| output.stdout.starts_with(b"grep (GNU grep) 3.8")) {
+        return eprintln!("skipped: no GNU grep 3.8 at /usr/bin/grep");
+    }
+    let place = workplace();
+    let numbers: String = (0..100_000).map(|number| format!("{number}\n")).collect();
+    std::fs::write(place.path().join("text"), &numbers).expect("written");
+    std::fs::write(place.path().join("binary"), numbers.clone() + "a\0b\n" + &numbers)
+        .expect("written");
+    let program = seekless(place.path()).get_program().to_owned().into_string().expect("text");
+    let options = [
+        "", "-c", "-v", "-o", "-n", "-l", "-L", "-q", "-ql", "-m1", "-m5", "-m1 -l", "-I", "-a",
+        "-z", "-A1", "-qI",
+    ];
+    for (option, to) in options.iter().flat_map(|option| [(option, ">/dev/null"), (option, ">out")])
+    {
+        for (input, pattern) in [("text", "7"), ("text", "z"), ("binary", "7"), ("binary", "z")] {
+            let [theirs, ours] = ["/usr/bin/".to_owned(), format!("'{program}' ")].map(|tool| {
+                let grep = format!("{tool}grep {option} {pattern} {to}");
+                // What is left of a file is not compared where GNU's buffers decide.
+                let left = match option.contains(['l', 'L', 'q']) {
+                    true => "true",
+                    false => "wc -c",
+                };
+                let line = format!(
+                    "{{ cat {input}; echo $? >writer; }} | {grep}; echo $?; cat writer; \
+                     {{ {grep} - text; echo $?; {left}; }} <{input}"
+                );
+                String::from_utf8_lossy(&shell(place.path(), &line).stdout).into_owned()
+            });
+            assert_eq!(ours, theirs, "grep {option} {pattern} {to} of {input}");
+        }
     }
 }
 

@@ -14,6 +14,8 @@ unsafe extern "C" {
     fn btowc(byte: c_int) -> u32;
     fn mbtowc(character: *mut libc::wchar_t, bytes: *const c_char, length: usize) -> c_int;
     fn __ctype_get_mb_cur_max() -> usize;
+    fn towupper_l(character: u32, locale: libc::locale_t) -> u32;
+    fn towlower_l(character: u32, locale: libc::locale_t) -> u32;
 }
 
 /// The characters of one locale.
@@ -57,9 +59,18 @@ impl Ctype {
     /// A locale by its name, such as `C.UTF-8`.
     #[must_use]
     pub(crate) fn named(name: &CStr) -> Option<Self> {
+        Self::of(libc::LC_ALL_MASK, name)
+    }
+
+    /// Only the characters of the environment's locale (`LC_CTYPE`): they are in one file of twelve.
+    #[must_use]
+    pub(crate) fn characters_of_environment() -> Option<Self> {
+        Self::of(libc::LC_CTYPE_MASK, c"")
+    }
+
+    fn of(categories: c_int, name: &CStr) -> Option<Self> {
         // SAFETY: the name is a string of C; no base locale is handed over.
-        let locale =
-            unsafe { libc::newlocale(libc::LC_ALL_MASK, name.as_ptr(), std::ptr::null_mut()) };
+        let locale = unsafe { libc::newlocale(categories, name.as_ptr(), std::ptr::null_mut()) };
         if locale.is_null() { None } else { Some(Ctype { locale }) }
     }
 
@@ -85,6 +96,20 @@ impl Ctype {
     #[must_use]
     pub(crate) fn bytes(&self) -> [Character; 256] {
         self.within(|| std::array::from_fn(|byte| single(byte as u8)))
+    }
+
+    /// The capital of a character of a UTF-8 locale; the character itself if it has none.
+    #[must_use]
+    pub(crate) fn upper(&self, character: char) -> char {
+        // SAFETY: any number is allowed, and the locale lives.
+        char::from_u32(unsafe { towupper_l(character.into(), self.locale) }).unwrap_or(character)
+    }
+
+    /// The small letter of a character, likewise.
+    #[must_use]
+    pub(crate) fn lower(&self, character: char) -> char {
+        // SAFETY: as above.
+        char::from_u32(unsafe { towlower_l(character.into(), self.locale) }).unwrap_or(character)
     }
 
     fn within<T>(&self, ask: impl FnOnce() -> T) -> T {

@@ -34,6 +34,15 @@ pub(super) struct Plan {
     pub(super) block_bytes: u64,
 }
 
+impl Plan {
+    /// Whether `-ok` or `-okdir` reads answers from standard input.
+    pub(super) fn asks(&self) -> bool {
+        self.expression.any(
+            &|part| matches!(part, Expression::Action(Action::Execute(command)) if command.ask),
+        )
+    }
+}
+
 /// The paths from which the walk starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Roots {

@@ -91,7 +91,7 @@ pub(super) fn line(
     let format: &CStr = if RECENT.contains(&age) { c"%b %e %H:%M" } else { c"%b %e  %Y" };
     let columns = [
         right(stat.st_ino, &mut widths.inode).into_bytes(),
-        right((stat.st_blocks as u64 * 512).div_ceil(block_bytes), &mut widths.blocks).into_bytes(),
+        right((stat.st_blocks as u64).div_ceil(block_bytes / 512), &mut widths.blocks).into_bytes(),
         letters(stat.st_mode).into_bytes(),
         right(stat.st_nlink, &mut widths.links).into_bytes(),
         widths.owner(user_name(stat.st_uid), stat.st_uid),

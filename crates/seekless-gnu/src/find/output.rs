@@ -3,6 +3,7 @@
 use super::expression::Target;
 use super::quote::quoted;
 use crate::words::words;
+use rustix::io::Errno;
 use rustix::termios::isatty;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -72,9 +73,15 @@ impl<'a> Output<'a> {
     }
 }
 
+/// GNU find has forgotten the reason when it closes its output, except that this fails by itself if
+/// the output was never open.
 fn unwritten(error: &io::Error, utf8: bool) -> io::Error {
-    let name = quoted(b"standard output", utf8);
-    io::Error::new(error.kind(), format!("{name}: {}\nfind: write error", words(error)))
+    let (name, reason) = (quoted(b"standard output", utf8), words(error));
+    let again = match Errno::from_io_error(error) {
+        Some(Errno::BADF) => format!(": {reason}"),
+        _ => String::new(),
+    };
+    io::Error::new(error.kind(), format!("{name}: {reason}\nfind: write error{again}"))
 }
 
 fn unwritten_file(path: &Path, error: &io::Error, utf8: bool) -> io::Error {

@@ -90,7 +90,6 @@ pub(super) fn parse(arguments: &[OsString], utf8: bool, opening: Opening) -> Par
         nodes: Vec::new(),
         last: None,
         dialect: Dialect::default(),
-        asks: false,
         depth_given: false,
         warnings: Vec::new(),
         warns: rustix::termios::isatty(rustix::stdio::stdin()),
@@ -118,8 +117,6 @@ struct Parser<'a> {
     last: Option<Vec<u8>>,
     /// Of the regular expressions that follow.
     dialect: Dialect,
-    /// Whether `-ok` reads answers from standard input.
-    asks: bool,
     /// `-depth` was asked for, not only implied.
     depth_given: bool,
     warnings: Vec<Vec<u8>>,
@@ -243,7 +240,7 @@ impl<'a> Parser<'a> {
                 "\nfind: file operands cannot be combined with -files0-from"
             )
             .into()),
-            (Roots::From(file), None) if file == "-" && self.asks => {
+            (Roots::From(file), None) if file == "-" && self.plan.asks() => {
                 Err("option -files0-from reading from standard input cannot be combined with -ok, -okdir\n"
                     .into())
             }

@@ -83,7 +83,10 @@ impl<'scope, 'a> Walk<'scope, 'a> {
                 }
             }
             Roots::From(file) => {
-                let Some(mut names) = Names::open(file, evaluator)? else { return Ok(false) };
+                let asks = self.plan.asks();
+                let Some(mut names) = Names::open(file, asks, evaluator)? else {
+                    return Ok(false);
+                };
                 while !evaluator.has_quit()
                     && let Some(root) = names.next(evaluator)?
                 {

@@ -83,6 +83,8 @@ struct Searched {
     source: Source,
     state: Option<Box<State>>,
     ended: bool,
+    /// The search of it was stopped before its end.
+    stopped: bool,
     /// It counts as kept open.
     kept_open: bool,
     skipped: u64,
@@ -156,6 +158,7 @@ impl<'a, 'o> Session<'a, 'o> {
             source,
             state: None,
             ended: false,
+            stopped: false,
             kept_open: false,
             skipped: 0,
             unknown: false,
@@ -289,6 +292,12 @@ impl<'a, 'o> Session<'a, 'o> {
         }
     }
 
+    /// Ends the search of a file before the file's end.
+    fn stop(&mut self, searched: &mut Searched) {
+        (searched.ended, searched.stopped) = (true, true);
+        self.orders.push(Order::Finish(searched.file));
+    }
+
     fn fail(&mut self, searched: &mut Searched, what: &str) {
         searched.problem = Some(Problem { message: problem(&searched.name, what), opened: true });
         searched.ended = true;
@@ -316,8 +325,7 @@ impl<'a, 'o> Session<'a, 'o> {
             return self.counted_zeros(searched, offset, bytes);
         }
         if searched.state(self.options, open).ordered.done {
-            searched.ended = true;
-            return self.orders.push(Order::Finish(searched.file));
+            return self.stop(searched);
         }
         // If some of these lines must be printed, they are read in their turn.
         self.remember(searched, open);

@@ -2,9 +2,11 @@
 
 use super::ordered::lines_back;
 use super::{Listing, Options};
+use rustix::fs::{SeekFrom, seek};
+use rustix::io::Errno;
 use seekless_read::QuietFile;
 use std::fs::File;
-use std::io;
+use std::io::{self, BufReader};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
@@ -12,6 +14,8 @@ use std::path::PathBuf;
 const STEP_BACK_BYTES: u64 = 16 << 10;
 /// How many bytes are read at first when reading a part again.
 const STEP_BYTES: u64 = 256 << 10;
+/// How many bytes of a pipe are read at a time if nobody needs them: what a pipe holds.
+const DRAIN_BYTES: usize = 64 << 10;
 
 /// A file, which is opened when a part of it must be read again.
 pub(super) enum Source {
@@ -136,15 +140,47 @@ impl Source {
         }
     }
 
-    /// Sets the position of standard input as GNU does. It is after the last selected line if the
-    /// search stopped there, otherwise at the end.
-    pub(super) fn leave(&self, selected: u64, selected_to: u64, options: &Options) {
-        let Source::Standard { file, start, regular: true, .. } = self else { return };
-        let place = match options.max_count == Some(selected) && options.listing == Listing::None {
-            true => rustix::fs::SeekFrom::Start(start + selected_to),
-            false => rustix::fs::SeekFrom::End(0),
-        };
-        // If the position cannot be set, the next program that reads it finds out.
-        let _ = rustix::fs::seek(file, place);
+    /// Leaves standard input as GNU does: after the last selected line if `-m` stopped the search
+    /// there, otherwise at its end. If its search was stopped early, a pipe is read to its end:
+    /// otherwise its writer would fail. GNU does not care where it stops for `-l`, `-L` and `-q`.
+    ///
+    /// # Errors
+    ///
+    /// A pipe cannot be read.
+    pub(super) fn leave(&self, ending: Ending, options: &Options) -> io::Result<()> {
+        let Source::Standard { file, start, regular, .. } = self else { return Ok(()) };
+        let lists = options.listing != Listing::None && !options.discard && !options.quiet;
+        let decided = options.quiet && ending.selected > 0;
+        let full = options.max_count == Some(ending.selected) && !lists;
+        if *regular {
+            let place = match full {
+                true => SeekFrom::Start(start + ending.selected_to),
+                false => SeekFrom::End(0),
+            };
+            // If the position cannot be set, the next program that reads it finds out.
+            let _ = seek(file, place);
+            return Ok(());
+        }
+        if ending.stopped && !full && !lists && !decided && is_stream(file) {
+            io::copy(&mut BufReader::with_capacity(DRAIN_BYTES, file), &mut io::sink())?;
+        }
+        Ok(())
     }
+}
+
+/// How the search of a file ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ending {
+    /// The number of selected lines.
+    pub selected: u64,
+    /// Where the last of them ends, if the search stopped there.
+    pub selected_to: u64,
+    /// The search stopped before the file's end.
+    pub stopped: bool,
+}
+
+/// Whether a file has no position, so that only reading reaches its end. (GNU takes files of `/proc`
+/// that refuse a position for files that have one.)
+fn is_stream(file: &File) -> bool {
+    !matches!(seek(file, SeekFrom::End(0)), Ok(_) | Err(Errno::INVAL))
 }

@@ -3,6 +3,8 @@
 
 use super::{Filter, Options};
 use crate::words::words;
+use rustix::io::Errno;
+use seekless_sys::inherited::is_closed;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, FileType, ReadDir};
 use std::io;
@@ -332,6 +334,9 @@ fn folder_prefix(name: &[u8]) -> Vec<u8> {
 }
 
 fn standard() -> io::Result<Item> {
+    if is_closed(rustix::stdio::raw_stdin()) {
+        return Err(Errno::BADF.into());
+    }
     let file = File::from(rustix::io::dup(rustix::stdio::stdin())?);
     let data = file.metadata()?;
     let start = rustix::fs::seek(&file, rustix::fs::SeekFrom::Current(0)).unwrap_or(0);

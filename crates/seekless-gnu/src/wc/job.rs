@@ -10,6 +10,7 @@ use super::print::{self, Size};
 use super::{Counts, Wanted, size};
 use crate::words::words;
 use seekless_read::Plan;
+use seekless_sys::inherited::is_closed;
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
@@ -151,6 +152,8 @@ struct Run<'a> {
     printed: usize,
     /// The number of names so far.
     named: usize,
+    /// The sums that are beyond 64 bits.
+    beyond: Wanted,
     report: Report,
 }
 
@@ -175,8 +178,8 @@ pub fn run(
     let aligned = job.aligned && job.total != Total::Only;
     let width = if aligned { print::width(&sizes, job.wanted) } else { 1 };
     let report = Report { complete: true, ..Report::default() };
-    let (pending, printed, named) = (VecDeque::new(), 0, 0);
-    let mut run = Run { job, charset, out, errors, width, pending, printed, named, report };
+    let (pending, printed, named, beyond) = (VecDeque::new(), 0, 0, Wanted::default());
+    let mut run = Run { job, charset, out, errors, width, pending, printed, named, beyond, report };
     let lone = run.lone_small(&sizes);
     let mut inputs = job.inputs.iter().cloned().chain(later);
     if only_size {
@@ -251,6 +254,7 @@ fn standard_input() -> io::Result<File> {
 fn sizes(inputs: &[Input]) -> Vec<Size> {
     let size = |input: &Input| match input {
         Input::Path(path) => Size::of(std::fs::metadata(path)),
+        Input::Standard { .. } if is_closed(rustix::stdio::raw_stdin()) => Size::Failed,
         Input::Standard { .. } => Size::of(standard_input().and_then(|file| file.metadata())),
         Input::Wrong(_) | Input::Unlisted(_) => Size::Failed,
     };

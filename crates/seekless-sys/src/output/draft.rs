@@ -1,6 +1,7 @@
 //! A file on its way to its place: without a name where the file system has such files, else under
 //! a temporary one.
 
+use super::StandardOutput;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
 use rustix::io::Errno;
 use std::fs::{self, File};
@@ -101,7 +102,7 @@ impl Draft {
             return Ok(());
         }
         self.file.rewind()?;
-        io::copy(&mut self.file, &mut io::stdout().lock()).map(drop)
+        io::copy(&mut self.file, &mut StandardOutput).map(drop)
     }
 }
 

@@ -5,11 +5,13 @@ use seekless::device::units::parse_bytes;
 use seekless::gnu::grep::{
     BinaryFiles, Colors, Devices, Directories, Locale, Options, Pattern, Search, Syntax,
 };
+use seekless::sys::inherited::is_closed;
 use seekless::sys::reason;
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, IsTerminal, Read};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 
@@ -212,7 +214,8 @@ const PATTERNS_BYTES_MAX: u64 = 1 << 30;
 /// All of a file of patterns.
 pub(super) fn read(name: &OsStr) -> io::Result<Vec<u8>> {
     if name == "-" {
-        return read_all(io::stdin().lock());
+        // Not by std's own standard input, which takes a closed one for an empty one.
+        return read_all(fs::File::from(io::stdin().as_fd().try_clone_to_owned()?));
     }
     read_all(fs::File::open(name)?)
 }
@@ -343,6 +346,7 @@ pub(super) fn stdout_is_null() -> bool {
     let null = || fs::metadata("/dev/null").ok().map(|data| data.rdev());
     let data = stdout().and_then(|file| file.metadata().ok());
     data.is_some_and(|data| data.rdev() != 0 && Some(data.rdev()) == null())
+        && !is_closed(rustix::stdio::raw_stdout())
 }
 
 fn stdout() -> Option<fs::File> {

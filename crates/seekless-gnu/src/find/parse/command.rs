@@ -18,7 +18,6 @@ impl Parser<'_> {
             self.plan.ignores_gone = false;
             check_search_path(name, self.utf8)?;
         }
-        self.asks |= ask;
         let mut words: Vec<OsString> = Vec::new();
         let mut placed = Vec::new();
         loop {

@@ -158,7 +158,7 @@ fn of_stat(letter: u8, entry: &Entry<'_>, context: &mut Context<'_>) -> Result<V
     let text = match letter {
         b's' => stat.st_size.to_string(),
         b'b' => stat.st_blocks.to_string(),
-        b'k' => ((stat.st_blocks + 1) / 2).to_string(),
+        b'k' => (stat.st_blocks as u64).div_ceil(2).to_string(),
         b'i' => stat.st_ino.to_string(),
         b'n' => stat.st_nlink.to_string(),
         b'D' => stat.st_dev.to_string(),

@@ -2,8 +2,10 @@
 
 use super::{Searched, Session};
 use crate::grep::print::SELECTED;
+use crate::grep::source::Ending;
 use crate::grep::walk::problem;
 use crate::grep::{BinaryFiles, Listing};
+use crate::words::words;
 
 impl Session<'_, '_> {
     /// Prints what comes at the end of a file, such as its count.
@@ -31,7 +33,14 @@ impl Session<'_, '_> {
             if binary && self.options.prints_lines() {
                 self.output.say(&problem(&searched.name, "binary file matches"));
             }
-            searched.source.leave(selected, state.ordered.selected_to, self.options);
+            let ending = Ending {
+                selected,
+                selected_to: state.ordered.selected_to,
+                stopped: searched.stopped,
+            };
+            if let Err(error) = searched.source.leave(ending, self.options) {
+                self.say(&problem(&searched.name, &words(&error)));
+            }
         }
         if searched.skipped > 0 {
             let what = if searched.unknown { "not known to be cached" } else { "not cached" };

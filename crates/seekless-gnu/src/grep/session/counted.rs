@@ -26,13 +26,11 @@ impl Session<'_, '_> {
 
     /// Adds `found` selected lines, the last of which ends at `last`.
     fn counted(&mut self, searched: &mut Searched, found: u64, last: u64) {
-        let (file, most) = (searched.file, self.most());
         let state = searched.state(self.options, None);
         state.selected += found;
-        if state.selected >= most {
+        if state.selected >= self.most() {
             state.ordered.selected_to = last;
-            searched.ended = true;
-            self.orders.push(Order::Finish(file));
+            self.stop(searched);
         }
         if found > 0 && self.options.quiet {
             self.matched = true;

@@ -15,8 +15,7 @@ impl Session<'_, '_> {
         let may_print = is_current || self.waiting_bytes < WAITING_BYTES_MAX;
         let state = searched.state(self.options, chunk.open);
         if state.ordered.done {
-            searched.ended = true;
-            return self.orders.push(Order::Finish(searched.file));
+            return self.stop(searched);
         }
         let Some(chunk) = state.ordered.behind(chunk) else { return };
         let in_order = state.ordered.position == chunk.offset;
@@ -72,8 +71,7 @@ impl Session<'_, '_> {
                 (self.waiting_bytes + state.ordered.out.len()).saturating_sub(before);
         }
         if state.ordered.done && !searched.ended {
-            searched.ended = true;
-            self.orders.push(Order::Finish(searched.file));
+            self.stop(searched);
         }
         if options.quiet && searched.state(options, None).ordered.selected > 0 && searched.ended {
             self.orders.push(Order::Stop);
@@ -122,9 +120,8 @@ impl Session<'_, '_> {
         match searched.source.read_lines(offset, summary.bytes, most, self.options) {
             // The file was cut short. As in a read from front to end, this is its end.
             Ok(bytes) if bytes.is_empty() => {
-                searched.ended = true;
                 searched.state(self.options, None).ordered.done = true;
-                self.orders.push(Order::Finish(searched.file));
+                self.stop(searched);
                 false
             }
             Ok(bytes) => {

@@ -3,6 +3,8 @@
 use super::{Figures, Input, Outcome, Pending, Report, Run, Total};
 use crate::wc::charset::Charset;
 use crate::wc::{Counts, print, quote};
+use crate::words::words;
+use rustix::io::Errno;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -55,7 +57,7 @@ impl Run<'_> {
             Input::Standard { named: true } => Some(Path::new("-")),
             _ => None,
         };
-        self.report.total.add(&counts);
+        self.beyond = self.report.total.add(&counts).or(self.beyond);
         if self.job.quiet {
             self.report.files.push(Figures { name: name.map(Path::to_owned), counts, skipped });
         }
@@ -72,6 +74,9 @@ impl Run<'_> {
             Total::Always | Total::Only => true,
             Total::Never => false,
         };
+        if shown || self.job.quiet {
+            self.complain_of_sums()?;
+        }
         if shown && !self.job.quiet {
             let name = (self.job.total != Total::Only).then_some(Path::new("total"));
             print::line(
@@ -85,6 +90,23 @@ impl Run<'_> {
         }
         self.out.flush()?;
         Ok(self.report)
+    }
+
+    /// Reports the sums that do not fit into a number, as GNU wc 9.2 does.
+    fn complain_of_sums(&mut self) -> io::Result<()> {
+        let (beyond, wanted) = (self.beyond, self.job.wanted);
+        for (name, is_beyond) in [
+            ("lines", beyond.lines && wanted.lines),
+            ("words", beyond.words && wanted.words),
+            ("characters", beyond.characters && wanted.characters),
+            ("bytes", beyond.bytes && wanted.bytes),
+        ] {
+            if is_beyond {
+                self.report.complete = false;
+                self.complain(&format!("total {name}: {}", words(&Errno::OVERFLOW.into())))?;
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn complaint(&mut self, index: usize, what: &str) -> String {

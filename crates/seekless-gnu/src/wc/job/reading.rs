@@ -6,6 +6,7 @@ use crate::wc::Counts;
 use crate::wc::pieces::Pieces;
 use crate::words::words;
 use seekless_read::{ErrorKind, Event, Options, Reader, Records};
+use seekless_sys::inherited::is_closed;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -44,9 +45,9 @@ impl Run<'_> {
     ) -> io::Result<()> {
         let mut reader = self.reader(sizes);
         let mut counting = Counting::new();
-        let all =
-            sizes.iter().map(|size| if let Size::Bytes(bytes) = size { *bytes } else { 0 }).sum();
-        let (mut standard, mut more, mut done) = (false, true, 0);
+        let bytes = |size: &Size| if let Size::Bytes(bytes) = size { *bytes } else { 0 };
+        let all = sizes.iter().map(bytes).fold(0, u64::saturating_add);
+        let (mut standard, mut more, mut done) = (false, true, 0u64);
         loop {
             while more && self.pending.len() < PENDING_MAX {
                 match inputs.next() {
@@ -67,7 +68,7 @@ impl Run<'_> {
             };
             let bytes = self.take(event, &mut counting)?;
             if bytes > 0 {
-                done += bytes;
+                done = done.saturating_add(bytes);
                 progress(done, all);
             }
         }
@@ -153,8 +154,9 @@ impl Run<'_> {
                 // again.
                 Ok(mut file) if *standard => {
                     let counts = Counts::default();
-                    let folder = file.metadata().is_ok_and(|data| data.is_dir());
-                    let outcome = match if folder { file.read(&mut [0]) } else { Ok(0) } {
+                    let fails = file.metadata().is_ok_and(|data| data.is_dir())
+                        || is_closed(rustix::stdio::raw_stdin());
+                    let outcome = match if fails { file.read(&mut [0]) } else { Ok(0) } {
                         Ok(_) => Outcome::Counted { counts, skipped: 0, unknown: false },
                         Err(error) => {
                             let message = self.complaint(index, &words(&error));
