@@ -88,8 +88,9 @@ pub struct Options {
 ///
 /// # Errors
 /// See [`ErrorKind`]. The program was not executed and nothing is left behind, neither a file nor a
-/// child; but [`ErrorKind::Lost`]: it could not be followed and was killed. If only the trace could not be finished after the program ended, the
-/// result is not an error: see [`Recorded::unfinished`]. The spool is kept then.
+/// child; but [`ErrorKind::Lost`]: it could not be followed and was killed. If only the trace could
+/// not be finished after the program ended, the result is not an error: see
+/// [`Recorded::unfinished`]. The spool is kept then.
 pub fn record(
     program: &OsStr,
     args: &[OsString],

@@ -263,8 +263,8 @@ impl<W: Write> Write for Lines<W> {
     }
 }
 
-/// As GNU wc, which has forgotten the reason by then, except that closing its output fails by itself
-/// if it was never open.
+/// As GNU wc, which has forgotten the reason by then, except that closing its output fails by
+/// itself if it was never open.
 fn unwritten(error: &io::Error) -> ExitCode {
     match Errno::from_io_error(error) {
         Some(Errno::BADF) => eprintln!("wc: write error: {}", reason(error)),

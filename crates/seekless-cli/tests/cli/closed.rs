@@ -1,5 +1,5 @@
-//! Standard streams that are closed: nothing is lost without an error, nothing goes into a file that
-//! took the number of a stream, and programs get them closed, too.
+//! Standard streams that are closed: nothing is lost without an error, nothing goes into a file
+//! that took the number of a stream, and programs get them closed, too.
 
 use super::pipes::shell;
 use super::{printed, seekless, workplace};

@@ -6,8 +6,8 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-/// Runs both greps with only `variables` in the environment; panics if they differ. Returns what they
-/// print.
+/// Runs both greps with only `variables` in the environment; panics if they differ. Returns what
+/// they print.
 fn assert_same(folder: &Path, words: &[&str], variables: &[(&str, &str)]) -> Vec<u8> {
     let mut gnu = Command::new("/usr/bin/grep");
     gnu.arg0("grep").current_dir(folder);
@@ -161,8 +161,8 @@ fn letters_by_kind() -> Vec<Vec<char>> {
 }
 
 /// Each letter is searched for among those of its kind: by automata, by the C library (with a
-/// back-reference), in a set, and as a fixed string. GNU's lists of letters are older than Unicode's,
-/// so only a part of what Unicode says is the same matches.
+/// back-reference), in a set, and as a fixed string. GNU's lists of letters are older than
+/// Unicode's, so only a part of what Unicode says is the same matches.
 #[test]
 fn letters_are_the_same_without_regard_to_case_as_in_gnu_grep() {
     let gnu_is_here = gnu_is_here();

@@ -62,7 +62,8 @@ impl Ctype {
         Self::of(libc::LC_ALL_MASK, name)
     }
 
-    /// Only the characters of the environment's locale (`LC_CTYPE`): they are in one file of twelve.
+    /// Only the characters of the environment's locale (`LC_CTYPE`): they are in one file of
+    /// twelve.
     #[must_use]
     pub(crate) fn characters_of_environment() -> Option<Self> {
         Self::of(libc::LC_CTYPE_MASK, c"")

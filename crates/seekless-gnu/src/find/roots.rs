@@ -8,7 +8,7 @@ use crate::words::words;
 use rustix::fs::fstat;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 

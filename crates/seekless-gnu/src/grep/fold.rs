@@ -1,6 +1,6 @@
 //! Letter case as GNU grep defines it: by the simple forms of one character, which the C library's
-//! locale knows. So the automata find the same lines as the C library's own search, which is used for
-//! back-references, whatever versions of Unicode the two know.
+//! locale knows. So the automata find the same lines as the C library's own search, which is used
+//! for back-references, whatever versions of Unicode the two know.
 
 use crate::clib::ctype::{Ctype, Encoding};
 use std::collections::HashMap;
@@ -64,8 +64,8 @@ fn title(small: char) -> Option<char> {
 }
 
 /// The characters that a character in a pattern matches without regard to case, itself included:
-/// GNU's `case_folded_counterparts`. This is not symmetric. The Kelvin sign has a small letter whose
-/// capital is K, so it matches only itself.
+/// GNU's `case_folded_counterparts`. This is not symmetric. The Kelvin sign has a small letter
+/// whose capital is K, so it matches only itself.
 pub(super) fn variants(character: char) -> Vec<char> {
     let capital = upper(character);
     let small = lower(capital);

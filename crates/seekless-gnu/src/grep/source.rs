@@ -179,8 +179,8 @@ pub(super) struct Ending {
     pub stopped: bool,
 }
 
-/// Whether a file has no position, so that only reading reaches its end. (GNU takes files of `/proc`
-/// that refuse a position for files that have one.)
+/// Whether a file has no position, so that only reading reaches its end. (GNU takes files of
+/// `/proc` that refuse a position for files that have one.)
 fn is_stream(file: &File) -> bool {
     !matches!(seek(file, SeekFrom::End(0)), Ok(_) | Err(Errno::INVAL))
 }
