@@ -5,14 +5,15 @@
 //! command has 37,000 of them, which take a third of a millisecond; most lie in code for traces and
 //! pictures. The stand-ins alone have few. So they start as fast as the tools that they replace.
 
+use crate::launch::not_executed;
 use crate::output::{say, shown};
 use crate::stand_in;
 use seekless::sys::inherited::keep_closed;
 use seekless::sys::replace::{become_found, become_program};
 use seekless::tools::start::become_if_cached;
 use std::env;
-use std::ffi::{CString, OsString};
-use std::os::unix::ffi::OsStringExt;
+use std::ffi::{CString, OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -35,9 +36,7 @@ pub fn main() -> ExitCode {
         // A launcher does not keep its program from starting.
         say(format_args!("cannot start {program}: {error}; the program starts without help"));
         let error = become_found(words);
-        say(format_args!("{}: {error}", words[0].to_string_lossy()));
-        let is_missing = error.kind() == std::io::ErrorKind::NotFound;
-        return ExitCode::from(if is_missing { 127 } else { 126 });
+        return not_executed(OsStr::from_bytes(words[0].as_bytes()), &error);
     }
     say(format_args!(
         "cannot start {program}: {error}; install it beside seekless, it holds the other verbs"
@@ -45,12 +44,14 @@ pub fn main() -> ExitCode {
     ExitCode::from(2)
 }
 
-/// The program that `run` would start and its arguments, as far as that can be told without the
-/// options of `run`: all words behind `--`, or behind `run` if the first of them is no option.
+/// The program that `run` or `mount` would start and its arguments, as far as that can be told
+/// without their options: all words behind `--`, or behind `run` if the first of them is no option.
 fn wrapped(arguments: &[CString]) -> Option<&[CString]> {
-    let words = arguments.get(2..).filter(|_| arguments[1].as_bytes() == b"run")?;
-    if !words.first()?.as_bytes().starts_with(b"-") {
-        return Some(words);
+    let words = arguments.get(2..)?;
+    match arguments[1].as_bytes() {
+        b"run" if !words.first()?.as_bytes().starts_with(b"-") => return Some(words),
+        b"run" | b"mount" => {}
+        _ => return None,
     }
     let end = words.iter().position(|word| word.as_bytes() == b"--")?;
     words.get(end + 1..).filter(|words| !words.is_empty())

@@ -9,6 +9,7 @@ pub mod exit;
 pub mod front;
 pub mod getopt;
 pub mod interrupt;
+pub mod launch;
 pub mod output;
 mod stand_in;
 

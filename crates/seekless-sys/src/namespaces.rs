@@ -16,22 +16,34 @@ use std::io;
 /// programs run without their privileges.
 ///
 /// # Errors
-/// The process has several threads, or the kernel or a container refuses namespaces to users.
+/// The process has several threads, or the kernel or a container refuses namespaces to users. The
+/// process is then as it was.
 pub fn own_mounts() -> io::Result<()> {
-    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
     match unshare(UnshareFlags::NEWNS) {
+        Ok(()) => keep_mounts(),
         Err(Errno::PERM) => {
-            unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWNS)?;
-            // Only a process that cannot change its groups may name a group.
-            std::fs::write("/proc/self/setgroups", "deny")?;
-            std::fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
-            std::fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
+            // The kernel may make the namespace and then refuse to map the user: which cannot be
+            // undone.
+            in_child(own_user_and_mounts)?;
+            own_user_and_mounts()
         }
-        result => result?,
+        Err(error) => Err(error.into()),
     }
-    // What is mounted here shall not reach others; what they mount shall come here.
-    mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::DOWNSTREAM)?;
-    Ok(())
+}
+
+fn own_user_and_mounts() -> io::Result<()> {
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWNS)?;
+    // Only a process that cannot change its groups may name a group.
+    std::fs::write("/proc/self/setgroups", "deny")?;
+    std::fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+    std::fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
+    keep_mounts()
+}
+
+/// What is mounted here shall not reach others; what they mount shall come here.
+fn keep_mounts() -> io::Result<()> {
+    Ok(mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::DOWNSTREAM)?)
 }
 
 /// Whether [`own_mounts`] works here: a child process tries it, and ends.
@@ -39,13 +51,18 @@ pub fn own_mounts() -> io::Result<()> {
 /// # Errors
 /// As [`own_mounts`], or there is no child.
 pub fn own_mounts_work() -> io::Result<()> {
+    in_child(own_mounts)
+}
+
+/// Tries it in a child process, and gives its error.
+fn in_child(tried: fn() -> io::Result<()>) -> io::Result<()> {
     // SAFETY: the C library keeps its allocator usable in the child, which takes no other lock, and
     // ends without running a destructor of this process.
     let child = unsafe { libc::fork() };
     match child {
         -1 => Err(io::Error::last_os_error()),
         0 => {
-            let outcome = own_mounts().map_err(|error| error.raw_os_error().unwrap_or(libc::EIO));
+            let outcome = tried().map_err(|error| error.raw_os_error().unwrap_or(libc::EIO));
             // SAFETY: ends the child at once. Error numbers fit into an exit code.
             unsafe { libc::_exit(outcome.err().unwrap_or(0)) }
         }

@@ -1,13 +1,14 @@
 //! `seekless mount`: a pack as a read-only file system, for programs that cannot be changed.
 
+use crate::launch::{not_executed, without};
 use crate::{interrupt, output};
-use anyhow::Context;
 use seekless::device::units::{counted, parse_bytes};
 use seekless::io::{Store, StoreBuilder};
 use seekless::mount::{Mounted, Options, mount};
 use seekless::sys::memory::free_bytes;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,7 +33,9 @@ const WINDOW_BYTES_MIN: u64 = 1 << 20;
 /// need and not far ahead of what the program opens.
 ///
 /// The pack is unmounted on Ctrl-C, or by `fusermount3 -u DIR`. With a command, it is unmounted
-/// when that ends, and the exit status is the command's. Without root this needs the package fuse3.
+/// when that ends, and the exit status is the command's, or 126 if it cannot be executed and 127 if
+/// it is not found. If the pack cannot be mounted, a line on standard error says why, and the
+/// command runs without it. Without root this needs the package fuse3.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -69,9 +72,48 @@ pub struct Args {
 
 /// Mounts, waits or runs the command, and unmounts.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    if !args.command.is_empty() {
+        return Ok(run_command(&args));
+    }
     // Before Ctrl-C is no more than noted: whoever serves what is mounted there may not answer.
     let _ = args.dir.metadata();
     let cancel = interrupt::cancel_when_interrupted()?;
+    let mounted = mounted(&args)?;
+    output::note(&format!("mounted at {}; Ctrl-C unmounts it\n", output::shown(&args.dir)));
+    wait(&mounted, &cancel);
+    mounted.unmount()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Mounts, runs the command and unmounts. The command runs whatever keeps the pack from it.
+fn run_command(args: &Args) -> ExitCode {
+    let mount = || {
+        // Ctrl-C is the command's; then the pack is unmounted.
+        interrupt::cancel_when_interrupted()?;
+        mounted(args)
+    };
+    // A panic is a fault of ours, and has been printed.
+    let mounted = match catch_unwind(AssertUnwindSafe(mount)) {
+        Ok(Ok(mounted)) => Some(mounted),
+        Ok(Err(error)) => {
+            without(&error, "the pack");
+            None
+        }
+        Err(_) => None,
+    };
+    let program = &args.command[0];
+    let code = match Command::new(program).args(&args.command[1..]).status() {
+        Ok(status) => code(status),
+        Err(error) => not_executed(program, &error),
+    };
+    if let Some(Err(error)) = mounted.map(Mounted::unmount) {
+        output::say(error); // the status is the command's
+    }
+    code
+}
+
+/// Opens the pack and mounts it, and says what it lacks.
+fn mounted(args: &Args) -> anyhow::Result<Mounted> {
     let store = settings(args.cache).predict(!args.no_prediction).open(&args.pack)?;
     if let Some(note) = store.prediction_note() {
         output::say(note);
@@ -92,19 +134,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             "{count} left out: others have their names, or the names are too long"
         ));
     }
-    let code = match args.command.split_first() {
-        Some((program, words)) => {
-            let status = Command::new(program).args(words).status();
-            status.map(code).with_context(|| format!("cannot run {}", output::shown(program)))
-        }
-        None => {
-            output::note(&format!("mounted at {}; Ctrl-C unmounts it\n", output::shown(&args.dir)));
-            wait(&mounted, &cancel);
-            Ok(ExitCode::SUCCESS)
-        }
-    };
-    mounted.unmount()?;
-    code
+    Ok(mounted)
 }
 
 /// Settings of a store whose files are mounted, which has half of the memory for contents. Open

@@ -2,6 +2,7 @@
 
 mod packs;
 
+use crate::launch::without;
 use crate::{exit, output};
 use seekless::device::DeviceSpec;
 use seekless::device::units::{counted, format_bytes, format_duration, parse_bytes};
@@ -185,12 +186,6 @@ fn options(args: &Args, overlays: &[packs::Overlay]) -> Options {
             _ => Recording::Auto,
         },
     }
-}
-
-/// Says why the program starts without something.
-fn without(error: &anyhow::Error, what: &str) {
-    let because: String = error.chain().skip(1).map(|cause| format!(": {cause}")).collect();
-    output::say(format_args!("{error}{because}; the program starts without {what}"));
 }
 
 /// Prints the error; the code is that of `env`.

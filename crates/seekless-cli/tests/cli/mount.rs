@@ -29,7 +29,7 @@ fn a_command_reads_the_files_and_its_status_is_kept() {
     assert_eq!((output.status.code(), &output.stdout[..]), (Some(7), &b"brick"[..]), "{said}");
     assert_eq!(fs::read_dir(folder.path().join("at")).unwrap().count(), 0, "unmounted");
     fs::write(folder.path().join("at/mine"), "").unwrap();
-    let output = mounted();
+    let output = seekless(folder.path()).args(["mount", "data.zip", "at"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("is not empty"));
 }
@@ -179,7 +179,7 @@ fn packs_lie_over_one_folder_or_one_in_another() {
     let Some(output) = place.run(None, &words) else { return };
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("data/nowhere is not there"), "{said}");
-    assert_eq!((output.status.code(), output.stdout.len()), (Some(125), 0));
+    assert_eq!((output.status.code(), &output.stdout[..]), (Some(0), &b"started\n"[..]));
 }
 
 /// A process that is paused: it goes on, and then ends as at Ctrl-C, when this is dropped.
@@ -266,8 +266,10 @@ fn a_folder_whose_server_is_gone_is_said_to_be_so() {
 }
 
 #[test]
-fn a_pack_that_cannot_be_laid_over_a_folder_is_an_error_before_the_program_starts() {
+fn a_program_starts_as_itself_without_a_pack_that_cannot_be_laid_over_a_folder() {
     let place = Overlaid::new();
+    let namespace = fs::read_link("/proc/self/ns/user").unwrap();
+    let itself = format!("{}\n", namespace.to_str().unwrap());
     fs::write(place.root.join("broken.zip"), "no archive").unwrap();
     for (mount, wanted) in [
         ("data.zip", "--mount data.zip: expected PACK=DIR"),
@@ -276,11 +278,44 @@ fn a_pack_that_cannot_be_laid_over_a_folder_is_an_error_before_the_program_start
         ("broken.zip=data", "broken.zip"),
         ("data.zip=data/art/a", "is not a folder"),
     ] {
-        let Some(output) = place.run(None, &["--mount", mount, "--", "echo", "started"]) else {
-            return;
-        };
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains(wanted), "{mount}: {said}");
-        assert_eq!((output.status.code(), output.stdout.len()), (Some(125), 0), "{mount}");
+        for user in users() {
+            let words = ["--mount", mount, "--", "readlink", "/proc/self/ns/user"];
+            let Some(output) = place.run(user, &words) else { return };
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(said.contains(wanted) && said.contains("starts without the packs"), "{said}");
+            let printed = String::from_utf8_lossy(&output.stdout);
+            assert_eq!((output.status.code(), &*printed), (Some(0), &*itself), "{mount}");
+        }
+    }
+}
+
+#[test]
+fn a_command_runs_without_a_pack_that_cannot_be_mounted() {
+    let place = Overlaid::new();
+    fs::write(place.root.join("broken.zip"), "no archive").unwrap();
+    let ended = |pack: &str, folder: &str, command: &[&str]| {
+        let mut mount = seekless(&place.root);
+        mount.args(["mount", pack, folder, "--"]).args(command).stdin(Stdio::null());
+        let output = mount.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned(), said)
+    };
+    let cases = [
+        ("none.zip", "state", "none.zip"),
+        ("broken.zip", "state", "broken.zip"),
+        ("data.zip", "nowhere", "nowhere"),
+        ("data.zip", "data", "is not empty"),
+        ("data.zip", "data/art/a", "data/art/a"),
+    ];
+    for (pack, folder, wanted) in cases {
+        let (code, printed, said) = ended(pack, folder, &["sh", "-c", "echo started; exit 3"]);
+        assert_eq!((code, &*printed), (Some(3), "started\n"), "{pack} {folder}: {said}");
+        let has_reason = said.contains(wanted) && said.contains("starts without the pack\n");
+        assert!(has_reason, "{pack} {folder}: {said}");
+    }
+    for (command, wanted) in [("/no/such", 127), ("/etc/passwd", 126)] {
+        let (code, _, said) = ended("none.zip", "state", &[command]);
+        assert_eq!(code, Some(wanted), "{said}");
+        assert!(said.contains(command), "{said}");
     }
 }

@@ -72,7 +72,7 @@ pub(super) fn overlays(words: &[OsString]) -> anyhow::Result<Vec<Overlay>> {
     Ok(overlays)
 }
 
-/// Opens the packs, for a start that does not happen: else what serves them does.
+/// Opens the packs, to say what is wrong with them.
 pub(super) fn check(overlays: &[Overlay]) -> anyhow::Result<()> {
     for overlay in overlays {
         Store::open(&overlay.pack)?;
@@ -88,6 +88,8 @@ pub(super) fn check(overlays: &[Overlay]) -> anyhow::Result<()> {
 ///
 /// Call it while this process has one thread.
 pub(super) fn lay(overlays: &[Overlay]) -> anyhow::Result<()> {
+    // A pack that cannot be read shall not put the program into a namespace for nothing.
+    check(overlays)?;
     own_mounts().context(
         "--mount needs mounts of its own, which the kernel or a container refuses here; as root, \
          or with the package fuse3, `seekless mount PACK DIR --over -- CMD` does the same for all \

@@ -1,0 +1,20 @@
+//! What the verbs that start a program have in common: whatever fails before its execution is a
+//! line on standard error, and 126 and 127 mean the program alone.
+
+use crate::output::{say, shown};
+use std::ffi::OsStr;
+use std::io;
+use std::process::ExitCode;
+
+/// Says why the program starts without something.
+pub fn without(error: &anyhow::Error, what: &str) {
+    let because: String = error.chain().skip(1).map(|cause| format!(": {cause}")).collect();
+    say(format_args!("{error}{because}; the program starts without {what}"));
+}
+
+/// Says why the program cannot be executed. The code is that of `env`: 127 if it is not found, else
+/// 126.
+pub fn not_executed(program: &OsStr, error: &io::Error) -> ExitCode {
+    say(format_args!("{}: {error}", shown(program)));
+    ExitCode::from(if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 })
+}
