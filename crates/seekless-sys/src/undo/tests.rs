@@ -28,6 +28,19 @@ fn make_changes(folder: &Path) {
     fs::create_dir(folder.join("group")).unwrap();
 }
 
+/// What a process that has ended left. A child of another test holds its lock too, until it closes
+/// the files it was born with.
+fn some_leftovers_in(folder: &Path) -> Vec<Leftover> {
+    let until = Instant::now() + Duration::from_secs(10);
+    loop {
+        let found = leftovers_in(folder);
+        if !found.is_empty() || Instant::now() > until {
+            return found;
+        }
+        std::thread::yield_now();
+    }
+}
+
 #[test]
 fn a_journal_whose_process_is_gone_is_followed_by_the_next_run() {
     let folder = tempfile::tempdir().unwrap();
@@ -36,13 +49,7 @@ fn a_journal_whose_process_is_gone_is_followed_by_the_next_run() {
     assert!(leftovers_in(folder.path()).is_empty(), "its process lives");
     assert_eq!(changed(folder.path()), ("1".to_owned(), true));
     drop(journal);
-    // A child of another test holds the lock too, until it closes the files it was born with.
-    let until = Instant::now() + Duration::from_secs(10);
-    let mut found = leftovers_in(folder.path());
-    while found.is_empty() && Instant::now() < until {
-        std::thread::yield_now();
-        found = leftovers_in(folder.path());
-    }
+    let found = some_leftovers_in(folder.path());
     assert!(found.len() == 1 && found[0].failed.is_none(), "{found:?}");
     assert!(found[0].steps[0].starts_with("write 32 to "), "{found:?}");
     assert_eq!(changed(folder.path()), ("32".to_owned(), false));
@@ -61,7 +68,7 @@ fn what_cannot_be_put_back_is_said_and_stays_in_the_journal() {
         .unwrap(),
     );
     for _ in 0..2 {
-        let found = leftovers_in(folder.path());
+        let found = some_leftovers_in(folder.path());
         let why = found[0].failed.as_ref().unwrap().to_string();
         assert!(why.contains("cannot remove the folder") && why.contains("not empty"), "{why}");
     }
