@@ -2,6 +2,7 @@
 //! frame table, without I/O, clock or lock. For the same order of requests both get the same
 //! decisions, since both run this code.
 
+mod changed;
 mod command;
 mod frames;
 pub mod paged;
@@ -12,6 +13,7 @@ pub mod write_back;
 use crate::column;
 use crate::eviction::{Eviction, Hits, Id, Needs, Outcome, Pool, Request, Use};
 use crate::{Error, ErrorKind, Result};
+pub use changed::Changed;
 use command::Ignore;
 pub use command::{Command, Sink};
 use frames::{DIRTY, Frames, IN_FLIGHT, IN_WRITE_BACK, RESIDENT, WRITE_AGAIN, begin_write_back};
@@ -71,6 +73,7 @@ pub struct Cache<E> {
     config: Config,
     frames: Frames,
     fetch_on_write: bool,
+    changed: Option<Changed>,
     leaving: Option<Box<Leaving>>,
 }
 
@@ -91,8 +94,8 @@ impl<E: Eviction> Cache<E> {
     pub fn with_offer(mut policy: E, config: Config, offer: Needs) -> Result<Self> {
         check_needs(policy.needs(), offer)?;
         policy.set_capacity(config.capacity, &mut Frames::default().pool(&mut Ignore));
-        let (frames, leaving) = Default::default();
-        Ok(Self { policy, config, frames, fetch_on_write: false, leaving })
+        let (frames, changed, leaving) = Default::default();
+        Ok(Self { policy, config, frames, fetch_on_write: false, changed, leaving })
     }
 
     /// Whether a write to an id that is not resident reads it first. By default it does not: a page
@@ -160,8 +163,8 @@ impl<E: Eviction> Cache<E> {
         self.decide(request, &mut Ignore)
     }
 
-    /// The policy alone, for an owner whose requests are all reads, fetched at once, and who asks
-    /// the cache nothing else. `None` if the decisions depend on what the cache adds to the policy:
+    /// The policy alone, for an owner whose requests are all reads, fetched at once, who asks the
+    /// cache nothing else, and who sees to ids whose weight changes ([`Changed::request`]). `None` if the decisions depend on what the cache adds to the policy:
     /// the bypass rule and the frame table, which such an owner leaves out of date.
     #[inline]
     pub fn policy_alone(&mut self) -> Option<&mut E> {
@@ -185,7 +188,7 @@ impl<E: Eviction> Cache<E> {
     /// files that are resident. False if one is not; then that hit is ignored.
     pub fn touch(&mut self, hits: &[Hits]) -> bool {
         let are_resident = hits.iter().all(|hits| self.resident(hits.request.id));
-        if are_resident && self.leaving.is_none() {
+        if are_resident && self.leaving.is_none() && self.changed.is_none() {
             self.policy.hit_all(hits, &mut self.frames.pool(&mut Ignore));
             return true;
         }
@@ -203,7 +206,7 @@ impl<E: Eviction> Cache<E> {
     /// Whether hits may be told id by id: [`Eviction::folds_hits`].
     #[must_use]
     pub fn folds_hits(&self) -> bool {
-        self.leaving.is_none() && self.policy.folds_hits()
+        self.leaving.is_none() && self.changed.is_none() && self.policy.folds_hits()
     }
 
     /// The fetch of `id` ended. Pushes a `Drop` if it failed or if `id` was evicted meanwhile. In
@@ -392,6 +395,14 @@ impl<E: Eviction> Cache<E> {
     /// Applies the bypass rule, then asks the policy. A resident id never bypasses.
     #[inline]
     fn decide<S: Sink>(&mut self, request: &Request, sink: &mut S) -> Outcome {
+        match self.changed {
+            None => self.decide_as_is(request, sink),
+            Some(changed) => self.decide_changed(changed, request, sink),
+        }
+    }
+
+    #[inline]
+    fn decide_as_is<S: Sink>(&mut self, request: &Request, sink: &mut S) -> Outcome {
         if self.config.bypass_above.is_some_and(|limit| request.weight > limit)
             && !self.resident(request.id)
         {

@@ -231,7 +231,7 @@ pub trait Eviction {
     /// ids.
     fn grow(&mut self, ids: u32);
     /// A request for a page or file. A hit refreshes it; a miss evicts until it fits, and admits
-    /// it. A hit keeps the weight that was admitted.
+    /// it. A hit keeps the weight that was admitted, or that [`Eviction::reweigh`] gave it since.
     ///
     /// # Panics
     /// On an id that [`Eviction::grow`] made no room for.
@@ -271,7 +271,17 @@ pub trait Eviction {
     /// if it is not requested again. Only policies with [`Needs::next_use`] use it. An id that is
     /// not resident is no error.
     fn foresee(&mut self, _id: Id, _next_use: u64) {}
-    /// Weight of all resident ids; never above the capacity.
+    /// The weight of a resident id; `None` of any other. Policies with [`Needs::unit_weights`] know
+    /// none.
+    fn weight_of(&self, _id: Id) -> Option<u64> {
+        None
+    }
+    /// A resident id has the weight and cost of `request` from now on. Uses nothing and evicts
+    /// nothing: the owner calls [`Eviction::shrink_to`] afterwards. An id that is not resident is
+    /// no error. Policies with [`Needs::unit_weights`] do nothing.
+    fn reweigh(&mut self, _request: &Request) {}
+    /// Weight of all resident ids; never above the capacity, but between [`Eviction::reweigh`] and
+    /// [`Eviction::shrink_to`].
     fn resident_weight(&self) -> u64;
 }
 

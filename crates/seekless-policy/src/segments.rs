@@ -57,6 +57,20 @@ impl<const N: usize, const RESIDENT: usize> Segments<N, RESIDENT> {
         self.weights.get(id)
     }
 
+    /// The weight of a resident id; `None` of any other.
+    #[inline]
+    #[must_use]
+    pub(crate) fn resident_weight_of(&self, id: Id) -> Option<u64> {
+        self.list_of(id).filter(|&list| list < RESIDENT).map(|_| self.weight(id))
+    }
+
+    /// Gives a resident id another weight, in its place. Does nothing to any other.
+    pub(crate) fn reweigh(&mut self, id: Id, weight: u64) {
+        let Some(list) = self.list_of(id).filter(|&list| list < RESIDENT) else { return };
+        self.sizes[list] = self.sizes[list] - self.weights.get(id) + weight;
+        self.weights.set(id, weight);
+    }
+
     /// Puts an id that is in no list at the front of `list`, and notes its weight.
     #[inline]
     pub(crate) fn push(&mut self, list: usize, id: Id, weight: u64) {

@@ -1,6 +1,7 @@
 //! Cases: which policy, at which capacity, under which rules.
 
 use crate::write_back::WriteBack;
+use seekless_policy::cache::Changed;
 use std::num::NonZeroU64;
 
 /// What to simulate.
@@ -16,6 +17,8 @@ pub struct Case {
 /// Rules for every case of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Options {
+    /// What a request is for an object that is in the cache with another size.
+    pub changed: Changed,
     /// Whether a write to an id that is not in the cache reads it first.
     pub fetch_on_write: bool,
     /// When dirty pages that stay in the cache are written.

@@ -98,11 +98,8 @@ struct Totals {
 impl Totals {
     fn of(requests: &Requests) -> Self {
         let count = requests.len() as f64;
-        let weight = if requests.unit_weights() {
-            count
-        } else {
-            requests.ids().iter().map(|&id| requests.weight(id)).sum::<u64>() as f64
-        };
+        let weight =
+            if requests.unit_weights() { count } else { requests.requested_weight() as f64 };
         Self::with(requests, count, weight)
     }
 

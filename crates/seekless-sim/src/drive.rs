@@ -11,14 +11,28 @@ use crate::requests::Requests;
 use flush::Flusher;
 use ledger::Ledger;
 pub(crate) use ledger::{Device, DeviceAccess};
-use seekless_policy::cache::Cache;
+use seekless_policy::cache::{Cache, Changed};
 use seekless_policy::eviction::{Eviction, Id, NEVER, Outcome, Pool, Request, Use};
 
 /// The fast loop, compiled for each type of policy. Adds to `counts`.
-pub(crate) fn reads<E: Eviction>(cache: &mut Cache<E>, requests: &Requests, counts: &mut Counts) {
-    match cache.policy_alone() {
-        Some(policy) => each_read(requests, counts, |read| policy.request(read, &mut Stateless)),
-        None => each_read(requests, counts, |read| cache.access(read)),
+pub(crate) fn reads<E: Eviction>(
+    cache: &mut Cache<E>,
+    requests: &Requests,
+    changed: Changed,
+    counts: &mut Counts,
+) {
+    let (ids, sizes) = (requests.ids(), requests.sizes());
+    let capacity = cache.config().capacity;
+    let sized = || ids.iter().zip(sizes).map(|(&id, &bytes)| Request::file(id, bytes));
+    let alike = || ids.iter().map(|&id| Request::file(id, requests.weight(id)));
+    let owner = &mut Stateless;
+    match (cache.policy_alone(), sizes.is_empty()) {
+        (Some(policy), true) => each_read(alike(), counts, |read| policy.request(read, owner)),
+        (Some(policy), false) => {
+            each_read(sized(), counts, |read| changed.request(policy, capacity, read, owner));
+        }
+        (None, true) => each_read(alike(), counts, |read| cache.access(read)),
+        (None, false) => each_read(sized(), counts, |read| cache.access(read)),
     }
 }
 
@@ -35,13 +49,12 @@ impl Pool for Stateless {
 
 #[inline]
 fn each_read(
-    requests: &Requests,
+    reads: impl ExactSizeIterator<Item = Request>,
     counts: &mut Counts,
     mut access: impl FnMut(&Request) -> Outcome,
 ) {
-    let hits_before = counts.hits;
-    for &id in requests.ids() {
-        let request = Request::file(id, requests.weight(id));
+    let (total, hits_before) = (reads.len() as u64, counts.hits);
+    for request in reads {
         match access(&request) {
             Outcome::Hit => {
                 counts.hits += 1;
@@ -54,7 +67,7 @@ fn each_read(
             }
         }
     }
-    counts.read_misses += requests.len() as u64 - (counts.hits - hits_before);
+    counts.read_misses += total - (counts.hits - hits_before);
 }
 
 /// The complete loop. `next_uses` is empty if the policy does not need them.
@@ -94,7 +107,14 @@ pub(crate) fn request(requests: &Requests, next_uses: &[u32], position: usize, i
         _ => NEVER,
     };
     let kind = if requests.is_write(position) { Use::Write } else { Use::Read };
-    Request { id, weight: requests.weight(id), cost: 1, kind, key: requests.key(id), next_use }
+    Request {
+        id,
+        weight: requests.weight_at(position),
+        cost: 1,
+        kind,
+        key: requests.key(id),
+        next_use,
+    }
 }
 
 #[cfg(test)]

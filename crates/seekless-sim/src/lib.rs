@@ -78,7 +78,7 @@ pub use memory::memory_bytes_max;
 pub use one_pass::simulate_cases;
 pub use requests::{Lines, Reading, Requests, Totals};
 pub use run::{each_case, simulate, simulate_all, simulate_own, simulate_with, victims};
-pub use seekless_policy::cache::write_back::Cluster;
+pub use seekless_policy::cache::{Changed, write_back::Cluster};
 pub use stream::{Opened, Plan, Stream, Timed, Windows};
 pub use unit::Unit;
 pub use write_back::{Period, Shrink, WriteBack};

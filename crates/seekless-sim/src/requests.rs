@@ -11,6 +11,7 @@ mod read;
 mod reading;
 mod records;
 mod sequence;
+mod sizes;
 mod space;
 mod totals;
 mod writes;

@@ -137,6 +137,9 @@ impl Run<'_> {
     fn cache<E: Eviction>(&self, policy: E) -> Result<Cache<E>> {
         let mut cache =
             Cache::with_offer(policy, self.config, self.requests.offer()).map_err(Error::from)?;
+        if self.requests.sizes_change() {
+            cache = cache.when_changed(self.options.changed);
+        }
         cache.grow(self.requests.id_limit());
         Ok(cache)
     }
@@ -157,7 +160,7 @@ impl Visitor for Run<'_> {
         let mut cache = self.cache(policy)?;
         if self.is_plain(needs) {
             let mut counts = Counts::default();
-            drive::reads(&mut cache, self.requests, &mut counts);
+            drive::reads(&mut cache, self.requests, self.options.changed, &mut counts);
             return Ok(counts);
         }
         let next_uses = if needs.next_use { self.requests.next_uses() } else { &[] };

@@ -3,9 +3,8 @@
 //! object, and no request but those of two windows. Policies that need the future cannot be
 //! simulated so.
 //!
-//! The weight of an object is the largest size that the whole trace has for it. If a later request
-//! shows a larger size, the caches so far were wrong. The trace is then read to its end for the
-//! sizes, and once more from its start.
+//! If something must be known of the whole trace before a case can begin, such as the working set,
+//! the trace is read to its end, and once more from its start.
 
 use crate::capacity::Capacities;
 use crate::case::{Case, Options};
@@ -18,7 +17,7 @@ use crate::unit::Unit;
 use crate::{Error, ErrorKind, Result};
 use rayon::prelude::*;
 use seekless_device::units::{counted, format_bytes};
-use seekless_policy::cache::{Cache, Config};
+use seekless_policy::cache::{Cache, Changed, Config};
 use seekless_policy::eviction::{Eviction, Needs, Visitor, bytes_per_id, needs_of, visit};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -48,7 +47,8 @@ impl Plan {
     /// Whether no case looks back or ahead: no policy needs the future, and there are no points in
     /// time and no periodic writes.
     fn can_stream(&self) -> Result<bool> {
-        let mut can = self.options == Options::default();
+        let Options { changed, .. } = self.options;
+        let mut can = self.options == Options { changed, ..Options::default() };
         for policy in &self.policies {
             can &= !needs_of(policy)?.next_use;
         }
@@ -129,8 +129,15 @@ pub struct Stream {
     unit: Unit,
     unit_weights: bool,
     memory_bytes_max: Option<u64>,
-    weights: Vec<u64>,
-    /// Whether the weights are those of the whole trace.
+    /// The size of each object at its last request.
+    sizes: Vec<u64>,
+    /// The sum of the sizes of all objects, each at its first request.
+    first_bytes: u64,
+    /// Whether all sizes so far are 1.
+    ones: bool,
+    /// Whether a size has changed.
+    change: bool,
+    /// Whether the trace was read to its end.
     surveyed: bool,
 }
 
@@ -140,8 +147,8 @@ pub type Timed = (Figures, Duration);
 impl Reading {
     /// Reads traces as [`Reading::read`] does, to simulate `plan` on them. A long trace of records
     /// is not kept in memory if the plan allows that, and the caches of the plan take less than
-    /// half of the memory allowed. A pipe, which cannot be read twice, is kept unless all weigh 1
-    /// and the plan needs no sums before.
+    /// half of the memory allowed. A pipe, which cannot be read twice, is kept if the plan needs
+    /// sums before.
     ///
     /// # Errors
     /// As [`Reading::read`]; or there is no such policy.
@@ -161,7 +168,7 @@ impl Reading {
         let mut window = Window::default();
         let mut progress = |done, total| progress(done, total);
         let needs_sizes = plan.needs_sizes(unit, self.unit_weights)?;
-        if (needs_sizes || !self.unit_weights) && !reader.can_rewind() {
+        if needs_sizes && !reader.can_rewind() {
             reader.read(&mut window, usize::MAX, &mut progress)?;
             return Ok(kept(self.weighed(Requests::of_window(unit, window))));
         }
@@ -169,8 +176,7 @@ impl Reading {
         // that small windows cost them nothing, and their requests stay there too.
         let starts_small = plan.caches() <= FEW && !needs_sizes;
         let mut more = reader.read(&mut window, windows.others, &mut progress)?;
-        let unsettled = !self.unit_weights && window.has_larger();
-        if more && (!starts_small || unsettled) {
+        if more && !starts_small {
             let first = match self.memory_bytes_max {
                 Some(bytes) => windows.first.min((bytes / REQUEST_BYTES_MAX) as usize),
                 None => windows.first,
@@ -193,7 +199,10 @@ impl Reading {
             unit,
             unit_weights: self.unit_weights,
             memory_bytes_max: self.memory_bytes_max,
-            weights: Vec::new(),
+            sizes: Vec::new(),
+            first_bytes: 0,
+            ones: true,
+            change: false,
             surveyed: false,
         })))
     }
@@ -218,25 +227,33 @@ impl Stream {
         if self.plan.needs_sizes(self.unit, self.unit_weights)? {
             self.survey(progress)?;
         }
-        loop {
-            match self.pass(progress)? {
-                Some(done) => return Ok(done),
-                None => self.survey(progress)?,
-            }
-        }
+        self.pass(progress)
     }
 
     /// Reads to the end for the sizes, then begins again.
     fn survey(&mut self, progress: &mut (dyn FnMut(u64, u64) + Send)) -> Result<()> {
-        self.window.weigh(&mut self.weights);
+        self.weigh();
         while self.more {
             self.next_window(progress)?;
-            self.window.weigh(&mut self.weights);
+            self.weigh();
         }
-        self.unit_weights |= self.weights.iter().all(|&weight| weight == 1);
+        self.unit_weights |= self.ones;
         self.surveyed = true;
         self.reader.rewind();
         self.next_window(progress)
+    }
+
+    /// Notes what the window tells of sizes. Returns those of its requests, if one has ever
+    /// changed: then what a cache holds may differ from what is asked for.
+    fn weigh(&mut self) -> Vec<u64> {
+        self.first_bytes += self.window.new_sizes().iter().sum::<u64>();
+        self.ones &= self.window.tells_only_ones();
+        let sizes = self.window.weigh(&mut self.sizes);
+        self.change |= !sizes.is_empty();
+        match self.change && sizes.is_empty() {
+            true => self.window.ids.iter().map(|&id| self.sizes[id as usize]).collect(),
+            false => sizes,
+        }
     }
 
     fn next_window(&mut self, progress: &mut (dyn FnMut(u64, u64) + Send)) -> Result<()> {
@@ -247,27 +264,29 @@ impl Stream {
         Ok(())
     }
 
-    /// Simulates window by window. Returns `None` if a window shows a larger size of an object that
-    /// was simulated before.
+    /// Simulates window by window.
     fn pass(
         &mut self,
         progress: &mut (dyn FnMut(u64, u64) + Send),
-    ) -> Result<Option<(Totals, Vec<Timed>)>> {
+    ) -> Result<(Totals, Vec<Timed>)> {
         let mut totals = self.totals(0);
         let cases = self.plan.cases(&totals);
-        let mut caches =
-            cases.iter().map(|case| begin(case, &totals)).collect::<Result<Vec<_>>>()?;
+        let changed = self.plan.options.changed;
+        let begin = |case: &Case| begin(case, &totals, changed);
+        let mut caches = cases.iter().map(begin).collect::<Result<Vec<_>>>()?;
         let mut requests = Requests::window(self.unit);
         loop {
-            if !self.surveyed && !self.unit_weights && self.window.has_larger() {
-                return Ok(None);
-            }
-            self.window.weigh(&mut self.weights);
+            let sizes = self.weigh();
             let objects = self.reader.objects.len();
             self.check(objects)?;
-            let mut no_weights = Vec::new();
-            let weights = if self.unit_weights { &mut no_weights } else { &mut self.weights };
-            requests.swap_window(&mut self.window.ids, weights, objects);
+            match self.unit_weights {
+                true => {
+                    requests.swap_window(&mut self.window.ids, &mut Vec::new(), Vec::new(), objects)
+                }
+                false => {
+                    requests.swap_window(&mut self.window.ids, &mut self.sizes, sizes, objects);
+                }
+            }
             totals.requests += requests.len() as u64;
             let more = self.more;
             let ((), read) = rayon::join(
@@ -275,7 +294,7 @@ impl Stream {
                 || if more { self.next_window(progress) } else { Ok(()) },
             );
             if !self.unit_weights {
-                requests.swap_weights(&mut self.weights);
+                requests.swap_weights(&mut self.sizes);
             }
             read?;
             if !more {
@@ -288,24 +307,20 @@ impl Stream {
             (Figures::new(&case.policy, case.capacity, &totals, counts), time)
         };
         let figures = cases.into_iter().zip(caches).map(finish).collect();
-        Ok(Some((totals, figures)))
+        Ok((totals, figures))
     }
 
     /// The sums, as far as they are known, of `requests` requests.
     fn totals(&self, requests: u64) -> Totals {
         let distinct = self.reader.objects.len();
-        let ones = self.unit_weights || self.weights.iter().all(|&weight| weight == 1);
+        let ones = self.unit_weights || self.ones;
         Totals {
             unit: self.unit,
             unit_weights: if self.surveyed || requests > 0 { ones } else { self.unit_weights },
             requests,
             writes: 0,
             distinct,
-            distinct_weight: if self.unit_weights {
-                distinct.into()
-            } else {
-                self.weights.iter().sum()
-            },
+            distinct_weight: if self.unit_weights { distinct.into() } else { self.first_bytes },
         }
     }
 
@@ -333,6 +348,7 @@ trait Steps: Send {
 
 struct Stepping<E> {
     cache: Cache<E>,
+    changed: Changed,
     counts: Counts,
     time: Duration,
 }
@@ -341,7 +357,7 @@ impl<E: Eviction + Send> Steps for Stepping<E> {
     fn step(&mut self, requests: &Requests) {
         let started = Instant::now();
         self.cache.grow(requests.id_limit());
-        drive::reads(&mut self.cache, requests, &mut self.counts);
+        drive::reads(&mut self.cache, requests, self.changed, &mut self.counts);
         self.time += started.elapsed();
     }
 
@@ -350,23 +366,27 @@ impl<E: Eviction + Send> Steps for Stepping<E> {
     }
 }
 
-fn begin(case: &Case, totals: &Totals) -> Result<Box<dyn Steps>> {
+fn begin(case: &Case, totals: &Totals, changed: Changed) -> Result<Box<dyn Steps>> {
     check_policy(totals, &case.policy)?;
     let config = config(totals, case.capacity);
     let offer = totals.offer();
-    visit(&case.policy, config.capacity, Begin { config, offer })?
+    visit(&case.policy, config.capacity, Begin { config, offer, changed })?
 }
 
 struct Begin {
     config: Config,
     offer: Needs,
+    changed: Changed,
 }
 
 impl Visitor for Begin {
     type Output = Result<Box<dyn Steps>>;
 
     fn visit<E: Eviction + Send + 'static>(self, policy: E) -> Self::Output {
-        let cache = Cache::with_offer(policy, self.config, self.offer).map_err(Error::from)?;
-        Ok(Box::new(Stepping { cache, counts: Counts::default(), time: Duration::ZERO }))
+        let Self { config, offer, changed } = self;
+        let cache = Cache::with_offer(policy, config, offer).map_err(Error::from)?;
+        let cache = if offer.unit_weights { cache } else { cache.when_changed(changed) };
+        let (counts, time) = (Counts::default(), Duration::ZERO);
+        Ok(Box::new(Stepping { cache, changed, counts, time }))
     }
 }

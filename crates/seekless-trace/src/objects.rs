@@ -32,7 +32,7 @@ pub struct Objects {
 struct Slot {
     object: u64,
     number: u32,
-    /// The largest size that was seen.
+    /// The size at its last request.
     bytes: u32,
 }
 
@@ -50,12 +50,12 @@ const NO_GROUP: Group = Group { records: [NO_RECORD; GROUP], homes: [0; GROUP], 
 /// What a request told of its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
-    /// Nothing: it was known, and has not grown.
+    /// Nothing: it was known, and has the size of its last request.
     Nothing,
     /// It was not known.
     New,
-    /// It is larger than in all requests before.
-    Larger,
+    /// It has another size than at its last request.
+    Changed,
 }
 
 impl Default for Objects {
@@ -138,10 +138,10 @@ impl Objects {
         loop {
             let slot = self.slots[at];
             if slot.object == record.object && slot.number != EMPTY {
-                if record.bytes > u64::from(slot.bytes) {
-                    return (slot.number, self.enlarge(at, record.bytes));
+                if record.bytes == u64::from(slot.bytes) && slot.bytes != LARGE {
+                    return (slot.number, News::Nothing);
                 }
-                return (slot.number, News::Nothing);
+                return (slot.number, self.resize(at, record.bytes));
             }
             if slot.number == EMPTY {
                 return (self.insert(at, record), News::New);
@@ -151,21 +151,17 @@ impl Objects {
     }
 
     #[cold]
-    fn enlarge(&mut self, at: usize, bytes: u64) -> News {
+    fn resize(&mut self, at: usize, bytes: u64) -> News {
         let slot = &mut self.slots[at];
+        let before = match slot.bytes {
+            LARGE => self.large.remove(&slot.object).unwrap_or_default(),
+            bytes => u64::from(bytes),
+        };
+        slot.bytes = small(bytes);
         if slot.bytes == LARGE {
-            let known = self.large.entry(slot.object).or_default();
-            if bytes <= *known {
-                return News::Nothing;
-            }
-            *known = bytes;
-        } else {
-            slot.bytes = small(bytes);
-            if slot.bytes == LARGE {
-                self.large.insert(slot.object, bytes);
-            }
+            self.large.insert(slot.object, bytes);
         }
-        News::Larger
+        if before == bytes { News::Nothing } else { News::Changed }
     }
 
     fn insert(&mut self, at: usize, record: &Record) -> u32 {
@@ -224,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_are_numbered_by_first_appearance_and_grow() {
+    fn objects_are_numbered_by_first_appearance_and_change() {
         let large = u64::from(u32::MAX);
         let requests = [
             (7, 5),
@@ -238,11 +234,11 @@ mod tests {
         let expected = [
             (0, News::New),
             (1, News::New),
-            (0, News::Nothing),
-            (0, News::Larger),
+            (0, News::Changed),
+            (0, News::Changed),
             (2, News::New),
             (2, News::Nothing),
-            (2, News::Larger),
+            (2, News::Changed),
         ];
         assert_eq!(numbered(&mut Objects::default(), &requests), expected);
     }
@@ -265,12 +261,12 @@ mod tests {
                 .map(|&(object, bytes)| {
                     let next = known.len() as u32;
                     let mut news = News::Nothing;
-                    let (number, largest) = known.entry(object).or_insert_with(|| {
+                    let (number, last) = known.entry(object).or_insert_with(|| {
                         news = News::New;
                         (next, bytes)
                     });
-                    if bytes > *largest {
-                        (*largest, news) = (bytes, News::Larger);
+                    if bytes != *last {
+                        (*last, news) = (bytes, News::Changed);
                     }
                     (*number, news)
                 })

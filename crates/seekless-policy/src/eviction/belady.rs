@@ -129,6 +129,17 @@ impl Eviction for Belady {
         }
     }
 
+    fn weight_of(&self, id: Id) -> Option<u64> {
+        self.files.contains(id).then(|| self.weights.get(id))
+    }
+
+    fn reweigh(&mut self, request: &Request) {
+        if let Some(before) = self.weight_of(request.id) {
+            self.used = self.used - before + request.weight;
+            self.weights.set(request.id, request.weight);
+        }
+    }
+
     fn resident_weight(&self) -> u64 {
         self.used
     }

@@ -143,6 +143,12 @@ impl Rule for BeladySizeRule {
         self.done.remove(id);
     }
 
+    fn reweigh(&mut self, request: &Request) {
+        if let Some(file) = self.files.get_mut(request.id) {
+            file.weight = request.weight;
+        }
+    }
+
     #[inline]
     fn weight(&self, id: Id) -> Option<u64> {
         Some(self.files.get(id).map_or(0, |file| file.weight))

@@ -102,6 +102,22 @@ impl Eviction for Gds {
         }
     }
 
+    fn weight_of(&self, id: Id) -> Option<u64> {
+        match &self.stage {
+            Stage::Pages(pages) => pages.weight_of(id),
+            Stage::Files(files) => files.weight_of(id),
+        }
+    }
+
+    fn reweigh(&mut self, request: &Request) {
+        if request.weight != 1 {
+            self.leave_pages();
+        }
+        if let Stage::Files(files) = &mut self.stage {
+            files.reweigh(request);
+        }
+    }
+
     fn resident_weight(&self) -> u64 {
         match &self.stage {
             Stage::Pages(pages) => pages.resident_weight(),

@@ -160,6 +160,12 @@ impl Rule for HyperbolicRule {
         self.pages.remove(id);
     }
 
+    fn reweigh(&mut self, request: &Request) {
+        if let Some(page) = self.pages.get_mut(request.id) {
+            page.weight = request.weight;
+        }
+    }
+
     #[inline]
     fn weight(&self, id: Id) -> Option<u64> {
         Some(self.pages.get(id).map_or(0, |page| page.weight))

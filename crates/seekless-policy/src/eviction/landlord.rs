@@ -180,6 +180,17 @@ impl Rule for LandlordRule {
         self.ranking.remove(id);
     }
 
+    /// The file keeps its credit.
+    fn reweigh(&mut self, request: &Request) {
+        let (before, weight) = self.ranking.get(request.id);
+        let density = self.offset + spread(before - self.offset, weight, request.weight);
+        if density < before {
+            self.ranking.lower(request.id, density, request.weight);
+        } else {
+            self.ranking.raise(request.id, density, request.weight);
+        }
+    }
+
     #[inline]
     fn weight(&self, id: Id) -> Option<u64> {
         Some(self.ranking.get(id).1)
@@ -195,6 +206,12 @@ fn full_density(cost: u32, weight: u64) -> u128 {
         (_, 1) => reciprocal(weight),
         _ => (u128::from(cost) << DENSITY_BITS) / u128::from(weight),
     }
+}
+
+/// The density of the same credit over another weight, rounded down. A credit has 96 bits at most:
+/// it never exceeds a cost.
+fn spread(density: u128, weight: u64, other: u64) -> u128 {
+    density * u128::from(weight.max(1)) / u128::from(other.max(1))
 }
 
 /// Whether a credit density is that of a file of cost 1 that lost none: true of most hits while

@@ -114,6 +114,16 @@ impl<W: Worth> Rule for AgedRule<W> {
         self.ranking.remove(id);
     }
 
+    /// The key of a page that grows falls, to what its uses so far are worth now.
+    fn reweigh(&mut self, request: &Request) {
+        let (known, count) = self.ranking.get(request.id);
+        self.weights.set(request.id, request.weight);
+        let key = self.key(count, request.cost, request.weight);
+        if key < known {
+            self.ranking.lower(request.id, key, count);
+        }
+    }
+
     #[inline]
     fn weight(&self, id: Id) -> Option<u64> {
         Some(self.weights.get(id))

@@ -268,6 +268,21 @@ impl Eviction for Lirs {
         self.removed = true;
     }
 
+    fn weight_of(&self, id: Id) -> Option<u64> {
+        let status = self.statuses[id as usize];
+        matches!(status, Status::Low | Status::Cold).then(|| self.weights.get(id))
+    }
+
+    fn reweigh(&mut self, request: &Request) {
+        let sum = match self.statuses[request.id as usize] {
+            Status::Low => &mut self.low_weight,
+            Status::Cold => &mut self.cold_weight,
+            Status::Ghost | Status::Unknown => return,
+        };
+        *sum = *sum - self.weights.get(request.id) + request.weight;
+        self.weights.set(request.id, request.weight);
+    }
+
     fn resident_weight(&self) -> u64 {
         self.used()
     }

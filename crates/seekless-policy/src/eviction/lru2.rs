@@ -220,6 +220,18 @@ impl Eviction for Lru2 {
         }
     }
 
+    fn weight_of(&self, id: Id) -> Option<u64> {
+        let is_once = self.lists.contains(id) && !self.is_ghost(id);
+        (is_once || self.twice.contains(id)).then(|| self.weights.get(id))
+    }
+
+    fn reweigh(&mut self, request: &Request) {
+        if let Some(before) = self.weight_of(request.id) {
+            self.used = self.used - before + request.weight;
+            self.weights.set(request.id, request.weight);
+        }
+    }
+
     fn resident_weight(&self) -> u64 {
         self.used
     }

@@ -34,6 +34,10 @@ pub trait DynEviction: Send {
     fn cleaned_dyn(&mut self, id: Id);
     /// As [`Eviction::foresee`].
     fn foresee_dyn(&mut self, id: Id, next_use: u64);
+    /// As [`Eviction::weight_of`].
+    fn weight_of_dyn(&self, id: Id) -> Option<u64>;
+    /// As [`Eviction::reweigh`].
+    fn reweigh_dyn(&mut self, request: &Request);
     /// As [`Eviction::resident_weight`].
     fn resident_weight_dyn(&self) -> u64;
 }
@@ -77,6 +81,14 @@ impl<E: Eviction + Send> DynEviction for E {
 
     fn foresee_dyn(&mut self, id: Id, next_use: u64) {
         self.foresee(id, next_use);
+    }
+
+    fn weight_of_dyn(&self, id: Id) -> Option<u64> {
+        self.weight_of(id)
+    }
+
+    fn reweigh_dyn(&mut self, request: &Request) {
+        self.reweigh(request);
     }
 
     fn resident_weight_dyn(&self) -> u64 {
@@ -162,6 +174,14 @@ impl Eviction for Named {
 
     fn foresee(&mut self, id: Id, next_use: u64) {
         self.policy.foresee_dyn(id, next_use);
+    }
+
+    fn weight_of(&self, id: Id) -> Option<u64> {
+        self.policy.weight_of_dyn(id)
+    }
+
+    fn reweigh(&mut self, request: &Request) {
+        self.policy.reweigh_dyn(request);
     }
 
     fn resident_weight(&self) -> u64 {

@@ -192,6 +192,14 @@ impl<R: Rules> Eviction for Probation<R> {
         self.lists.remove(id);
     }
 
+    fn weight_of(&self, id: Id) -> Option<u64> {
+        self.lists.resident_weight_of(id)
+    }
+
+    fn reweigh(&mut self, request: &Request) {
+        self.lists.reweigh(request.id, request.weight);
+    }
+
     fn resident_weight(&self) -> u64 {
         self.lists.resident()
     }

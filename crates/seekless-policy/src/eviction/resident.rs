@@ -56,6 +56,9 @@ pub trait Rule {
     fn weight(&self, _id: Id) -> Option<u64> {
         None
     }
+    /// A resident id has the weight and cost of `request` from now on; for a rule that stores
+    /// weights, or whose order depends on them.
+    fn reweigh(&mut self, _request: &Request) {}
     /// The capacity changes, for rules that depend on it. Ids that no longer fit leave afterwards.
     fn resize(&mut self, _capacity: u64) {}
     /// As [`Eviction::cleaned`].
@@ -239,6 +242,20 @@ impl<R: Rule> Eviction for Resident<R> {
     fn foresee(&mut self, id: Id, next_use: u64) {
         if self.rule.contains(id) {
             self.rule.foresee(id, next_use);
+        }
+    }
+
+    fn weight_of(&self, id: Id) -> Option<u64> {
+        self.rule.contains(id).then(|| weight(&self.rule, &self.weights, id))
+    }
+
+    fn reweigh(&mut self, request: &Request) {
+        if let Some(before) = self.weight_of(request.id) {
+            self.used = self.used - before + request.weight;
+            self.rule.reweigh(request);
+            if self.rule.weight(request.id).is_none() {
+                self.weights.set(request.id, request.weight);
+            }
         }
     }
 

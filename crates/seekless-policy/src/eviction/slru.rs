@@ -163,6 +163,14 @@ impl Eviction for Slru {
         self.pages.remove(id);
     }
 
+    fn weight_of(&self, id: Id) -> Option<u64> {
+        self.pages.resident_weight_of(id)
+    }
+
+    fn reweigh(&mut self, request: &Request) {
+        self.pages.reweigh(request.id, request.weight);
+    }
+
     #[inline]
     fn resident_weight(&self) -> u64 {
         self.pages.resident()

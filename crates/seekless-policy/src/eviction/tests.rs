@@ -2,6 +2,7 @@
 //! paper.
 
 mod blocks;
+mod changing;
 mod classics;
 mod landlords;
 mod models;

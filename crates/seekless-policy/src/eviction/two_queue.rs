@@ -142,6 +142,18 @@ impl Eviction for TwoQueue {
         }
     }
 
+    fn weight_of(&self, id: Id) -> Option<u64> {
+        self.queues.resident_weight_of(id)
+    }
+
+    fn reweigh(&mut self, request: &Request) {
+        let Some(before) = self.weight_of(request.id) else { return };
+        if self.ghosts.contains(request.id) {
+            self.ghost_weight = self.ghost_weight - before + request.weight;
+        }
+        self.queues.reweigh(request.id, request.weight);
+    }
+
     fn resident_weight(&self) -> u64 {
         self.queues.resident()
     }

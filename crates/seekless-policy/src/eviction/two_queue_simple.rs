@@ -62,6 +62,10 @@ impl Rule for TwoQueueSimpleRule {
         self.queues.remove(id);
     }
 
+    fn reweigh(&mut self, request: &Request) {
+        self.queues.reweigh(request.id, request.weight);
+    }
+
     #[inline]
     fn weight(&self, id: Id) -> Option<u64> {
         Some(self.queues.weight(id))

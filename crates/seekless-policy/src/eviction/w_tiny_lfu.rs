@@ -297,6 +297,19 @@ impl Eviction for WTinyLfu {
         }
     }
 
+    fn weight_of(&self, id: Id) -> Option<u64> {
+        (self.places[id as usize] != NOWHERE).then(|| self.weights.get(id))
+    }
+
+    fn reweigh(&mut self, request: &Request) {
+        let place = self.places[request.id as usize];
+        if place != NOWHERE {
+            let size = &mut self.sizes[place as usize];
+            *size = *size - self.weights.get(request.id) + request.weight;
+            self.weights.set(request.id, request.weight);
+        }
+    }
+
     fn resident_weight(&self) -> u64 {
         self.used()
     }

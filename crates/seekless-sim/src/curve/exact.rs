@@ -59,7 +59,7 @@ impl LruMisses {
 ///
 /// One pass serves every capacity of pages, ids and objects. A file over half a cache bypasses it,
 /// so the stack depends on the size. Capacities under twice the largest file are therefore
-/// simulated, on all cores.
+/// simulated, on all cores; and so are all where an object changes its size.
 ///
 /// # Errors
 /// A simulation fails.
@@ -130,6 +130,9 @@ fn point(capacity: u64, miss_ratio: f64, byte_miss_ratio: f64) -> Point {
 }
 
 fn weighed(requests: &Requests, capacities: &[u64]) -> Result<Vec<Point>> {
+    if requests.sizes_change() {
+        return simulated(requests, "lru", capacities, &mut |_, _| {});
+    }
     let heaviest = (0..requests.id_limit()).map(|id| requests.weight(id)).max().unwrap_or(0);
     let keeps_all = |&capacity: &u64| {
         let config = config(&requests.totals(), capacity);

@@ -134,10 +134,10 @@ impl<'a, M: Mass> Sampler<'a, M> {
     }
 
     fn curve(mut self) -> Curve {
-        for &id in self.requests.ids() {
+        for (position, &id) in self.requests.ids().iter().enumerate() {
             let hash = self.hash.of(id);
             if hash < self.threshold {
-                self.look_at(id, hash);
+                self.look_at(id, hash, self.requests.weight_at(position));
             }
         }
         let rate = rate(self.threshold);
@@ -156,14 +156,16 @@ impl<'a, M: Mass> Sampler<'a, M> {
 
     /// A request for an id of the sample. It stands for 1/R requests, as does each id above it in
     /// the stack.
-    fn look_at(&mut self, id: Id, hash: u64) {
+    fn look_at(&mut self, id: Id, hash: u64, weight: u64) {
         self.looked_at += 1;
-        let weight = self.requests.weight(id);
         let scale = 1.0 / rate(self.threshold);
-        let distance = self.stack_number(id).and_then(|number| self.stack.touch(number, weight));
+        let distance = self.stack_number(id).and_then(|number| {
+            let own = self.stack.weight(number);
+            Some((own, self.stack.touch(number, weight)?))
+        });
         let interval = match distance {
-            Some(distance) => {
-                self.sizes.interval(weight as f64 + (distance - weight) as f64 * scale)
+            Some((own, distance)) => {
+                self.sizes.interval(own as f64 + (distance - own) as f64 * scale)
             }
             None => self.sizes.intervals() - 1,
         };
@@ -194,7 +196,7 @@ impl<'a, M: Mass> Sampler<'a, M> {
         {
             self.threshold = hash;
             let number = std::mem::replace(&mut self.numbers[id as usize], UNNUMBERED);
-            self.stack.remove(number, self.requests.weight(id));
+            self.stack.remove(number);
             self.free.push(number);
         }
     }

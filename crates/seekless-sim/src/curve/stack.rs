@@ -24,6 +24,8 @@ pub(super) trait Mass {
     fn leave(&mut self, position: u32, next: u32);
     /// The sum over the positions below this one.
     fn below(&self, position: u32, bits: &[u64]) -> u64;
+    /// The weight of the id at a position.
+    fn weight(&self, position: u32) -> u64;
     /// Reads the memory that [`Mass::leave`] needs for this position.
     fn look(&self, position: u32, bits: &[u64]) -> u64;
     /// Renumbers positions: the n-th taken position becomes n.
@@ -74,8 +76,9 @@ impl<M: Mass> Stack<M> {
         ids.iter().fold(0, |all, id| all ^ look(id))
     }
 
-    /// Moves `id` to the top. Returns the weight of the ids above it plus its own: the smallest LRU
-    /// cache that would have hit. `None` if it is new. The weight of an id must not change.
+    /// Moves `id` to the top, from where on it has this weight. Returns the weight of the ids above
+    /// it plus the one that it had: the smallest LRU cache that would have hit, as long as no
+    /// weight changes. `None` if it is new.
     #[inline]
     pub(super) fn touch(&mut self, id: Id, weight: u64) -> Option<u64> {
         let before = self.last[id as usize];
@@ -85,6 +88,7 @@ impl<M: Mass> Stack<M> {
             None
         } else {
             let distance = self.total - self.mass.below(before, &self.bits);
+            self.total = self.total - self.mass.weight(before) + weight;
             self.clear(before);
             Some(distance)
         };
@@ -92,14 +96,21 @@ impl<M: Mass> Stack<M> {
         distance
     }
 
-    /// Takes `id`, which weighs `weight`, out of the stack.
-    pub(super) fn remove(&mut self, id: Id, weight: u64) {
+    /// Takes `id` out of the stack.
+    pub(super) fn remove(&mut self, id: Id) {
         let before = std::mem::replace(&mut self.last[id as usize], ABSENT);
         if before != ABSENT {
+            self.total -= self.mass.weight(before);
             self.clear(before);
             self.live -= 1;
-            self.total -= weight;
         }
+    }
+
+    /// The weight of an id in the stack; 0 of any other.
+    #[inline]
+    pub(super) fn weight(&self, id: Id) -> u64 {
+        let position = self.last[id as usize];
+        if position == ABSENT { 0 } else { self.mass.weight(position) }
     }
 
     #[inline]
@@ -239,6 +250,11 @@ impl Mass for Units {
     }
 
     #[inline]
+    fn weight(&self, _position: u32) -> u64 {
+        1
+    }
+
+    #[inline]
     fn look(&self, position: u32, bits: &[u64]) -> u64 {
         bits[position as usize / WORD]
     }
@@ -292,6 +308,11 @@ impl Mass for Weighed {
     }
 
     #[inline]
+    fn weight(&self, position: u32) -> u64 {
+        self.weights[position as usize]
+    }
+
+    #[inline]
     fn look(&self, position: u32, _bits: &[u64]) -> u64 {
         self.weights[position as usize]
     }
@@ -330,21 +351,21 @@ mod tests {
     proptest! {
         #[test]
         fn both_masses_give_the_distances_of_a_list(
-            uses in prop::collection::vec((0..40u32, 0..12u32), 0..1500),
-            weights in prop::collection::vec(0..1000u64, 40),
+            uses in prop::collection::vec((0..40u32, 0..12u32, 0..1000u64), 0..1500),
         ) {
+            let mut weights = [7; 40];
             let (mut units, mut weighed) = (Stack::<Units>::new(40), Stack::<Weighed>::new(40));
             let (mut list, mut same) = (Vec::new(), Vec::new());
-            for (id, chance) in uses {
-                let weight = weights[id as usize];
+            for (id, chance, weight) in uses {
                 if chance == 0 {
-                    units.remove(id, 1);
-                    weighed.remove(id, weight);
+                    units.remove(id);
+                    weighed.remove(id);
                     list.retain(|&there| there != id);
                     same.retain(|&there| there != id);
                 } else {
                     prop_assert_eq!(units.touch(id, 1), naive(&mut list, id, &[1; 40]));
                     prop_assert_eq!(weighed.touch(id, weight), naive(&mut same, id, &weights));
+                    weights[id as usize] = weight;
                 }
                 prop_assert_eq!(units.len(), list.len());
             }

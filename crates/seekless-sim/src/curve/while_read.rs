@@ -6,6 +6,7 @@ use super::shards::{Shards, curve_of};
 use super::{Curve, Totals, spread};
 use crate::Result;
 use crate::requests::{Reading, Requests, Window};
+use seekless_policy::eviction::Id;
 use std::path::PathBuf;
 
 /// Requests that are in memory at a time, beside the sample.
@@ -34,38 +35,64 @@ pub fn shards_while_read(
     let Some((unit, mut reader)) = reading.reader(traces)? else { return Ok(None) };
     let (hash, limit) = (Hash::new(sample.seed), threshold(sample.rate));
     let (mut window, mut kept) = (Window::default(), Vec::new());
-    // What each id weighs, and how often it is requested: at most 2^32 times, the reader's bound.
-    let (mut weights, mut uses) = (Vec::<u64>::new(), Vec::<u32>::new());
-    let mut count = 0;
+    let mut sizes = Sizes::default();
+    let (mut count, mut weight) = (0, 0);
     loop {
         window.clear();
         let mut told = |done, total| progress(done, total);
         let more = reader.read(&mut window, WINDOW_REQUESTS, &mut told)?;
         count += window.ids.len() as u64;
-        kept.extend(window.ids.iter().filter(|&&id| hash.of(id) < limit));
+        let is_kept = |id: Id| hash.of(id) < limit;
         if !reading.unit_weights {
-            window.weigh(&mut weights);
-            uses.resize(weights.len(), 0);
-            for &id in &window.ids {
-                let uses = &mut uses[id as usize];
-                *uses = uses.saturating_add(1);
-            }
+            weight += sizes.take(&mut window, &kept, is_kept);
         }
+        kept.extend(window.ids.iter().filter(|&&id| is_kept(id)));
         if !more {
             break;
         }
     }
-    let weight = match weights.iter().all(|&weight| weight == 1) {
-        true => count,
-        false => weights.iter().zip(&uses).map(|(weight, &uses)| weight * u64::from(uses)).sum(),
-    };
+    let weight = if reading.unit_weights { count } else { weight };
     let distinct = reader.objects.len();
     // The names of the objects, which are the most of all.
-    drop((reader, uses));
+    drop(reader);
+    let weights = (sizes.first, sizes.of_kept.unwrap_or_default());
     let requests = Requests::part(unit, kept, weights, distinct);
     let totals = Totals::new(&requests, count, weight);
     let sizes = spread(&requests, points);
     Ok(Some(curve_of(&requests, &sizes, sample, totals)))
+}
+
+/// What requests ask for.
+#[derive(Default)]
+struct Sizes {
+    /// Of each id, at its first request and at its last so far.
+    first: Vec<u64>,
+    last: Vec<u64>,
+    /// Of each request of the sample, once that of an id has changed.
+    of_kept: Option<Vec<u64>>,
+}
+
+impl Sizes {
+    /// Takes those of a window, which follows the requests `before` of the sample. Returns the sum
+    /// of the window.
+    fn take(&mut self, window: &mut Window, before: &[Id], is_kept: impl Fn(Id) -> bool) -> u64 {
+        self.first.extend(window.new_sizes());
+        let sizes = window.weigh(&mut self.last);
+        if !sizes.is_empty() && self.of_kept.is_none() {
+            self.of_kept = Some(before.iter().map(|&id| self.first[id as usize]).collect());
+        }
+        let mut sum = 0;
+        for (at, &id) in window.ids.iter().enumerate() {
+            let bytes = sizes.get(at).copied().unwrap_or_else(|| self.last[id as usize]);
+            sum += bytes;
+            if is_kept(id)
+                && let Some(of_kept) = &mut self.of_kept
+            {
+                of_kept.push(bytes);
+            }
+        }
+        sum
+    }
 }
 
 #[cfg(test)]
@@ -75,14 +102,14 @@ mod tests {
     use std::fs;
 
     /// Records of libCacheSim's oracleGeneral: seconds, id, size, next use.
-    fn trace(path: &std::path::Path, size: impl Fn(u64) -> u32) {
+    fn trace(path: &std::path::Path, size: impl Fn(u64, u32) -> u32) {
         let (mut bytes, mut draw) = (Vec::new(), 5_u64);
         for at in 0..300_000_u32 {
             draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let id = (draw >> 33) % 300 * ((draw >> 45) % 200);
             bytes.extend((at / 1000).to_le_bytes());
             bytes.extend(id.to_le_bytes());
-            bytes.extend(size(id).to_le_bytes());
+            bytes.extend(size(id, at).to_le_bytes());
             bytes.extend((-1_i64).to_le_bytes());
         }
         fs::write(path, bytes).unwrap();
@@ -92,8 +119,15 @@ mod tests {
     fn the_curve_is_that_of_a_trace_in_memory() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.oracleGeneral");
-        for (sized, unit_weights) in [(false, false), (true, false), (true, true)] {
-            trace(&path, |id| if sized { 10 + (id % 90) as u32 } else { 1 });
+        let sized = |id: u64, _| 10 + (id % 90) as u32;
+        let changing = |id: u64, at: u32| 10 + (id % 90) as u32 + at / 200_000 * (at % 5);
+        for (size, unit_weights) in [
+            (&(|_, _| 1_u32) as &dyn Fn(u64, u32) -> u32, false),
+            (&sized, false),
+            (&sized, true),
+            (&changing, false),
+        ] {
+            trace(&path, size);
             let reading = Reading { unit_weights, ..Reading::default() };
             let traces = [path.clone()];
             let requests = reading.read(&traces, &mut |_, _| ()).unwrap();

@@ -28,6 +28,8 @@ pub(super) struct Ledger<'a> {
     counts: Counts,
     /// In units of weight.
     dirty_weight: u64,
+    /// What each id weighed at its last request, if that changes.
+    last_weights: Vec<u64>,
     /// Key of the last page that was written back.
     last_key: Option<u64>,
     every: Option<u64>,
@@ -48,6 +50,10 @@ impl<'a> Ledger<'a> {
             position: 0,
             counts: Counts::default(),
             dirty_weight: 0,
+            last_weights: match requests.sizes_change() {
+                true => vec![0; requests.id_limit() as usize],
+                false => Vec::new(),
+            },
             last_key: None,
             every,
             next_point: every.unwrap_or(u64::MAX),
@@ -76,6 +82,9 @@ impl<'a> Ledger<'a> {
 
     #[inline]
     pub(super) fn count(&mut self, request: &Request, outcome: Outcome) {
+        if let Some(last) = self.last_weights.get_mut(request.id as usize) {
+            *last = request.weight;
+        }
         let write = request.kind == Use::Write;
         if outcome == Outcome::Hit {
             self.counts.hits += 1;
@@ -108,10 +117,12 @@ impl<'a> Ledger<'a> {
     }
 
     fn wrote_back(&mut self, id: Id) {
-        let (key, weight) = (self.requests.key(id), self.requests.weight(id));
+        let key = self.requests.key(id);
+        let last = self.last_weights.get(id as usize).copied();
+        let weight = last.unwrap_or_else(|| self.requests.weight(id));
         self.counts.write_backs += 1;
         self.counts.write_back_weight += weight;
-        self.dirty_weight -= weight;
+        self.dirty_weight = self.dirty_weight.saturating_sub(weight);
         let follows = self.last_key.is_some_and(|last| last.checked_add(1) == Some(key));
         self.counts.write_back_runs += u64::from(!follows);
         self.last_key = Some(key);

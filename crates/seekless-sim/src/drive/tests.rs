@@ -3,6 +3,7 @@
 
 use crate::{Case, Figures, Options, Period, Requests, WriteBack, simulate, simulate_with};
 use proptest::prelude::*;
+use seekless_policy::cache::Changed;
 use seekless_policy::eviction::{NAMES, needs_of};
 use std::num::NonZeroU64;
 
@@ -221,4 +222,42 @@ proptest! {
             figures.device_reads + figures.write_backs + figures.writes_through + figures.dirty_at_end
         );
     }
+}
+
+proptest! {
+    #[test]
+    fn both_loops_decide_alike_where_sizes_change(
+        trace in prop::collection::vec((0..12u32, 0..40u64), 1..300),
+        name in prop::sample::select(NAMES),
+        capacity in 1..100u64,
+        changed in prop::sample::select(vec![Changed::Hit, Changed::Miss]),
+    ) {
+        let needs = needs_of(name).unwrap();
+        prop_assume!(!needs.unit_weights && !needs.neighbours);
+        let (ids, sizes): (Vec<u32>, Vec<u64>) = trace.into_iter().unzip();
+        let requests = Requests::from_sized(&ids, &sizes);
+        let case = Case { policy: name.to_owned(), capacity };
+        let fast = Options { changed, ..Options::default() };
+        let whole = Options { every: NonZeroU64::new(7), ..fast };
+        let one = simulate_with(&requests, &case, &fast).unwrap();
+        let other = simulate_with(&requests, &case, &whole).unwrap();
+        prop_assert_eq!(&Figures { over_time: Vec::new(), ..other }, &one, "{}", name);
+        prop_assert_eq!(one.hit_bytes + one.miss_bytes, sizes.iter().sum::<u64>(), "{}", name);
+    }
+}
+
+#[test]
+fn each_request_weighs_what_it_asks_for() {
+    let figures = |objects: &[u32], sizes: &[u64], changed| {
+        let requests = Requests::from_sized(objects, sizes);
+        let options = Options { changed, ..Options::default() };
+        let case = Case { policy: "lru".to_owned(), capacity: 100 };
+        simulate_with(&requests, &case, &options).unwrap()
+    };
+    let of = |changed| figures(&[1, 2, 1, 2, 1], &[10, 10, 90, 10, 90], changed);
+    let (hit, miss) = (of(Changed::Hit), of(Changed::Miss));
+    assert_eq!((hit.misses, hit.miss_bytes, hit.hit_bytes), (2, 20, 190));
+    assert_eq!((miss.misses, miss.miss_bytes, miss.hit_bytes), (3, 110, 100));
+    let large = figures(&[1, 1, 1, 2, 1], &[10, 200, 10, 10, 10], Changed::Hit);
+    assert_eq!((large.misses, large.bypassed), (3, 1), "it bypasses this once");
 }

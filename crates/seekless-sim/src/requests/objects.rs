@@ -1,10 +1,11 @@
 //! Turns rows into objects. Each read, write, fault or load is one request, identified by file and
-//! offset, whatever its size.
+//! offset, and asks for the size that the row has.
 
 use super::budget::Budget;
 use super::joined::{Clock, REQUESTS_MAX, Row, Rows, read_rows};
 use super::reading::{Lines, Reading};
 use super::sequence::Requests;
+use super::sizes::Changes;
 use super::writes::Writes;
 use crate::unit::Unit;
 use crate::{Error, ErrorKind, Result};
@@ -29,7 +30,8 @@ pub(super) fn read(
         ..Objects::default()
     };
     read_rows(traces, &reading.import, times, false, &mut objects, progress)?;
-    let mut requests = Requests::new(Unit::Object, objects.ids, objects.weights);
+    let sizes = objects.changes.of_each(&objects.ids, &mut objects.first.clone());
+    let mut requests = Requests::new(Unit::Object, objects.ids, objects.first).with_sizes(sizes);
     (requests.writes, requests.unmapped) = (objects.writes, objects.unmapped);
     requests.times = objects.times;
     Ok(requests)
@@ -44,8 +46,10 @@ struct Objects {
     times: Vec<u64>,
     clock: Clock,
     unmapped: u64,
-    /// The largest size of each object in the trace.
-    weights: Vec<u64>,
+    /// The size of each object at its first request, and at its last so far.
+    first: Vec<u64>,
+    last: Vec<u64>,
+    changes: Changes,
     /// The object at offset 0 of each file. In a trace of ids there are no others.
     starts: Vec<Id>,
     others: HashMap<(FileId, i64), Id>,
@@ -77,7 +81,8 @@ impl Objects {
         const OTHER_BYTES: usize = size_of::<((FileId, i64), Id)>() + 1;
         let request_bytes = size_of::<Id>() + if self.keeps_times { size_of::<u64>() } else { 0 };
         let array_bytes = request_bytes * (self.ids.len() + 1)
-            + size_of::<u64>() * self.weights.len()
+            + 2 * size_of::<u64>() * self.last.len()
+            + self.changes.memory_bytes() as usize
             + size_of::<Id>() * self.starts.len()
             + OTHER_BYTES * self.others.len();
         self.budget.check(array_bytes as u64, row.called_bytes, row.number, || {
@@ -102,9 +107,11 @@ impl Objects {
                 "the trace has more than 2^32 requests; cut it",
             ));
         }
-        let id = self.number(row.file, offset);
-        let weight = &mut self.weights[id as usize];
-        *weight = bytes.max(*weight);
+        let id = self.number(row.file, offset, bytes);
+        let known = std::mem::replace(&mut self.last[id as usize], bytes);
+        if known != bytes {
+            self.changes.push(self.ids.len(), bytes);
+        }
         if op == Op::Write {
             self.writes.set(self.ids.len());
         }
@@ -115,7 +122,8 @@ impl Objects {
         Ok(())
     }
 
-    fn number(&mut self, file: FileId, offset: i64) -> Id {
+    /// The number of the object at a place. One that is new has this size.
+    fn number(&mut self, file: FileId, offset: i64, bytes: u64) -> Id {
         if file as usize >= self.starts.len() {
             self.starts.resize(file as usize + 1, NONE);
         }
@@ -124,8 +132,9 @@ impl Objects {
             _ => self.others.entry((file, offset)).or_insert(NONE),
         };
         if *slot == NONE {
-            *slot = self.weights.len() as Id;
-            self.weights.push(0);
+            *slot = self.first.len() as Id;
+            self.first.push(bytes);
+            self.last.push(bytes);
         }
         *slot
     }
@@ -153,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_is_a_place_and_weighs_the_most_it_was_seen_with() {
+    fn an_object_is_a_place_and_each_request_asks_for_its_own_size() {
         let folder = tempfile::tempdir().unwrap();
         let accesses = [
             (Op::Read, "a", 512, 100),
@@ -169,7 +178,8 @@ mod tests {
             [0, 0, 1, 2],
             "neither an empty read nor a load beside its calls is a request"
         );
-        assert_eq!([0, 1, 2].map(|id| requests.weight(id)), [300, 9000, 0]);
+        assert_eq!([0, 1, 2, 3].map(|at| requests.weight_at(at)), [100, 300, 9000, 0]);
+        assert_eq!((requests.distinct_weight(), requests.sizes_change()), (9100, true));
         assert_eq!((requests.writes(), requests.is_write(1), requests.time(3)), (1, true, 5));
         assert!(!requests.offer().neighbours && !requests.offer().unit_weights);
         let unit = requests.with_unit_weights();
@@ -192,9 +202,7 @@ mod tests {
         let one = write(folder.path(), "one", &[(Op::Load, "a", 0, 1), (Op::Load, "b", 0, 5)]);
         let two = write(folder.path(), "two", &[(Op::Load, "b", 0, 1), (Op::Load, "a", 0, 2)]);
         let requests = read_as(Lines::ByKind, &[one, two]);
-        assert_eq!(
-            (requests.ids(), requests.weight(1), requests.weight(0)),
-            (&[0, 1, 1, 0][..], 5, 2)
-        );
+        assert_eq!(requests.ids(), [0, 1, 1, 0]);
+        assert_eq!([0, 1, 2, 3].map(|at| requests.weight_at(at)), [1, 5, 1, 2]);
     }
 }

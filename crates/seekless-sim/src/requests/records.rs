@@ -5,6 +5,7 @@ use super::budget::Budget;
 use super::joined::{Clock, REQUESTS_MAX};
 use super::reading::Reading;
 use super::sequence::Requests;
+use super::sizes::Changes;
 use crate::unit::Unit;
 use crate::{Error, ErrorKind, Result};
 use seekless_policy::eviction::Id;
@@ -24,8 +25,7 @@ pub(crate) struct Window {
     times: Vec<u64>,
     /// The sizes of the objects that were not known before, by number.
     new: Vec<u64>,
-    /// Objects that were known, and their larger sizes.
-    larger: Vec<(Id, u64)>,
+    changes: Changes,
 }
 
 impl Window {
@@ -34,28 +34,30 @@ impl Window {
         self.ids.clear();
         self.times.clear();
         self.new.clear();
-        self.larger.clear();
+        self.changes.clear();
     }
 
-    /// Whether an object was larger than it had been.
-    pub(crate) fn has_larger(&self) -> bool {
-        !self.larger.is_empty()
+    /// The sizes of the objects that were not known before, by number.
+    pub(crate) fn new_sizes(&self) -> &[u64] {
+        &self.new
     }
 
-    /// Adds what is known of sizes to `weights`, which has those of all objects before.
-    pub(crate) fn weigh(&mut self, weights: &mut Vec<u64>) {
+    /// Whether all sizes that are news are 1.
+    pub(crate) fn tells_only_ones(&self) -> bool {
+        self.new.iter().copied().chain(self.changes.sizes()).all(|bytes| bytes == 1)
+    }
+
+    /// Brings `weights`, which has the size of each object before this window, to its end. Returns
+    /// the size that each request asks for, if one has changed.
+    pub(crate) fn weigh(&mut self, weights: &mut Vec<u64>) -> Vec<u64> {
         weights.append(&mut self.new);
-        for (id, bytes) in self.larger.drain(..) {
-            let weight = &mut weights[id as usize];
-            *weight = bytes.max(*weight);
-        }
+        self.changes.of_each(&self.ids, weights)
     }
 
     fn memory_bytes(&self) -> u64 {
-        (size_of_val(&self.ids[..])
-            + size_of_val(&self.times[..])
-            + size_of_val(&self.new[..])
-            + size_of_val(&self.larger[..])) as u64
+        (size_of_val(&self.ids[..]) + size_of_val(&self.times[..]) + size_of_val(&self.new[..]))
+            as u64
+            + self.changes.memory_bytes()
     }
 }
 
@@ -152,14 +154,14 @@ impl Reader {
             if self.keeps_times {
                 times(piece, &mut self.started, &mut self.now_ns, &mut self.clock, window);
             }
-            let Window { ids, new, larger, .. } = window;
+            let Window { ids, new, changes, .. } = window;
             self.objects.number(piece.records(), |record, id, news| {
-                ids.push(id);
                 match news {
                     News::Nothing => {}
                     News::New => new.push(record.bytes),
-                    News::Larger => larger.push((id, record.bytes)),
+                    News::Changed => changes.push(ids.len(), record.bytes),
                 }
+                ids.push(id);
             });
             self.rows += piece.len() as u64;
             let held = self.objects.memory_bytes() + 8 * u64::from(self.objects.len());
@@ -196,7 +198,8 @@ impl Reader {
         !self.traces.iter().any(|path| is_pipe(path))
     }
 
-    /// Begins again at the first request, with what is known of the objects.
+    /// Begins again at the first request, with what is known of the objects: they have the sizes of
+    /// their last requests.
     pub(crate) fn rewind(&mut self) {
         (self.records, self.opened, self.bytes_before, self.all_rows) = (None, 0, 0, 0);
         self.clock = Clock::default();
@@ -221,9 +224,9 @@ fn times(
 impl Requests {
     /// The requests of a window that has everything.
     pub(crate) fn of_window(unit: Unit, mut window: Window) -> Self {
-        let mut weights = Vec::new();
-        window.weigh(&mut weights);
-        let mut requests = Requests::new(unit, window.ids, weights);
+        let first = window.new.clone();
+        let sizes = window.weigh(&mut Vec::new());
+        let mut requests = Requests::new(unit, window.ids, first).with_sizes(sizes);
         requests.times = window.times;
         requests
     }

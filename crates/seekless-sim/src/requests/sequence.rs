@@ -11,16 +11,18 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 /// The requests of one or more traces in order. A request takes 4 bytes, and a bit more where there
-/// are writes. It takes 8 more with times, and 4 more where a policy needs the future. An id takes
-/// 8 bytes for its key, and 8 where weights differ.
+/// are writes. It takes 8 more with times, 8 more where sizes change, and 4 more where a policy
+/// needs the future. An id takes 8 bytes for its key, and 8 where weights differ.
 #[derive(Clone, Debug)]
 pub struct Requests {
     unit: Unit,
     ids: Vec<Id>,
     /// Which requests write; empty if no request does.
     pub(super) writes: Writes,
-    /// Weight of each id; empty if all weigh 1.
+    /// Weight of each id at its first request; empty if all weigh 1.
     pub(super) weights: Vec<u64>,
+    /// Weight of each request; empty if that of no id changes.
+    sizes: Vec<u64>,
     /// The place of each page, for pages that were read from a trace.
     pub(super) space: Option<Space>,
     /// The time of each request in nanoseconds, runs one after another. Empty unless
@@ -100,7 +102,29 @@ impl Requests {
     #[must_use]
     pub fn with_unit_weights(self) -> Self {
         let distinct_weight = u64::from(self.distinct);
-        Self { weights: Vec::new(), distinct_weight, ..self }
+        Self { weights: Vec::new(), sizes: Vec::new(), distinct_weight, ..self }
+    }
+
+    /// Requests for objects by number, each with the size that it asks for.
+    ///
+    /// # Panics
+    /// If there are not as many sizes as requests.
+    #[must_use]
+    pub fn from_sized(objects: &[Id], sizes: &[u64]) -> Self {
+        assert_eq!(objects.len(), sizes.len(), "a size for each request");
+        let limit = objects.iter().max().map_or(0, |&id| id as usize + 1);
+        let mut first = vec![0; limit];
+        for (&id, &bytes) in objects.iter().zip(sizes).rev() {
+            first[id as usize] = bytes;
+        }
+        Self::new(Unit::Object, objects.to_vec(), first).with_sizes(sizes.to_vec())
+    }
+
+    /// The same requests with these sizes, one a request; none if that of no id changes.
+    pub(super) fn with_sizes(self, sizes: Vec<u64>) -> Self {
+        let is_first = |(&id, &bytes): (&Id, &u64)| self.weight(id) == bytes;
+        let change = !self.ids.iter().zip(&sizes).all(is_first);
+        Self { sizes: if change { sizes } else { Vec::new() }, ..self }
     }
 
     pub(super) fn new(unit: Unit, ids: Vec<Id>, mut weights: Vec<u64>) -> Self {
@@ -113,6 +137,7 @@ impl Requests {
             unit,
             ids,
             weights,
+            sizes: Vec::new(),
             writes: Writes::default(),
             space: None,
             times: Vec::new(),
@@ -127,8 +152,14 @@ impl Requests {
     }
 
     /// Some of the requests of a trace, with the weights of all its ids, of which there are
-    /// `distinct`. If no weights are given, all weigh 1.
-    pub(crate) fn part(unit: Unit, ids: Vec<Id>, weights: Vec<u64>, distinct: u32) -> Self {
+    /// `distinct`. If no weights are given, all weigh 1. `sizes` are those of the requests, or none
+    /// if they do not change.
+    pub(crate) fn part(
+        unit: Unit,
+        ids: Vec<Id>,
+        (weights, sizes): (Vec<u64>, Vec<u64>),
+        distinct: u32,
+    ) -> Self {
         let distinct_weight = match weights.is_empty() {
             true => distinct.into(),
             false => weights.iter().sum(),
@@ -136,7 +167,7 @@ impl Requests {
         let ones = weights.iter().all(|&weight| weight == 1);
         let weights = if ones { Vec::new() } else { weights };
         let none = Self::new(unit, Vec::new(), Vec::new());
-        Self { ids, weights, id_limit: distinct, distinct, distinct_weight, ..none }
+        Self { ids, weights, sizes, id_limit: distinct, distinct, distinct_weight, ..none }
     }
 
     /// No requests, in whose place [`Requests::swap_window`] puts those of a window.
@@ -144,10 +175,18 @@ impl Requests {
         Self::new(unit, Vec::new(), Vec::new())
     }
 
-    /// Exchanges the requests and weights for others. All ids are below `id_limit`.
-    pub(crate) fn swap_window(&mut self, ids: &mut Vec<Id>, weights: &mut Vec<u64>, id_limit: u32) {
+    /// Exchanges the requests and weights for others, and takes the sizes of the requests, or none
+    /// if they do not change. All ids are below `id_limit`.
+    pub(crate) fn swap_window(
+        &mut self,
+        ids: &mut Vec<Id>,
+        weights: &mut Vec<u64>,
+        sizes: Vec<u64>,
+        id_limit: u32,
+    ) {
         std::mem::swap(&mut self.ids, ids);
         std::mem::swap(&mut self.weights, weights);
+        self.sizes = sizes;
         self.id_limit = id_limit;
     }
 
@@ -161,18 +200,22 @@ impl Requests {
     pub(crate) fn of_ids(&self, keep: impl Fn(Id) -> bool) -> Self {
         let mut numbers = vec![Id::MAX; self.id_limit() as usize];
         let (mut ids, mut weights, mut writes) = (Vec::new(), Vec::new(), Vec::new());
+        let mut sizes = Vec::new();
         for (position, &id) in self.ids.iter().enumerate().filter(|&(_, &id)| keep(id)) {
             let number = &mut numbers[id as usize];
             if *number == Id::MAX {
                 *number = weights.len() as Id;
                 weights.push(self.weight(id));
             }
+            if self.sizes_change() {
+                sizes.push(self.weight_at(position));
+            }
             if self.is_write(position) {
                 writes.push(ids.len());
             }
             ids.push(*number);
         }
-        Self::new(self.unit, ids, weights).with_writes(writes)
+        Self::new(self.unit, ids, weights).with_sizes(sizes).with_writes(writes)
     }
 
     /// The unit of the requests.
@@ -199,7 +242,7 @@ impl Requests {
         self.distinct
     }
 
-    /// The weight of all different ids: the working set.
+    /// The weight of all different ids, each at its first request: the working set.
     #[must_use]
     pub fn distinct_weight(&self) -> u64 {
         self.distinct_weight
@@ -224,17 +267,41 @@ impl Requests {
         self.writes.count()
     }
 
-    /// The weight of an id: bytes of a file or object, 1 for a page.
+    /// The weight of an id at its first request: bytes of a file or object, 1 for a page.
     #[inline]
     #[must_use]
     pub fn weight(&self, id: Id) -> u64 {
         if self.weights.is_empty() { 1 } else { self.weights[id as usize] }
     }
 
-    /// Whether every id weighs 1: pages, or bare ids.
+    /// The weight that the request at `position` (from 0) asks for.
+    #[inline]
+    #[must_use]
+    pub fn weight_at(&self, position: usize) -> u64 {
+        if self.sizes.is_empty() { self.weight(self.ids[position]) } else { self.sizes[position] }
+    }
+
+    /// The weight of each request, if that of an id changes; else empty.
+    pub(crate) fn sizes(&self) -> &[u64] {
+        &self.sizes
+    }
+
+    /// Whether the weight of an id changes.
+    #[must_use]
+    pub fn sizes_change(&self) -> bool {
+        !self.sizes.is_empty()
+    }
+
+    /// The weight of all requests.
+    #[must_use]
+    pub fn requested_weight(&self) -> u64 {
+        (0..self.len()).map(|position| self.weight_at(position)).sum()
+    }
+
+    /// Whether every id always weighs 1: pages, or bare ids.
     #[must_use]
     pub fn unit_weights(&self) -> bool {
-        self.weights.is_empty()
+        self.weights.is_empty() && self.sizes.is_empty()
     }
 
     /// The stable name of an id: for pages as the live page cache names them ([`page_keys`]), so
@@ -317,7 +384,7 @@ impl Requests {
         let futures = self.next_uses.get().map_or(0, |next| 4 * next.len() as u64);
         4 * self.ids.len() as u64
             + self.writes.memory_bytes()
-            + 8 * (self.weights.len() + self.times.len()) as u64
+            + 8 * (self.weights.len() + self.sizes.len() + self.times.len()) as u64
             + space
             + futures
     }

@@ -2,6 +2,7 @@
 //! memory does not depend on the number of its requests.
 
 use crate::memory::allocations::peak_of_thread;
+use seekless_policy::cache::Changed;
 use seekless_policy::eviction::{NAMES, needs_of};
 use seekless_sim::{
     Figures, Opened, Options, Plan, Reading, Requests, Stream, Unit, Windows, simulate_with,
@@ -84,11 +85,23 @@ fn every_policy_gives_the_figures_that_it_gives_in_memory() {
 }
 
 #[test]
-fn sizes_that_change_late_are_known_from_the_start() {
+fn sizes_change_where_the_trace_says_so() {
     let folder = tempfile::tempdir().unwrap();
-    let late = |object: u64, at: u32| if at > 50_000 { 3 + (object % 5) as u32 } else { 3 };
-    let path = records(folder.path(), REQUESTS, 600, late);
-    assert_same(&path, &Reading::default(), &plan(&["lru", "gdsf"], &["500", "1KB"]));
+    let sizes: [fn(u64, u32) -> u32; 3] = [
+        |object, at| if at > 50_000 { 3 + (object % 5) as u32 } else { 3 },
+        |object, at| if at < 50_000 { 1 + at % 3 } else { 3 + (object % 5) as u32 },
+        |object, at| if (object + u64::from(at)).is_multiple_of(5) { 700 } else { 3 },
+    ];
+    for (number, size) in sizes.into_iter().enumerate() {
+        let path = records(folder.path(), REQUESTS + number as u32, 600, size);
+        for changed in [Changed::Hit, Changed::Miss] {
+            for capacities in [["500", "1KB"], ["1KB", "10%"]] {
+                let mut plan = plan(&policies(false), &capacities);
+                plan.options.changed = changed;
+                assert_same(&path, &Reading::default(), &plan);
+            }
+        }
+    }
 }
 
 #[test]

@@ -74,6 +74,13 @@ impl<D: Density, const CACHED: bool> Rule for ChargingRule<D, CACHED> {
         self.tenants.insert(request.id, tenant);
     }
 
+    fn reweigh(&mut self, request: &Request) {
+        if let Some(tenant) = self.tenants.get_mut(request.id) {
+            tenant.reweigh(request.weight);
+        }
+        self.least = None;
+    }
+
     /// Charges all files until one has no credit, and picks the first without.
     fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
         while !self.tenants.all().is_empty() {

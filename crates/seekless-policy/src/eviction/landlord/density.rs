@@ -69,6 +69,11 @@ impl<D: Density> Tenant<D> {
         self.credit -= rent * self.weight;
     }
 
+    /// It keeps its credit.
+    pub(super) fn reweigh(&mut self, weight: u64) {
+        *self = Self { credit: self.credit, ..Self::new(weight, 0) };
+    }
+
     pub(super) fn restore(&mut self, cost: u32) {
         self.credit += (cost as f32 - self.credit).max(0.0) * RESTORE;
     }

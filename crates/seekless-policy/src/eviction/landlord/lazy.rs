@@ -91,6 +91,14 @@ impl<D: Density> Rule for LazyRule<D> {
         self.tenants.insert(request.id, tenant);
     }
 
+    fn reweigh(&mut self, request: &Request) {
+        self.commit();
+        if let Some(tenant) = self.tenants.get_mut(request.id) {
+            tenant.reweigh(request.weight);
+        }
+        self.sort();
+    }
+
     fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
         let &Reverse((density, victim)) = self.queue.peek()?;
         // The densities in the queue are those of the last commit, so this is all the rent that is
