@@ -5,8 +5,15 @@ use crate::tracee::{self, Stop};
 use rustix::io::Errno;
 use rustix::mount::{MountPropagationFlags, mount_change};
 use rustix::process::{getegid, geteuid};
-use rustix::thread::{UnshareFlags, unshare_unsafe};
+use rustix::thread::{CapabilitySet, UnshareFlags, unshare_unsafe};
 use std::io;
+
+/// Whether this process may mount as it is, so that [`own_mounts`] gives it no user namespace.
+#[must_use]
+pub fn may_mount() -> bool {
+    let sets = rustix::thread::capabilities(None);
+    sets.is_ok_and(|sets| sets.effective.contains(CapabilitySet::SYS_ADMIN))
+}
 
 /// Gives this process mounts of its own: what it mounts from now on, only it and its children see.
 /// What others mount it still sees.

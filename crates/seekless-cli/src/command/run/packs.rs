@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use seekless::io::Store;
 use seekless::mount::{Detached, Options};
 use seekless::sys::beside::{self, Beside, Said};
-use seekless::sys::namespaces::{leave_mounts, own_mounts};
+use seekless::sys::namespaces::{leave_mounts, may_mount, own_mounts};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
@@ -88,8 +88,10 @@ pub(super) fn check(overlays: &[Overlay]) -> anyhow::Result<()> {
 ///
 /// Call it while this process has one thread.
 pub(super) fn lay(overlays: &[Overlay]) -> anyhow::Result<()> {
-    // A pack that cannot be read shall not put the program into a namespace for nothing.
-    check(overlays)?;
+    if !may_mount() {
+        // A pack that cannot be read shall not put the program into a user namespace for nothing.
+        check(overlays)?;
+    }
     own_mounts().context(
         "--mount needs mounts of its own, which the kernel or a container refuses here; as root, \
          or with the package fuse3, `seekless mount PACK DIR --over -- CMD` does the same for all \
