@@ -35,7 +35,7 @@ pub(crate) type Row = (Figures, Duration);
 
 /// The figures of each policy at each capacity: of each capacity, all policies.
 #[pyfunction]
-#[pyo3(signature = (traces, policies, capacities, reading, write_back="evict", fetch_on_write=false, progress=None))]
+#[pyo3(signature = (traces, policies, capacities, reading, write_back="evict", fetch_on_write=false, changed="hit", progress=None))]
 #[expect(clippy::too_many_arguments, reason = "the package names and explains them")]
 pub(crate) fn simulate(
     py: Python<'_>,
@@ -45,11 +45,13 @@ pub(crate) fn simulate(
     reading: ReadingOptions,
     write_back: &str,
     fetch_on_write: bool,
+    changed: &str,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Table> {
     let write_back: WriteBack = write_back.parse().map_err(Failure::from)?;
     let reading = Reading { times: write_back.needs_times(), ..reading.reading()? };
-    let options = Options { fetch_on_write, write_back, every: None };
+    let changed = changed.parse().map_err(Failure::from)?;
+    let options = Options { changed, fetch_on_write, write_back, every: None };
     let capacities = capacities.iter().map(Size::capacities).collect::<Result<Vec<_>, _>>()?;
     let mut names = Vec::new();
     let mut own = Vec::new();

@@ -134,6 +134,14 @@ impl Eviction for Watched {
         self.policy.foresee(id, next_use);
     }
 
+    fn weight_of(&self, id: Id) -> Option<u64> {
+        self.policy.weight_of(id)
+    }
+
+    fn reweigh(&mut self, request: &Request) {
+        self.policy.reweigh(request);
+    }
+
     fn resident_weight(&self) -> u64 {
         self.policy.resident_weight()
     }

@@ -154,6 +154,7 @@ def simulate(
     reading: ReadingOptions,
     write_back: str = "evict",
     fetch_on_write: bool = False,
+    changed: str = "hit",
     progress: _Progress = None,
 ) -> Table: ...
 def simulate_timed(

@@ -82,6 +82,7 @@ def simulate(
     lines: str | None = None,
     write_back: str = "evict",
     fetch_on_write: bool = False,
+    changed: str = "hit",
     device: str | None = None,
     readahead: str | Sequence[str] = ("none", "linux"),
     readahead_max: str = "128KiB",
@@ -103,6 +104,8 @@ def simulate(
     - ``lines``: back-to-back accesses to one page are one request (``"merged"``) or several
       (``"raw"``).
     - ``write_back``: ``"evict"``, ``"every=30s"``, ``"dirty=10%"``, ``"sync"``, joined by commas.
+    - ``changed``: a request for an object that is in the cache with another size is a ``"hit"``,
+      which resizes it, or a ``"miss"``, since it asks for a new version.
     - ``device``: simulates in time, on a device such as ``"iops=500,bandwidth=150MB/s"``, with
       ``readahead`` (``"none"``, ``"linux"``, ``"ondemand"``, ...), whose largest window is
       ``readahead_max``; a program works ``think`` on a page.
@@ -118,7 +121,7 @@ def simulate(
     with shown("Simulating", progress) as tell:
         if device is None:
             table = _seekless.simulate(
-                traces, named, capacities, reading, write_back, fetch_on_write, tell
+                traces, named, capacities, reading, write_back, fetch_on_write, changed, tell
             )
         else:
             time: _seekless.TimeOptions = {

@@ -16,8 +16,8 @@ use seekless::policy::eviction::{About, NAMES, POLICIES, nearest};
 use seekless::policy::readahead::Lead;
 use seekless::sim::post_cache::{self, Format};
 use seekless::sim::{
-    Capacities, Case, Figures, Lines, Opened, Options, Plan, Reading, Requests, Timed, Totals,
-    Windows, WriteBack, check_cases, memory_bytes_max, simulate_cases,
+    Capacities, Case, Changed, Figures, Lines, Opened, Options, Plan, Reading, Requests, Timed,
+    Totals, Windows, WriteBack, check_cases, memory_bytes_max, simulate_cases,
 };
 use seekless::sys::output::Destination;
 use seekless::tools::device::named;
@@ -108,6 +108,10 @@ pub struct Args {
     /// A write that misses the cache reads the page, file or object first
     #[arg(long)]
     fetch_on_write: bool,
+    /// What a request is for an object that is in the cache with another size: a hit, which resizes
+    /// it, or a miss, since it asks for a new version
+    #[arg(long, default_value = "hit", value_name = "hit|miss", conflicts_with = "curves")]
+    changed: Changed,
     /// Also show the figures after every N requests
     #[arg(long, value_name = "N")]
     every: Option<NonZeroU64>,
@@ -136,7 +140,7 @@ pub struct Args {
     seed: u64,
     /// Simulate in time on this device, with a readahead: what the program waits, and what the
     /// device does. Pages of reads and writes; each thread reads in its order
-    #[arg(long, value_name = "SPEC", value_parser = named, conflicts_with_all = ["curves", "post_cache", "every", "fetch_on_write", "unit", "unit_weights", "merge", "raw", "plot"])]
+    #[arg(long, value_name = "SPEC", value_parser = named, conflicts_with_all = ["curves", "post_cache", "every", "fetch_on_write", "changed", "unit", "unit_weights", "merge", "raw", "plot"])]
     device: Option<DeviceSpec>,
     /// Readaheads to simulate
     #[arg(long, value_delimiter = ',', default_value = DEFAULT_READAHEADS, value_name = "NAME,...", value_parser = timed::name, requires = "device")]
@@ -370,6 +374,7 @@ fn tell_left_out(args: &Args, requests: &Requests) {
 
 fn plan(args: &Args) -> Plan {
     let options = Options {
+        changed: args.changed,
         fetch_on_write: args.fetch_on_write,
         write_back: args.write_back,
         every: args.every,

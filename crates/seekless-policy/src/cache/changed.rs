@@ -2,6 +2,8 @@
 
 use super::{Cache, Sink};
 use crate::eviction::{Eviction, Outcome, Pool, Request};
+use crate::{Error, ErrorKind, Result};
+use std::str::FromStr;
 
 /// What a request for a resident id is that says another weight than the id has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -11,6 +13,21 @@ pub enum Changed {
     Hit,
     /// A miss: the weight shows a new version, and the old one is worth nothing.
     Miss,
+}
+
+impl FromStr for Changed {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "hit" => Ok(Self::Hit),
+            "miss" => Ok(Self::Miss),
+            _ => {
+                let message = format!("an object that changed is a hit or a miss, not `{name}`");
+                Err(Error::new(ErrorKind::UnknownName, message))
+            }
+        }
+    }
 }
 
 impl<E: Eviction> Cache<E> {

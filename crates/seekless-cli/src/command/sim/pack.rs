@@ -17,7 +17,7 @@ use std::process::ExitCode;
 #[derive(clap::Args, Debug)]
 pub(super) struct PackArgs {
     /// Predict the loads of a run from this pack: requests to the device, bytes and time
-    #[arg(long, value_name = "ZIP", requires = "device", conflicts_with_all = ["unit", "unit_weights", "merge", "raw", "write_back", "fetch_on_write", "every", "post_cache", "curve", "plot", "memory"])]
+    #[arg(long, value_name = "ZIP", requires = "device", conflicts_with_all = ["unit", "unit_weights", "merge", "raw", "write_back", "fetch_on_write", "changed", "every", "post_cache", "curve", "plot", "memory"])]
     pub(super) pack: Option<PathBuf>,
     /// Traces with the run to load, as the other TRACEs
     #[arg(long, num_args = 1.., value_name = "RUN", requires = "pack")]
