@@ -164,8 +164,9 @@ impl<E: Eviction> Cache<E> {
     }
 
     /// The policy alone, for an owner whose requests are all reads, fetched at once, who asks the
-    /// cache nothing else, and who sees to ids whose weight changes ([`Changed::request`]). `None` if the decisions depend on what the cache adds to the policy:
-    /// the bypass rule and the frame table, which such an owner leaves out of date.
+    /// cache nothing else, and who sees to ids whose weight changes ([`Changed::request`]). `None`
+    /// if the decisions depend on what the cache adds to the policy: the bypass rule and the frame
+    /// table, which such an owner leaves out of date.
     #[inline]
     pub fn policy_alone(&mut self) -> Option<&mut E> {
         let is_plain = self.config.bypass_above.is_none() && self.leaving.is_none();

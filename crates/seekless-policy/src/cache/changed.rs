@@ -32,8 +32,9 @@ impl FromStr for Changed {
 
 impl<E: Eviction> Cache<E> {
     /// From now on the weight of an id may change with each request for it. A request for more than
-    /// the cache may keep bypasses it this once, and a resident id stays as it is. Without it a resident id keeps the
-    /// weight with which it was admitted, and the owner must not ask for it with another.
+    /// the cache may keep bypasses it this once, and a resident id stays as it is. Without it a
+    /// resident id keeps the weight with which it was admitted, and the owner must not ask for it
+    /// with another.
     ///
     /// Policies for pages ([`Needs::unit_weights`](crate::eviction::Needs::unit_weights)) are not
     /// concerned.
