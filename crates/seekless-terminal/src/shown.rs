@@ -30,7 +30,7 @@ pub fn line(message: &str) -> Cow<'_, str> {
 }
 
 /// A text of our own, of several lines. Each name in it must have passed through [`shown`] or
-/// [`line`], since only its line feeds would be left.
+/// [`line()`], since only its line feeds would be left.
 #[must_use]
 pub fn lines(text: &str) -> Cow<'_, str> {
     let is_odd = |char| misleads(char) && char != '\n';
