@@ -291,3 +291,66 @@ fn without_regard_to_case_upper_and_lower_are_letters() {
         }
     }
 }
+
+#[test]
+fn the_position_after_q_is_that_of_gnu_grep() {
+    if !gnu_is_here() {
+        return;
+    }
+    let place = workplace();
+    let text: String = (0..60_000).map(|number| format!("aab {number}\n")).collect();
+    let path = place.path().join("text");
+    std::fs::write(&path, &text).expect("written");
+    for pattern in ["a", r"\(a\)\1", r"\(a\)\1b 30000$", r"\(a\)\1b 59999", "none"] {
+        let [ours, theirs] = [false, true].map(|gnu| {
+            let mut file = File::open(&path).expect("there");
+            let mut command =
+                if gnu { Command::new("/usr/bin/grep") } else { seekless(place.path()) };
+            if !gnu {
+                command.arg("grep");
+            }
+            command.args(["-q", pattern]).stdin(file.try_clone().expect("a descriptor"));
+            let code = command.status().expect("it starts").code();
+            (code, std::io::Seek::stream_position(&mut file).expect("a position"))
+        });
+        assert_eq!(ours, theirs, "{pattern}");
+    }
+}
+
+/// With a locale that has collation rules, if one can be made.
+#[test]
+fn collating_elements_are_the_locales() {
+    if !gnu_is_here() {
+        return;
+    }
+    let place = workplace();
+    let locale = place.path().join("en_US.UTF-8");
+    let made = Command::new("localedef")
+        .args(["-i", "en_US", "-f", "UTF-8", "--no-archive"])
+        .arg(&locale)
+        .output();
+    if !made.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: localedef cannot make en_US.UTF-8");
+        return;
+    }
+    std::fs::write(place.path().join("a"), "a\n\u{e0}\nA\nb\nch\nxa\u{e0}y\n-\n").expect("written");
+    let path = place.path().to_string_lossy().into_owned();
+    for name in ["en_US.UTF-8", "C"] {
+        let variables = [("LOCPATH", path.as_str()), ("LC_ALL", name)];
+        for pattern in [
+            "[[=a=]]",
+            "[^[=a=]]",
+            "x[[=a=]]*y",
+            "[[.a.]]",
+            "[[.hyphen.]]",
+            "[[.ch.]]",
+            "[[.nothing.]]",
+            "[[.-.]-a]",
+            "b\\|[[=a=]]",
+        ] {
+            for flag in ["-n", "-on", "-in", "-xn", "-wn", "-vn"] {
+                assert_same(place.path(), &[flag, pattern, "a"], &variables);
+            }
+        }
+    }
+}

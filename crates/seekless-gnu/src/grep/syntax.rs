@@ -245,7 +245,7 @@ impl Parser<'_, '_> {
             '\\' => self.escape(),
             '[' => {
                 self.at_start = false;
-                Ok(Ast::Set(parse_bracket(&mut self.input, self.ignore_case, self.notes)?))
+                self.bracket()
             }
             '.' => {
                 self.at_start = false;
@@ -256,6 +256,21 @@ impl Parser<'_, '_> {
             '$' if self.extended || self.at_branch_end() => Ok(Ast::LineEnd),
             _ => Ok(self.ordinary(unit)),
         }
+    }
+
+    /// A set. One with a collating element is left to the C library, which knows the locale's; here
+    /// it matches anything.
+    fn bracket(&mut self) -> Result<Ast, String> {
+        let collated = std::mem::replace(&mut self.notes.collates, false);
+        let set = parse_bracket(&mut self.input, self.ignore_case, self.notes);
+        let collates = self.notes.collates && self.input.locale() == Locale::Utf8;
+        self.notes.collates |= collated;
+        if collates {
+            self.notes.doubtful = true;
+            self.refers_back = true;
+            return set.map(|_| Ast::Back(0));
+        }
+        Ok(Ast::Set(set?))
     }
 
     fn ordinary(&mut self, unit: Unit) -> Ast {

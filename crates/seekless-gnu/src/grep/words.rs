@@ -136,8 +136,11 @@ impl Words {
     /// The leftmost-longest word in a line that begins at `from` or later.
     pub(super) fn find(&mut self, line: &[u8], from: usize) -> Option<Range<usize>> {
         if self.whole_line {
-            let whole = from == 0 && self.holds(line);
-            return whole.then_some(0..line.len());
+            let whole = match self.folded(line) {
+                Some(folded) => self.holds(&folded.bytes),
+                None => self.holds(line),
+            };
+            return (from == 0 && whole).then_some(0..line.len());
         }
         let Some(folded) = self.folded(line) else {
             return self.leftmost(line, from);
