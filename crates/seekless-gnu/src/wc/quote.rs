@@ -19,8 +19,8 @@ pub(crate) fn always(name: &[u8], charset: &mut Charset) -> Vec<u8> {
         return [b"\"", name, b"\""].concat();
     }
     let mut quoted = vec![b'\''];
-    // GNU's tools go over a name with a single quote twice, and forget between that an escape at its
-    // end is over.
+    // GNU's tools go over a name with a single quote twice, and forget between that an escape at
+    // its end is over.
     let ends_escaped = parts.last().is_some_and(|part| !part.escape.is_empty());
     let mut escaping = name.contains(&b'\'') && ends_escaped;
     for part in parts {
