@@ -29,6 +29,7 @@ mod roots;
 mod time;
 mod walk;
 
+use crate::deep::with_stack;
 use ahead::{Ahead, Shared};
 pub use cost::Unknown;
 use evaluate::Evaluator;
@@ -37,6 +38,7 @@ use parse::{Opening, Parsed, Stop};
 use quote::say;
 use std::ffi::OsString;
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use walk::Walk;
 
 /// GNU find's exit codes.
@@ -63,7 +65,13 @@ fn tell(messages: &mut dyn Write, message: &[u8]) -> std::io::Result<()> {
 #[must_use]
 pub fn makes_sense(arguments: &[OsString]) -> bool {
     let utf8 = crate::clib::locale::use_environments_locale();
-    parse::parse(arguments, utf8, Opening::Nothing).plan.is_ok()
+    with_stack(levels(arguments), || parse::parse(arguments, utf8, Opening::Nothing).plan.is_ok())
+}
+
+/// The most levels that the expression can have: each is a parenthesis or a `!`.
+fn levels(arguments: &[OsString]) -> usize {
+    let nests = |word: &&OsString| matches!(word.as_bytes(), b"(" | b"!" | b"-not");
+    arguments.iter().filter(nests).count()
 }
 
 /// Runs `find` with GNU's arguments (without the program's name) and ours. `terminal` says whether
@@ -77,6 +85,18 @@ pub fn find(
     out: &mut dyn Write,
     messages: &mut dyn Write,
     terminal: bool,
+) -> std::io::Result<Ended> {
+    let levels = levels(arguments);
+    with_stack(levels, || find_within(arguments, out, messages, terminal, levels))
+}
+
+/// The same, on a stack with room for the levels of the expression.
+fn find_within(
+    arguments: &[OsString],
+    out: &mut dyn Write,
+    messages: &mut dyn Write,
+    terminal: bool,
+    levels: usize,
 ) -> std::io::Result<Ended> {
     let utf8 = crate::clib::locale::use_environments_locale();
     let Parsed { warnings, plan } = parse::parse(arguments, utf8, Opening::Files);
@@ -95,7 +115,7 @@ pub fn find(
     let mut evaluator = Evaluator::new(&plan, out, messages, terminal, utf8);
     let shared = Shared::new(evaluator.changes());
     let walked = std::thread::scope(|scope| {
-        Walk::new(&plan, Ahead::new(scope, &shared, &plan)).run(&mut evaluator)
+        Walk::new(&plan, Ahead::new(scope, &shared, &plan, levels)).run(&mut evaluator)
     });
     let ended = evaluator.finish();
     match walked.and(ended) {

@@ -34,12 +34,14 @@ mod tests;
 mod text;
 mod waiting;
 mod walk;
+mod words;
 
 pub use colors::Colors;
 pub use filter::Filter;
 pub use options::{BinaryFiles, Listing, Locale, Options, Pattern, Syntax};
 pub use walk::{Devices, Directories, Search};
 
+use crate::deep::with_stack;
 use matcher::{Complaints, Matcher};
 use output::Output;
 use seekless_read::{Plan, Reader, Statistics};
@@ -66,6 +68,20 @@ pub struct Report {
 /// Only if `out` or `err` refuses what is written; all else is said on `err` and told by
 /// [`Report::failed`].
 pub fn run(
+    options: &Options,
+    search: &Search,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+    progress: &mut dyn FnMut(u64, u64),
+) -> io::Result<Report> {
+    let posix = matches!(options.syntax, Syntax::Basic | Syntax::Extended);
+    let levels = |pattern: &Pattern| syntax::levels(&pattern.text);
+    let levels = if posix { options.patterns.iter().map(levels).max() } else { None };
+    with_stack(levels.unwrap_or(0), || run_within(options, search, out, err, progress))
+}
+
+/// The same, on a stack with room for the levels of the patterns.
+fn run_within(
     options: &Options,
     search: &Search,
     out: &mut dyn Write,

@@ -63,6 +63,7 @@
 //! ```
 
 mod clib;
+mod deep;
 pub mod find;
 pub mod grep;
 mod names;

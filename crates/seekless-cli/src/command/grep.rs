@@ -45,7 +45,8 @@ Where it differs from GNU grep 3.8
   (F4 90 and on) are no characters.
   glibc misses matches in a repeated group; GNU shows that in -o, -w and colours.
   -P is PCRE2 10.4x whatever the system has. With 10.42, \\S \\W \\D miss characters beyond ASCII,
-  {,N} is no interval, and \\p{Lu} is no small letter with -i.
+  {,N} is no interval, \\x may have no digits, and \\p{Lu} is no small letter with -i.
+  Patterns of more than 20,000 nested groups are refused; GNU's limit depends on its stack.
   With -z, -b counts and -B shows what GNU forgets of long runs of NULs, by a slip.
   -q may stop before it names what is wrong with files before the one that decides.
   -m with a negative number and -v shows no context either. -x with -o shows nothing of an empty

@@ -203,7 +203,8 @@ fn usage(message: &[u8]) -> Vec<u8> {
 fn count(asked: &mut Asked, charset: &mut Charset) -> ExitCode {
     let before = asked.stats.then(device_bytes).flatten();
     let mut lines = Lines { out: StandardOutput, refused: None };
-    let mut out = io::BufWriter::new(&mut lines);
+    // A line is one write, as GNU wc's: lines of several that write to one pipe stay whole.
+    let mut out = io::LineWriter::new(&mut lines);
     let mut progress = output::progress("Counting");
     let mut later = asked.later.iter_mut().flatten();
     let result = run(&asked.job, &mut later, charset, &mut out, &mut io::stderr(), &mut progress);

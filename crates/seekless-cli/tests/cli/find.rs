@@ -280,3 +280,64 @@ fn a_terminal_is_shown_no_control_characters() {
         }
     }
 }
+
+#[test]
+fn a_folder_that_a_command_removed_is_pruned() {
+    let Some(gnu) = gnu_find() else { return };
+    for words in [
+        &["t", "-name", "a", "-exec", "rm", "-rf", "{}", ";", "-prune"][..],
+        &["t", "-name", "a", "-exec", "rm", "-rf", "{}", ";", "-prune", "-printf", "%p %s\n"],
+        &["t", "-name", "a", "-exec", "rm", "-rf", "{}", ";", "-size", "+0", "-prune"],
+        &["t", "-name", "f", "-exec", "rm", "-rf", "{}", ";", "-prune"],
+        &["t", "-name", "a", "-exec", "rm", "-rf", "{}", ";"],
+    ] {
+        let outputs = ["ours", "theirs"].map(|who| {
+            let place = workplace();
+            std::fs::create_dir_all(place.path().join("t/a/x")).expect("made");
+            std::fs::create_dir_all(place.path().join("t/b/a/y")).expect("made");
+            std::fs::write(place.path().join("t/b/f"), "").expect("written");
+            let mut command = match who {
+                "ours" => seekless(place.path()),
+                _ => Command::new(&gnu),
+            };
+            match who {
+                "ours" => command.arg("find"),
+                _ => command.arg0("find"),
+            };
+            command.current_dir(place.path()).args(words).env("LC_ALL", "C");
+            let output = command.output().expect("it starts");
+            let sorted = |bytes: &[u8]| {
+                let text = String::from_utf8_lossy(bytes).into_owned();
+                let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+                lines.sort_unstable();
+                lines
+            };
+            (sorted(&output.stdout), sorted(&output.stderr), output.status.code())
+        });
+        assert_eq!(outputs[0], outputs[1], "{words:?}");
+    }
+}
+
+#[test]
+fn deep_expressions_work_or_are_refused() {
+    let place = workplace();
+    let find = |words: Vec<&str>| {
+        seekless(place.path()).arg("find").arg(".").args(words).output().expect("it starts")
+    };
+    let nested =
+        |levels: usize| [vec!["("; levels], vec!["-name", "."], vec![")"; levels]].concat();
+    let mixed = |levels: usize| {
+        let opening = ["(", "!", "-name", "q", "-a"].repeat(levels);
+        [opening, vec!["-name", "."], vec![")"; levels]].concat()
+    };
+    for words in [nested(10_000), [vec!["!"; 10_000], vec!["-name", "."]].concat(), mixed(5_000)] {
+        let output = find(words);
+        assert_eq!((output.status.code(), &output.stdout[..]), (Some(0), &b".\n"[..]));
+    }
+    for words in [nested(30_000), vec!["!"; 60_000], vec!["("; 60_000]] {
+        let output = find(words);
+        assert_eq!(output.status.code(), Some(1));
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(message.contains("more than 20000 parentheses and '!' are nested"), "{message}");
+    }
+}

@@ -205,3 +205,152 @@ fn letters_are_the_same_without_regard_to_case_as_in_gnu_grep() {
         assert!(found.iter().all(|one| *one == found[0]), "the ways of search differ");
     }
 }
+
+/// GNU's own limit depends on the stack; up to 5,000 levels it has none.
+#[test]
+fn deep_expressions_work_or_are_refused() {
+    let place = workplace();
+    let nested = |open: &str, inner: &str, close: &str, levels: usize| {
+        [open.repeat(levels), inner.to_owned(), close.repeat(levels)].concat()
+    };
+    let ends = |flag: &str, pattern: String| {
+        std::fs::write(place.path().join("deep"), pattern).expect("written");
+        std::fs::write(place.path().join("text"), "xa\n").expect("written");
+        let output = seekless(place.path())
+            .args(["grep", "-c", flag, "-f", "deep", "text"])
+            .output()
+            .expect("it starts");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    for levels in [300, 10_000] {
+        for (flag, pattern) in [
+            ("-E", nested("(", "x", ")", levels)),
+            ("-E", nested("(a|b(", "x", "))", levels / 2)),
+            ("-E", nested("(a*", "x", ")*", levels)),
+            ("-G", nested("\\(", "x", "\\)", levels)),
+            ("-oE", nested("(x|", "x", ")", levels)),
+        ] {
+            assert_eq!(ends(flag, pattern), (Some(0), String::new()), "{flag}, {levels} levels");
+        }
+    }
+    let refused = (Some(2), "grep: stack overflow\n".to_owned());
+    for levels in [20_001, 100_000] {
+        assert_eq!(ends("-E", nested("(", "x", ")", levels)), refused, "{levels} levels");
+        assert_eq!(ends("-E", "(".repeat(levels)), refused, "{levels} levels");
+        assert_eq!(ends("-G", nested("\\(", "x", "\\)", levels)), refused, "{levels} levels");
+    }
+}
+
+#[test]
+fn many_words_and_a_few_expressions_are_found_as_gnu_grep_does() {
+    if !gnu_is_here() {
+        return;
+    }
+    let place = workplace();
+    let word = |number: usize| format!("w{}\u{e9}s{}", number * 7919 % 1000, number % 13);
+    let words: Vec<String> = (0..100).map(word).collect();
+    let line = |number: usize| match number % 4 {
+        0 => word(number * 3),
+        1 => format!("x {} y", word(number * 5)).to_uppercase(),
+        2 => format!("_{}", word(number)),
+        _ => format!("{} {}z", word(number * 2), word(number * 7)),
+    };
+    let text: Vec<String> = (0..400).map(line).collect();
+    std::fs::write(place.path().join("text"), text.join("\n") + "\n").expect("written");
+    std::fs::write(place.path().join("fixed"), words.join("\n")).expect("written");
+    let some = words.join("\n") + "\nw1.*s7\n\\(3\\|4\\)z$\n";
+    std::fs::write(place.path().join("some"), some).expect("written");
+    for locale in ["C", "C.UTF-8"] {
+        for file in ["fixed", "some"] {
+            for flag in ["-n", "-in", "-xn", "-ixn", "-wn", "-vn", "-on", "-ion", "-c", "-iwc"] {
+                for syntax in ["-G", "-F"] {
+                    assert_same(
+                        place.path(),
+                        &[flag, syntax, "-f", file, "text"],
+                        &[("LC_ALL", locale)],
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn without_regard_to_case_upper_and_lower_are_letters() {
+    if !gnu_is_here() {
+        return;
+    }
+    let place = workplace();
+    let text = "K\nk\n\u{212a}\n\u{6f22}\n1\n\u{17f}\n\u{e9}\n\u{aa}\n \n";
+    std::fs::write(place.path().join("a"), text).expect("written");
+    for locale in ["C", "C.UTF-8"] {
+        for pattern in ["[[:upper:]]", "[[:lower:]]", "[^[:lower:]]", "[^[:upper:]k]", "[^k]"] {
+            for flag in ["-in", "-ion", "-ivn", "-ixn"] {
+                assert_same(place.path(), &[flag, pattern, "a"], &[("LC_ALL", locale)]);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_position_after_q_is_that_of_gnu_grep() {
+    if !gnu_is_here() {
+        return;
+    }
+    let place = workplace();
+    let text: String = (0..60_000).map(|number| format!("aab {number}\n")).collect();
+    let path = place.path().join("text");
+    std::fs::write(&path, &text).expect("written");
+    for pattern in ["a", r"\(a\)\1", r"\(a\)\1b 30000$", r"\(a\)\1b 59999", "none"] {
+        let [ours, theirs] = [false, true].map(|gnu| {
+            let mut file = File::open(&path).expect("there");
+            let mut command =
+                if gnu { Command::new("/usr/bin/grep") } else { seekless(place.path()) };
+            if !gnu {
+                command.arg("grep");
+            }
+            command.args(["-q", pattern]).stdin(file.try_clone().expect("a descriptor"));
+            let code = command.status().expect("it starts").code();
+            (code, std::io::Seek::stream_position(&mut file).expect("a position"))
+        });
+        assert_eq!(ours, theirs, "{pattern}");
+    }
+}
+
+/// With a locale that has collation rules, if one can be made.
+#[test]
+fn collating_elements_are_the_locales() {
+    if !gnu_is_here() {
+        return;
+    }
+    let place = workplace();
+    let locale = place.path().join("en_US.UTF-8");
+    let made = Command::new("localedef")
+        .args(["-i", "en_US", "-f", "UTF-8", "--no-archive"])
+        .arg(&locale)
+        .output();
+    if !made.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: localedef cannot make en_US.UTF-8");
+        return;
+    }
+    std::fs::write(place.path().join("a"), "a\n\u{e0}\nA\nb\nch\nxa\u{e0}y\n-\n").expect("written");
+    let path = place.path().to_string_lossy().into_owned();
+    for name in ["en_US.UTF-8", "C"] {
+        let variables = [("LOCPATH", path.as_str()), ("LC_ALL", name)];
+        for pattern in [
+            "[[=a=]]",
+            "[^[=a=]]",
+            "x[[=a=]]*y",
+            "[[.a.]]",
+            "[[.hyphen.]]",
+            "[[.ch.]]",
+            "[[.nothing.]]",
+            "[[.-.]-a]",
+            "b\\|[[=a=]]",
+        ] {
+            for flag in ["-n", "-on", "-in", "-xn", "-wn", "-vn"] {
+                assert_same(place.path(), &[flag, pattern, "a"], &variables);
+            }
+        }
+    }
+}

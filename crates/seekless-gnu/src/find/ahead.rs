@@ -17,6 +17,7 @@ use super::expression::Plan;
 use super::folder::{Folder, List};
 use super::foresee;
 use super::latency::Prices;
+use crate::deep::with_stack;
 use queue::{Claim, Queue};
 use rustix::fs::Stat;
 use rustix::io::Errno;
@@ -224,6 +225,8 @@ pub(super) struct Ahead<'scope, 'env> {
     aims: Aims,
     /// How many threads may still be started.
     helpers: usize,
+    /// The levels of the expression, for which each thread needs a stack.
+    levels: usize,
     listed: usize,
     buffer: Vec<u8>,
     waste: Vec<Waste>,
@@ -235,6 +238,7 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
         scope: &'scope Scope<'scope, 'env>,
         shared: &'env Shared,
         plan: &'env Plan,
+        levels: usize,
     ) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let helpers = if foresee::is_worthwhile(plan) { (cores - 1).min(HELPERS_MAX) } else { 0 };
@@ -244,6 +248,7 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
             plan,
             aims: Aims::of(plan),
             helpers,
+            levels,
             listed: 0,
             buffer: Vec::new(),
             waste: Vec::new(),
@@ -346,13 +351,15 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
             return;
         }
         for _ in 0..self.helpers {
-            let (shared, plan, aims) = (self.shared, self.plan, self.aims);
+            let (shared, plan, aims, levels) = (self.shared, self.plan, self.aims, self.levels);
             let mut prices = prices.clone();
             let help = move || {
                 let mut looker = look::Looker::new(shared, plan, aims, &mut prices, true);
-                while let Some(task) = shared.queue.next() {
-                    looker.work(&task);
-                }
+                with_stack(levels, || {
+                    while let Some(task) = shared.queue.next() {
+                        looker.work(&task);
+                    }
+                });
             };
             let thread = Builder::new().name("seekless-look".to_owned());
             if start_with_own_files(thread, self.scope, help).is_err() {

@@ -376,10 +376,12 @@ impl<'a> Evaluator<'a> {
             Action::Quit => self.quit = true,
             Action::Delete => return self.delete(entry),
             Action::Execute(command) => {
+                remember(entry);
                 self.output.flush()?;
                 return Ok(command.run(entry, self.messages.0, self.utf8)? == Ran::Succeeded);
             }
             Action::ExecuteMany { number, command } => {
+                remember(entry);
                 self.output.flush()?;
                 let ran =
                     command.add(entry, &mut self.batches[*number], self.messages.0, self.utf8)?;
@@ -417,6 +419,14 @@ impl<'a> Evaluator<'a> {
                 Ok(false)
             }
         }
+    }
+}
+
+/// Reads the attributes of a folder before a command that may remove it. GNU find reads them before
+/// it evaluates the expression, so a folder that a command removed can still be pruned.
+fn remember(entry: &Entry<'_>) {
+    if entry.is_folder() {
+        let _ = entry.stat(); // what fails is reported by the part that needs it
     }
 }
 

@@ -38,17 +38,56 @@ enum Join {
     List,
 }
 
+/// A part of an expression with what decides its place. It is computed once for each part: a part
+/// in thousands of parentheses would else be looked at thousands of times.
+struct Part {
+    expression: Expression,
+    weight: Weight,
+}
+
+/// What decides the place of a part.
+#[derive(Clone, Copy)]
+struct Weight {
+    /// The highest rank in it; `None` if it holds an action.
+    rank: Option<Rank>,
+    /// GNU find's estimate of how likely a file passes.
+    odds: f32,
+}
+
 /// Reorders the tests of an expression.
 pub(super) fn by_cost(expression: &mut Expression) {
+    let _ = weigh(expression);
+}
+
+/// Reorders the tests of an expression, and returns its weight.
+fn weigh(expression: &mut Expression) -> Weight {
     let (parts, join) = match expression {
-        Expression::Test(_) | Expression::Action(_) => return,
-        Expression::Not(inner) => return by_cost(inner),
+        Expression::Action(_) => return Weight { rank: None, odds: 1.0 },
+        Expression::Test(test) => {
+            return Weight { rank: Some(rank_of(test)), odds: odds_of(test) };
+        }
+        Expression::Not(inner) => {
+            let weight = weigh(inner);
+            return Weight { odds: 1.0 - weight.odds, ..weight };
+        }
         Expression::All(parts) => (parts, Join::And),
         Expression::Any(parts) => (parts, Join::Or),
         Expression::List(parts) => (parts, Join::List),
     };
-    parts.iter_mut().for_each(by_cost);
-    let pure = |part: &Expression| rank(part).is_some();
+    let weighed = |mut expression: Expression| {
+        let weight = weigh(&mut expression);
+        Part { expression, weight }
+    };
+    let mut weighed: Vec<Part> = parts.drain(..).map(weighed).collect();
+    reorder(&mut weighed, join);
+    let weight = together(&weighed, join);
+    parts.extend(weighed.into_iter().map(|part| part.expression));
+    weight
+}
+
+/// Reorders parts that stand side by side.
+fn reorder(parts: &mut [Part], join: Join) {
+    let pure = |part: &Part| part.weight.rank.is_some();
     if join != Join::List {
         for run in parts.chunk_by_mut(|left, right| pure(left) && pure(right)) {
             group(run, join);
@@ -57,76 +96,69 @@ pub(super) fn by_cost(expression: &mut Expression) {
     // A single pass from the end to the start. It brings the cheapest test to the front; the others
     // may remain partly unsorted, as in GNU find.
     for right in (1..parts.len()).rev() {
-        if swaps(&parts[right - 1], &parts[right], join) {
+        if swaps(parts[right - 1].weight, parts[right].weight, join) {
             parts.swap(right - 1, right);
         }
     }
 }
 
+/// The weight of the whole.
+fn together(parts: &[Part], join: Join) -> Weight {
+    let mut ranks = parts.iter().map(|part| part.weight.rank);
+    let odds = parts.iter().map(|part| part.weight.odds);
+    Weight {
+        rank: ranks.try_fold(Rank::Nothing, |most, rank| rank.map(|rank| most.max(rank))),
+        odds: match join {
+            Join::And => odds.product(),
+            Join::Or => odds.sum::<f32>().min(1.0),
+            Join::List => 1.0,
+        },
+    }
+}
+
 /// Sorts tests of names first: in `and` the least likely first, in `or` the most likely first.
 /// Inode and type tests follow, then all others in their order; tests that open the file come last.
-fn group(run: &mut [Expression], join: Join) {
-    let place = |part: &Expression| match (part, rank(part)) {
+fn group(run: &mut [Part], join: Join) {
+    let place = |part: &Part| match (&part.expression, part.weight.rank) {
         (Expression::Test(_), Some(rank @ (Rank::Nothing | Rank::Inode | Rank::Type))) => rank,
         (_, Some(Rank::Price)) => Rank::Price,
         _ => Rank::Stat,
     };
     run.sort_by(|left, right| {
+        let (left_odds, right_odds) = (left.weight.odds, right.weight.odds);
         place(left).cmp(&place(right)).then_with(|| match (place(left), join) {
             (Rank::Stat | Rank::Price, _) => Ordering::Equal, // stable
-            (_, Join::Or) => odds(right).total_cmp(&odds(left)),
-            _ => odds(left).total_cmp(&odds(right)),
+            (_, Join::Or) => right_odds.total_cmp(&left_odds),
+            _ => left_odds.total_cmp(&right_odds),
         })
     });
 }
 
-/// Whether to swap two tests. The cheaper one comes first. At equal cost, GNU puts the likelier
+/// Whether to swap two parts. The cheaper one comes first. At equal cost, GNU puts the likelier
 /// first in `and` and the less likely first in `or`, which is the wrong way round. GNU also swaps
 /// around a comma, although only the last result counts there.
-fn swaps(left: &Expression, right: &Expression, join: Join) -> bool {
-    let (Some(left_rank), Some(right_rank)) = (rank(left), rank(right)) else { return false };
+fn swaps(left: Weight, right: Weight, join: Join) -> bool {
+    let (Some(left_rank), Some(right_rank)) = (left.rank, right.rank) else { return false };
     match left_rank.cmp(&right_rank) {
         Ordering::Less => false,
         Ordering::Greater => join != Join::List || left_rank != Rank::Price,
         Ordering::Equal => match join {
-            Join::And => odds(right) > odds(left),
-            Join::Or => odds(right) < odds(left),
+            Join::And => right.odds > left.odds,
+            Join::Or => right.odds < left.odds,
             Join::List => false,
         },
     }
 }
 
-/// The highest rank in an expression; `None` if it holds an action.
-fn rank(expression: &Expression) -> Option<Rank> {
-    match expression {
-        Expression::Action(_) => None,
-        Expression::Not(inner) => rank(inner),
-        Expression::All(parts) | Expression::Any(parts) | Expression::List(parts) => parts
-            .iter()
-            .map(rank)
-            .try_fold(Rank::Nothing, |most, part| part.map(|part| most.max(part))),
-        Expression::Test(test) => Some(match test {
-            Test::True | Test::False | Test::Name(_) | Test::Path(_) | Test::Regex(_) => {
-                Rank::Nothing
-            }
-            Test::Inode(_) => Rank::Inode,
-            Test::Type(_) => Rank::Type,
-            Test::LinkName(_) => Rank::Link,
-            Test::Access(_) => Rank::Access,
-            Test::OfCost(_) => Rank::Price,
-            _ => Rank::Stat,
-        }),
-    }
-}
-
-/// GNU find's estimate of how likely a file passes.
-fn odds(expression: &Expression) -> f32 {
-    match expression {
-        Expression::Action(_) | Expression::List(_) => 1.0,
-        Expression::Not(inner) => 1.0 - odds(inner),
-        Expression::All(parts) => parts.iter().map(odds).product(),
-        Expression::Any(parts) => parts.iter().map(odds).sum::<f32>().min(1.0),
-        Expression::Test(test) => odds_of(test),
+fn rank_of(test: &Test) -> Rank {
+    match test {
+        Test::True | Test::False | Test::Name(_) | Test::Path(_) | Test::Regex(_) => Rank::Nothing,
+        Test::Inode(_) => Rank::Inode,
+        Test::Type(_) => Rank::Type,
+        Test::LinkName(_) => Rank::Link,
+        Test::Access(_) => Rank::Access,
+        Test::OfCost(_) => Rank::Price,
+        _ => Rank::Stat,
     }
 }
 

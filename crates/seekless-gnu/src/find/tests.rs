@@ -442,7 +442,7 @@ proptest! {
 
 #[test]
 fn deep_nesting_and_deep_trees_have_no_stack_to_exhaust() {
-    let (_, messages, well) = ours(&over_tree("", &vec!["(".into(); 10_000]));
+    let (_, messages, well) = ours(&over_tree("", &vec!["(".into(); 30_000]));
     assert!(!well && messages.contains("nested"), "{messages}");
     let folder = tempfile::tempdir().expect("room");
     let mut inner =

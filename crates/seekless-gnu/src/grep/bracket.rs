@@ -1,6 +1,7 @@
 //! Parses bracket expressions such as `[a-z]`, `[^[:alpha:]_]`, `[[.-.]]` and `[[=e=]]`. Follows
 //! glibc in locales without collation rules.
 
+use super::Locale;
 use super::fold::upper;
 use super::input::{Input, Notes, Unit, first_unit};
 
@@ -116,7 +117,12 @@ pub(super) fn parse_bracket(
         let last = self::element(input)?;
         // Without collation rules, glibc refuses some ranges of multibyte characters.
         notes.doubtful |= [&element, &last].iter().any(|end| !end.is_ascii());
-        set.items.push(range(&element, &last, ignore_case)?);
+        match range(&element, &last, ignore_case) {
+            Ok(item) => set.items.push(item),
+            // The C library decides.
+            Err(_) if notes.collates && input.locale() == Locale::Utf8 => {}
+            Err(error) => return Err(error),
+        }
     }
     let text = &body[..body.len() - input.rest().len() - 1];
     if simple && looks_like_class(text) {
@@ -148,6 +154,8 @@ fn element(input: &mut Input<'_>) -> Result<Element, String> {
             .ok_or_else(|| "Invalid character class name".into());
     }
     match first_unit(name, input.locale()) {
+        // Only the C library knows which names there are, and what they stand for.
+        Some((unit, _)) if input.locale() == Locale::Utf8 => Ok(Element::One(unit)),
         // Without collation rules, a collating element is a single byte.
         Some((unit, 1)) if name.len() == 1 => Ok(Element::One(unit)),
         _ => Err("Invalid collation character".into()),

@@ -86,9 +86,9 @@ impl Characters {
                     class.push(ClassUnicodeRange::new(first.into(), '\x7f'))
                 }
                 Item::Bytes(..) => {}
+                // GNU takes both for [:alpha:] then, also for letters that have no case.
                 Item::Class(Class::Upper | Class::Lower) if self.ignore_case => {
-                    class.union(&named(Class::Upper));
-                    class.union(&named(Class::Lower));
+                    class.union(&named(Class::Alpha))
                 }
                 Item::Class(class_name) => class.union(&named(class_name)),
                 Item::Word => class.union(&word()),

@@ -7,11 +7,15 @@ use super::input::{Unit, first_unit};
 use super::longest::{AUTOMATON_BYTES_MAX, Longest};
 use super::perl::{Library, Spare, perl};
 use super::syntax::Ast;
+use super::words::Words as Many;
 use super::{Locale, Options, near};
 use crate::clib::perl::Perl;
 use regex_automata::{Input, meta};
 use regex_syntax::hir::{ClassUnicode, Hir};
 use std::ops::Range;
+
+/// How many bytes are first looked through when words and other patterns are sought together.
+const STEP_BYTES: usize = 512;
 
 /// The engines for patterns that are more than a fragment.
 #[derive(Debug)]
@@ -39,6 +43,8 @@ enum Finder {
     },
     Library(Box<Library>),
     Perl(Perl),
+    /// The last one, if there is one: `Engines::line` looks for it there.
+    Many(Box<Many>),
 }
 
 /// Two finders, one of which is in use.
@@ -60,6 +66,8 @@ enum Waiting {
 /// All patterns, grouped by the engine that matches them.
 #[derive(Debug, Default)]
 pub(super) struct Patterns {
+    /// Fixed words, if there are many.
+    pub words: Vec<Vec<u8>>,
     /// Patterns that automata match.
     pub plain: Vec<Ast>,
     /// Patterns that the C library matches, each with an expression that matches wherever the
@@ -92,7 +100,7 @@ impl Engines {
         characters: Characters,
         patterns: Patterns,
     ) -> Result<Self, String> {
-        let Patterns { plain, library, showing, spare } = patterns;
+        let Patterns { words, plain, library, showing, spare } = patterns;
         let hirs = || plain.iter().map(|ast| characters.hir(ast)).collect::<Vec<_>>();
         let spare_selects = spare.as_ref().is_some_and(|spare| spare.selects);
         let whole = |hir: Hir| if bounds.line { whole_line(hir) } else { hir };
@@ -110,7 +118,7 @@ impl Engines {
             let first = Box::new(first);
             finders.push(Finder::Automaton { first, expression, longest: None, literal });
         }
-        if candidates.is_none() {
+        if candidates.is_none() && !(plain.is_empty() && library.is_empty()) {
             let mut all = match spare_selects {
                 true => plain.iter().map(|ast| characters.hir(&ast.superset())).collect(),
                 false => hirs(),
@@ -122,6 +130,10 @@ impl Engines {
         }
         let exact = library.is_empty() && (knows_words || !bounds.word) && !spare_selects;
         finders.extend(library.into_iter().map(|(_, engine)| Finder::Library(Box::new(engine))));
+        if !words.is_empty() {
+            let words = Many::new(words, characters, bounds.line)?;
+            finders.push(Finder::Many(Box::new(words)));
+        }
         let showing = showing.map(|engine| Finder::Library(Box::new(engine)));
         let spare =
             spare.map(|spare| Substitute { waiting: Waiting::Pattern(spare), in_place: false });
@@ -151,22 +163,53 @@ impl Engines {
     ) -> Option<Range<usize>> {
         let mut from = lines.start;
         while from < lines.end {
-            let near = match &self.candidates {
-                Some(candidates) => {
-                    let input = Input::new(text).range(from..lines.end).earliest(true);
-                    candidates.search_half(&input)?.offset()
-                }
-                None => from,
-            };
-            let line = line_around(text, from, near, terminator)?;
-            if self.exact
-                || self.matches(&text[line.start..trimmed(text, &line, terminator)], failure)
-            {
+            let Near { place, exact } = self.near(text, from..lines.end, terminator)?;
+            let line = line_around(text, from, place, terminator)?;
+            if exact || self.matches(&text[line.start..trimmed(text, &line, terminator)], failure) {
                 return Some(line);
             }
             from = line.end;
         }
         None
+    }
+
+    /// A place in the first of these lines that may match.
+    fn near(&mut self, text: &[u8], lines: Range<usize>, terminator: u8) -> Option<Near> {
+        let other = Candidates {
+            automaton: self.candidates.as_ref(),
+            // Perl's expressions have no automaton: every line may match.
+            all: self.finders.len() > usize::from(self.has_words()),
+            exact: self.exact,
+        };
+        let Some(Finder::Many(words)) = self.finders.last_mut() else {
+            return other.near(text, lines);
+        };
+        let exact = self.word.is_none();
+        // Both look through the same few lines before either goes on: else one that finds
+        // something in each line would make the other look through all that follows, each time.
+        let (mut start, mut step) = (lines.start, STEP_BYTES);
+        while start < lines.end {
+            let end = line_end(text, (start + step).min(lines.end) - 1, lines.end, terminator);
+            let word = words.near(text, start..end, terminator);
+            let end_here = word.map_or(end, |at| line_end(text, at, end, terminator));
+            let found = other.near(text, start..end_here).map(|near| Near {
+                exact: near.exact
+                    || exact
+                        && word.is_some_and(|at| {
+                            near.place >= line_start(text, start, at, terminator)
+                        }),
+                ..near
+            });
+            if found.is_some() || word.is_some() {
+                return found.or(word.map(|place| Near { place, exact }));
+            }
+            (start, step) = (end, step * 2);
+        }
+        None
+    }
+
+    fn has_words(&self) -> bool {
+        matches!(self.finders.last(), Some(Finder::Many(_)))
     }
 
     /// Whether a candidate matches.
@@ -215,6 +258,44 @@ impl Engines {
         };
         best(finders, self.word.as_ref(), line, from, failure)
     }
+}
+
+/// The lines that the engines besides the set of words may match.
+struct Candidates<'e> {
+    automaton: Option<&'e meta::Regex>,
+    /// Without an automaton: whether it is all lines, or none.
+    all: bool,
+    exact: bool,
+}
+
+/// A place in a line that may match.
+struct Near {
+    place: usize,
+    /// The line does match.
+    exact: bool,
+}
+
+impl Candidates<'_> {
+    fn near(&self, text: &[u8], lines: Range<usize>) -> Option<Near> {
+        let place = match self.automaton {
+            Some(automaton) => {
+                let input = Input::new(text).range(lines).earliest(true);
+                automaton.search_half(&input)?.offset()
+            }
+            None => self.all.then_some(lines.start)?,
+        };
+        Some(Near { place, exact: self.exact })
+    }
+}
+
+/// The end of the line that holds `at`, with its terminator; `limit` at most.
+fn line_end(text: &[u8], at: usize, limit: usize, terminator: u8) -> usize {
+    near::first(terminator, &text[at..limit]).map_or(limit, |behind| at + behind + 1)
+}
+
+/// The start of the line that holds `at`; `from` at least.
+fn line_start(text: &[u8], from: usize, at: usize, terminator: u8) -> usize {
+    near::last(terminator, &text[from..at]).map_or(from, |before| from + before + 1)
 }
 
 fn best(
@@ -307,6 +388,7 @@ impl Finder {
                 .map(|found| found.start()..found.end())),
             Finder::Library(engine) => engine.find(line, from),
             Finder::Perl(engine) => engine.find(line, from),
+            Finder::Many(words) => Ok(words.find(line, from)),
         }
     }
 
@@ -331,6 +413,7 @@ impl Finder {
                 Ok(longest.as_mut().and_then(|longest| longest.end(line, found.start, limit)))
             }
             Finder::Library(engine) => engine.end(line, &found, limit),
+            Finder::Many(words) => Ok(words.end(line, found, limit)),
         }
     }
 }

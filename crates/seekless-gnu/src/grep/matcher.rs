@@ -11,6 +11,7 @@ use super::perl::{Library, Spare, wrong};
 use super::sweep::{Marks, find, sweep};
 use super::syntax::{Ast, Rules, parse};
 use super::text::{Text, heeds_nuls};
+use super::words::{WORDS_MIN, word};
 use super::{Locale, Options, Pattern, Syntax, near};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -91,7 +92,11 @@ impl Matcher {
     fn learn(&mut self, options: &Options, characters: Characters, patterns: &Patterns) {
         let bounded = options.line_regexp || options.word_regexp;
         let all = || patterns.plain.iter().chain(patterns.library.iter().map(|(ast, _)| ast));
-        self.blind_to_nul = all().all(is_blind) && !bounded;
+        let blind = |word: &Vec<u8>| !word.contains(&0);
+        self.blind_to_nul = all().all(is_blind) && patterns.words.iter().all(blind) && !bounded;
+        if !patterns.words.is_empty() {
+            return; // too many for fragments
+        }
         self.fragments = fragments(all(), characters);
         self.fragments.iter_mut().for_each(|fragment| fragment.whole &= !bounded);
         if let ([only], [Fragment { whole: true, .. }], None) =
@@ -250,8 +255,9 @@ fn read(
         complaints.warnings = notes.warnings;
         complaints.errors.extend(notes.error);
     }
+    patterns.take_words(characters);
     if complaints.errors.is_empty()
-        && let Err(error) = patterns.share(all, options)
+        && let Err(error) = patterns.share(all, options, characters)
     {
         complaints.errors.push(error);
     }
@@ -259,15 +265,28 @@ fn read(
 }
 
 impl Patterns {
+    /// Puts fixed words apart from the other patterns, if there are many.
+    fn take_words(&mut self, characters: Characters) {
+        self.words = split_words(&mut self.plain, |ast| ast, characters);
+    }
+
     /// Gives each pattern to an engine. GNU asks glibc for expressions that its automaton leaves to
     /// it, and for the places of matches. For the places, it joins all patterns without
     /// back-references into one expression. This function uses glibc where it disagrees with the
     /// automaton.
-    fn share(&mut self, all: Vec<Read<'_>>, options: &Options) -> Result<(), String> {
+    fn share(
+        &mut self,
+        all: Vec<Read<'_>>,
+        options: &Options,
+        characters: Characters,
+    ) -> Result<(), String> {
         let library_decides = all.iter().any(|read| read.is_for_library);
-        let (referring, other): (Vec<_>, Vec<_>) =
+        let (referring, mut other): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|read| read.refers_back);
         let differ = other.iter().any(|read| read.engines_differ);
+        if !differ {
+            self.words.extend(split_words(&mut other, |read| &read.ast, characters));
+        }
         let shows = options.only_matching || options.colors.is_some();
         let text = || other.iter().map(|read| read.text).collect::<Vec<_>>().join(&b'\n');
         if differ && library_decides {
@@ -291,6 +310,24 @@ impl Patterns {
         }
         Ok(())
     }
+}
+
+/// Removes the patterns that are words, and returns these; none if there are few.
+fn split_words<P>(
+    patterns: &mut Vec<P>,
+    ast: impl Fn(&P) -> &Ast,
+    characters: Characters,
+) -> Vec<Vec<u8>> {
+    if patterns.len() < WORDS_MIN {
+        return Vec::new();
+    }
+    let mut words: Vec<_> = patterns.iter().map(|pattern| word(ast(pattern), characters)).collect();
+    if words.iter().flatten().count() < WORDS_MIN {
+        return Vec::new();
+    }
+    let mut is_word = words.iter().map(Option::is_some);
+    patterns.retain(|_| is_word.next() == Some(false));
+    words.drain(..).flatten().collect()
 }
 
 /// The distinct patterns in order, each with its line number in its text.

@@ -14,6 +14,8 @@ use std::path::PathBuf;
 const STEP_BACK_BYTES: u64 = 16 << 10;
 /// How many bytes are read at first when reading a part again.
 const STEP_BYTES: u64 = 256 << 10;
+/// How many bytes GNU grep reads at a time.
+const GNU_BUFFER_BYTES: u64 = 96 << 10;
 /// How many bytes of a pipe are read at a time if nobody needs them: what a pipe holds.
 const DRAIN_BYTES: usize = 64 << 10;
 
@@ -140,6 +142,17 @@ impl Source {
         }
     }
 
+    /// Leaves standard input as GNU does after `-q`: behind the buffer that holds the end of the
+    /// line that decided.
+    pub(super) fn leave_decided(&self, line_end: u64) {
+        let Source::Standard { file, start, regular: true, .. } = self else { return };
+        let size = file.metadata().map_or(u64::MAX, |data| data.len());
+        let read = line_end.div_ceil(GNU_BUFFER_BYTES).saturating_mul(GNU_BUFFER_BYTES);
+        let place = start.saturating_add(read).min(size.max(*start));
+        // If the position cannot be set, the next program that reads it finds out.
+        let _ = seek(file, SeekFrom::Start(place));
+    }
+
     /// Leaves standard input as GNU does: after the last selected line if `-m` stopped the search
     /// there, otherwise at its end. If its search was stopped early, a pipe is read to its end:
     /// otherwise its writer would fail. GNU does not care where it stops for `-l`, `-L` and `-q`.
@@ -152,6 +165,9 @@ impl Source {
         let lists = options.listing != Listing::None && !options.discard && !options.quiet;
         let decided = options.quiet && ending.selected > 0;
         let full = options.max_count == Some(ending.selected) && !lists;
+        if *regular && decided {
+            return Ok(()); // see `leave_decided`
+        }
         if *regular {
             let place = match full {
                 true => SeekFrom::Start(start + ending.selected_to),

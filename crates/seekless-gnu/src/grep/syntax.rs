@@ -5,12 +5,20 @@ use super::Locale;
 use super::bracket::{Class, Item, Set, parse_bracket};
 use super::input::{Input, Notes, Unit};
 use super::interval::{Interval, interval};
+use crate::deep::LEVELS_MAX;
 
 /// The most elements of an expression after repetitions are written out, as glibc writes them out.
 const ELEMENTS_MAX: u64 = 1 << 18;
 
-/// The deepest nesting of groups. Deeper ones would overflow the stack after parsing.
-const DEPTH_MAX: usize = 250;
+/// GNU's message for an expression with more than [`LEVELS_MAX`] levels.
+const TOO_DEEP: &str = "stack overflow";
+
+/// The most levels that reading and compiling a pattern can take: each is a group, or the
+/// repetition of what is repeated.
+pub(super) fn levels(pattern: &[u8]) -> usize {
+    let levels = |line: &[u8]| line.iter().filter(|byte| b"(*+?{".contains(byte)).count();
+    pattern.split(|&byte| byte == b'\n').map(levels).max().unwrap_or(0)
+}
 
 /// An expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -151,6 +159,7 @@ pub(super) fn parse(
         groups: 0,
         closed: Vec::new(),
         depth: 0,
+        repeated: 0,
         at_start: true,
         anchors: true,
         refers_back: false,
@@ -170,6 +179,8 @@ struct Parser<'a, 'n> {
     groups: u32,
     closed: Vec<u32>,
     depth: usize,
+    /// How often what is repeated already is repeated again, in the whole pattern.
+    repeated: usize,
     /// Nothing before can be repeated: at the start, and after an opening parenthesis, a bar or an
     /// anchor.
     at_start: bool,
@@ -234,7 +245,7 @@ impl Parser<'_, '_> {
             '\\' => self.escape(),
             '[' => {
                 self.at_start = false;
-                Ok(Ast::Set(parse_bracket(&mut self.input, self.ignore_case, self.notes)?))
+                self.bracket()
             }
             '.' => {
                 self.at_start = false;
@@ -245,6 +256,21 @@ impl Parser<'_, '_> {
             '$' if self.extended || self.at_branch_end() => Ok(Ast::LineEnd),
             _ => Ok(self.ordinary(unit)),
         }
+    }
+
+    /// A set. One with a collating element is left to the C library, which knows the locale's; here
+    /// it matches anything.
+    fn bracket(&mut self) -> Result<Ast, String> {
+        let collated = std::mem::replace(&mut self.notes.collates, false);
+        let set = parse_bracket(&mut self.input, self.ignore_case, self.notes);
+        let collates = self.notes.collates && self.input.locale() == Locale::Utf8;
+        self.notes.collates |= collated;
+        if collates {
+            self.notes.doubtful = true;
+            self.refers_back = true;
+            return set.map(|_| Ast::Back(0));
+        }
+        Ok(Ast::Set(set?))
     }
 
     fn ordinary(&mut self, unit: Unit) -> Ast {
@@ -311,8 +337,8 @@ impl Parser<'_, '_> {
         self.groups += 1;
         let number = self.groups;
         self.depth += 1;
-        if self.depth > DEPTH_MAX {
-            return Err("Regular expression too big".into());
+        if self.depth > LEVELS_MAX {
+            return Err(self.too_deep());
         }
         let inner = self.either()?;
         self.depth -= 1;
@@ -323,6 +349,11 @@ impl Parser<'_, '_> {
         self.closed.push(number);
         (self.at_start, self.anchors) = (false, false);
         Ok(Ast::Group(number, Box::new(inner)))
+    }
+
+    fn too_deep(&mut self) -> String {
+        self.notes.too_big = true;
+        TOO_DEEP.to_owned()
     }
 
     fn repetitions(&mut self, mut atom: Ast) -> Result<Ast, String> {
@@ -341,11 +372,12 @@ impl Parser<'_, '_> {
                 continue;
             }
             times += 1;
-            if times > DEPTH_MAX {
-                return Err("Regular expression too big".into());
+            self.repeated += usize::from(times > 1);
+            if self.repeated > LEVELS_MAX {
+                return Err(self.too_deep());
             }
             atom = Ast::Repeat(Box::new(atom), low, high);
-            if atom.elements() > ELEMENTS_MAX {
+            if high.unwrap_or(low + 1) > 1 && atom.elements() > ELEMENTS_MAX {
                 self.notes.too_big = true;
                 return Err("Regular expression too big".into());
             }

@@ -19,7 +19,10 @@ pub(crate) fn always(name: &[u8], charset: &mut Charset) -> Vec<u8> {
         return [b"\"", name, b"\""].concat();
     }
     let mut quoted = vec![b'\''];
-    let mut escaping = false;
+    // GNU's tools go over a name with a single quote twice, and forget between that an escape at
+    // its end is over.
+    let ends_escaped = parts.last().is_some_and(|part| !part.escape.is_empty());
+    let mut escaping = name.contains(&b'\'') && ends_escaped;
     for part in parts {
         if part.bytes == b"'" {
             // This sequence closes the quotes and opens them again, so an escape before it need not
@@ -148,6 +151,9 @@ mod tests {
             (b"no\nnl", b"'no'$'\\n''nl'"),
             (b"\xff", b"''$'\\377'"),
             (b"no\n'", b"'no'$'\\n'\\'''"),
+            (b"'we ird\n", b"''\\''we ird'$'\\n'"),
+            (b"we ird'\n", b"'''we ird'\\'''$'\\n'"),
+            (b"\xff'\n", b"'\\377'\\'''$'\\n'"),
             (b"no:x", b"'no:x'"),
             (b"~x", b"'~x'"),
             (b"x~", b"x~"),

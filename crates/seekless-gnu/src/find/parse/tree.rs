@@ -2,12 +2,10 @@
 //! comma.
 
 use super::Stop;
+use crate::deep::LEVELS_MAX;
 use crate::find::expression::{Action, Expression, Target};
 use crate::find::quote::say;
 use crate::find::rank;
-
-/// Parentheses and `!` within one another: a limit, so that no command line can exhaust the stack.
-const NESTED_MAX: usize = 500;
 
 /// A word of the expression.
 #[derive(Debug)]
@@ -104,13 +102,7 @@ impl Words {
         above: Option<Operator>,
         before: Option<usize>,
     ) -> Result<Expression, Stop> {
-        self.nested += 1;
-        if self.nested > NESTED_MAX {
-            return Err(format!(
-                "invalid expression; more than {NESTED_MAX} parentheses and '!' are nested"
-            )
-            .into());
-        }
+        self.enter()?;
         let mut left = self.factor(before)?;
         while let Some(operator) = self.operator().filter(|operator| Some(*operator) > above) {
             let at = self.next;
@@ -149,16 +141,22 @@ impl Words {
     }
 
     fn not(&mut self, at: usize) -> Result<Expression, Stop> {
-        self.nested += 1;
-        if self.nested > NESTED_MAX {
-            return Err(format!(
-                "invalid expression; more than {NESTED_MAX} parentheses and '!' are nested"
-            )
-            .into());
-        }
+        self.enter()?;
         let inner = self.factor(Some(at))?;
         self.nested -= 1;
         Ok(Expression::Not(Box::new(inner)))
+    }
+
+    /// Goes one level deeper. The limit keeps a command line from exhausting the stack.
+    fn enter(&mut self) -> Result<(), Stop> {
+        self.nested += 1;
+        match self.nested > LEVELS_MAX {
+            false => Ok(()),
+            true => Err(format!(
+                "invalid expression; more than {LEVELS_MAX} parentheses and '!' are nested"
+            )
+            .into()),
+        }
     }
 
     fn parentheses(&mut self, at: usize) -> Result<Expression, Stop> {

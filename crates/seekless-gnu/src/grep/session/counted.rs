@@ -34,6 +34,7 @@ impl Session<'_, '_> {
         }
         if found > 0 && self.options.quiet {
             self.matched = true;
+            searched.source.leave_decided(last);
             self.orders.push(Order::Stop);
         }
     }
