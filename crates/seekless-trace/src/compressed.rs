@@ -1,6 +1,8 @@
 //! Opens files of other formats that may be compressed with gzip, xz, lzma-alone or zstd. Their
-//! content tells which; their name does not matter. A job that is asked to stop reads no further,
-//! even where it waits for a pipe.
+//! content tells which; what other files may begin with as well must also decode ([`guess`]). A job
+//! that is asked to stop reads no further, even where it waits for a pipe.
+
+mod guess;
 
 use crate::error::{Error, Place, Result, interrupted};
 use flate2::bufread::MultiGzDecoder;
@@ -104,17 +106,27 @@ fn of_file(file: File, path: &Path, cancel: &Arc<AtomicBool>) -> Result<Input> {
     let consumed = Arc::new(AtomicU64::new(0));
     let waits = file.metadata().is_ok_and(|found| !found.is_file());
     let raw = Raw { file, waits, consumed: consumed.clone(), cancel: cancel.clone() };
-    match sniff(raw, cancel) {
+    match sniff(raw, path, cancel) {
         Ok((reader, format)) => Ok(Input { reader, format, consumed, cancel: cancel.clone() }),
         Err(_) if cancel.load(Ordering::Relaxed) => Err(interrupted(path)),
         Err(error) => Err(Error::io(path, "could not be read", error)),
     }
 }
 
-fn sniff(mut file: Raw, cancel: &Arc<AtomicBool>) -> io::Result<(Reader, &'static str)> {
+fn sniff(
+    mut file: Raw,
+    path: &Path,
+    cancel: &Arc<AtomicBool>,
+) -> io::Result<(Reader, &'static str)> {
     let mut start = Vec::new();
     file.by_ref().take(16).read_to_end(&mut start)?;
-    let format = format_of(&start);
+    let mut format = format_of(&start);
+    if guess::is_weak(format) && !guess::is_named(path, format) {
+        file.by_ref().take(guess::LOOK_BYTES - start.len() as u64).read_to_end(&mut start)?;
+        if !guess::decodes(format, &start) {
+            format = "plain";
+        }
+    }
     let raw = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(start).chain(file));
     let reader = match format {
         "gzip" => buffered(MultiGzDecoder::new(raw), cancel),
@@ -141,7 +153,7 @@ fn buffered(content: impl Read + Send + 'static, cancel: &Arc<AtomicBool>) -> Re
 
 fn format_of(start: &[u8]) -> &'static str {
     match start {
-        [0x1f, 0x8b, ..] => "gzip",
+        [0x1f, 0x8b, 8, flags, ..] if *flags < 0x20 => "gzip",
         [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => "xz",
         [0x28, 0xb5, 0x2f, 0xfd, ..] => "zstd",
         [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => "zstd", // a skippable frame

@@ -33,9 +33,10 @@ use crate::{FileId, Kind, Metadata, RunInfo, Trace, Writer, compressed};
 use accesses::import_lines;
 use records::Numbered;
 use seekless_sys::output::Destination;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use csv::csv;
 pub use fields::{Columns, KNOWN_NAMES};
@@ -123,6 +124,8 @@ pub struct Options {
     pub header: bool,
     /// Stops the import when it is set.
     pub cancel: Arc<AtomicBool>,
+    /// Counts what imports under these options leave out.
+    pub left_out: LeftOut,
 }
 
 impl Default for Options {
@@ -134,7 +137,34 @@ impl Default for Options {
             delimiter: b',',
             header: true,
             cancel: Arc::default(),
+            left_out: LeftOut::default(),
         }
+    }
+}
+
+/// The kind of a line that was skipped since it was malformed.
+pub const MALFORMED: &str = "malformed line";
+
+/// Lines and records that became no rows, by kind. Clones count together.
+#[derive(Clone, Debug, Default)]
+pub struct LeftOut(Arc<Mutex<BTreeMap<String, u64>>>);
+
+impl LeftOut {
+    /// The kinds so far, each in the singular, and how many there were of each.
+    #[must_use]
+    pub fn so_far(&self) -> BTreeMap<String, u64> {
+        self.lock().clone()
+    }
+
+    fn add(&self, kinds: &BTreeMap<String, u64>) {
+        let mut all = self.lock();
+        for (kind, count) in kinds {
+            *all.entry(kind.clone()).or_default() += count;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, u64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -158,6 +188,8 @@ pub struct Report {
     pub skipped: u64,
     /// The message of the first of them.
     pub first_skipped: Option<String>,
+    /// Lines and records that became no rows, by kind, malformed lines among them.
+    pub left_out: BTreeMap<String, u64>,
     /// Columns that the header names and a trace has no place for.
     pub ignored_columns: Vec<String>,
 }
@@ -176,6 +208,8 @@ struct Import<'a> {
     writer: Writer,
     options: &'a Options,
     report: Report,
+    /// What was left out of the runs that are not added yet, by kind.
+    left_out: BTreeMap<String, u64>,
     progress: Told<'a>,
     /// The names take more memory than the text justifies: no line can be imported any more.
     full: bool,
@@ -220,6 +254,7 @@ impl<'a> Import<'a> {
             writer,
             options,
             report: Report::default(),
+            left_out: BTreeMap::new(),
             progress: Told { progress, done: 0, total, rows: 0 },
             full: false,
             numbered: Some(Numbered::default()),
@@ -294,6 +329,13 @@ impl<'a> Import<'a> {
         let run = RunInfo { source: path.display().to_string(), ..RunInfo::default() };
         self.writer.metadata_mut().runs.extend(std::iter::repeat_n(run, runs as usize));
         self.report.runs += runs;
+        self.options.left_out.add(&self.left_out);
+        for (kind, count) in &self.left_out {
+            *self.report.left_out.entry(kind.clone()).or_default() += count;
+        }
+        if let Some(last) = self.writer.metadata_mut().runs.last_mut() {
+            last.not_imported = std::mem::take(&mut self.left_out);
+        }
         self.progress.done += std::fs::metadata(path).map_or(0, |file| file.len());
     }
 
@@ -304,6 +346,14 @@ impl<'a> Import<'a> {
             return Err(too_many_names(lines));
         }
         Ok(self.writer.file(name))
+    }
+
+    /// A line or record becomes no row. `kind` says what it is, in the singular.
+    fn leave_out(&mut self, kind: &str) {
+        match self.left_out.get_mut(kind) {
+            Some(count) => *count += 1,
+            None => _ = self.left_out.insert(kind.to_owned(), 1),
+        }
     }
 
     /// Events that the recording did not keep.
@@ -321,6 +371,7 @@ impl<'a> Import<'a> {
                     && matches!(error.kind(), ErrorKind::Malformed | ErrorKind::Limit) =>
             {
                 self.report.skipped += 1;
+                self.leave_out(MALFORMED);
                 self.report.first_skipped.get_or_insert_with(|| error.to_string());
                 Ok(())
             }

@@ -80,6 +80,7 @@ mod claims;
 mod column;
 mod columns;
 mod compressed;
+mod errno;
 mod error;
 mod escape;
 pub mod export;

@@ -31,7 +31,7 @@ impl Listing {
     /// Opens a trace, a spool, anything that is imported as it is, or a list of paths, plain or
     /// compressed. A list holds one path a line, which may end in CR LF, or paths with a NUL behind
     /// each. What has no format of a trace is a list if its first path begins with `/`, `./` or
-    /// `../`, or one of its first few paths is there.
+    /// `../`, or one of its first few paths is there; or if it is empty.
     ///
     /// # Errors
     /// It cannot be read, is neither, or `options.cancel` was set. A pipe holds no Parquet file.
@@ -50,6 +50,9 @@ impl Listing {
             let message = "is a trace that comes through a pipe, which cannot be read so; write it \
                            to a file and name that";
             return Err(Error::new(ErrorKind::NotATrace, path, message));
+        }
+        if head.is_empty() {
+            return Ok(Listing::Paths(Vec::new()));
         }
         if is_list(path, &head) {
             let end = if head.contains(&0) { 0 } else { b'\n' };

@@ -95,8 +95,20 @@ pub struct RunInfo {
     pub exclude: Vec<String>,
     /// Calls on files that these globs left out.
     pub left_out: u64,
+    /// Lines or records of an imported file that are no rows, by kind: `malformed line` → 2.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub not_imported: BTreeMap<String, u64>,
     /// Ways to read that the recorder cannot see, and how often each was used: `io_uring` → 3.
     pub blind_spots: BTreeMap<String, u64>,
+}
+
+fn summed<'a>(counts: impl Iterator<Item = &'a BTreeMap<String, u64>>) -> BTreeMap<String, u64> {
+    let mut all = BTreeMap::new();
+    for (what, count) in counts.flatten() {
+        let sum: &mut u64 = all.entry(what.clone()).or_default();
+        *sum = sum.saturating_add(*count);
+    }
+    all
 }
 
 /// What a trace says about itself.
@@ -134,12 +146,13 @@ impl Metadata {
     /// The blind spots of all runs together.
     #[must_use]
     pub fn blind_spots(&self) -> BTreeMap<String, u64> {
-        let mut all = BTreeMap::new();
-        for (what, count) in self.runs.iter().flat_map(|run| &run.blind_spots) {
-            let sum: &mut u64 = all.entry(what.clone()).or_default();
-            *sum = sum.saturating_add(*count);
-        }
-        all
+        summed(self.runs.iter().map(|run| &run.blind_spots))
+    }
+
+    /// What of all imported files is no rows, by kind.
+    #[must_use]
+    pub fn not_imported(&self) -> BTreeMap<String, u64> {
+        summed(self.runs.iter().map(|run| &run.not_imported))
     }
 
     /// Whether it holds arguments of programs, which may be secret.

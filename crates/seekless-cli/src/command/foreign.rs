@@ -1,8 +1,11 @@
 //! The options of every verb that reads traces of other formats.
 
+use crate::output;
 use anyhow::bail;
 use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
+use seekless::device::units::counted;
 use seekless::trace::import::{Columns, Format, Options};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// How files of other formats are read.
@@ -43,6 +46,20 @@ impl Foreign {
             header: !self.no_header,
             ..Options::default()
         })
+    }
+}
+
+/// How many lines and records of each kind became no rows: `2 malformed lines, 1 trim`.
+pub fn kinds(left_out: &BTreeMap<String, u64>) -> String {
+    let each = left_out.iter().map(|(kind, &count)| counted(count, kind));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// Says what was left out of traces that were imported on the way.
+pub fn say_left_out(options: &Options) {
+    let left_out = options.left_out.so_far();
+    if !left_out.is_empty() {
+        output::say(format_args!("left out of the traces: {}", kinds(&left_out)));
     }
 }
 

@@ -3,7 +3,7 @@
 mod picture;
 mod table;
 
-use crate::command::foreign::{Foreign, input};
+use crate::command::foreign::{Foreign, input, say_left_out};
 use crate::interrupt::{self, finished};
 use crate::output::{self, Picture, Words};
 use anyhow::{bail, ensure};
@@ -145,6 +145,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut progress = output::stages();
     let replayed = replay(&args.trace, &options, &mut progress);
     drop(progress);
+    say_left_out(&options.import);
     let Some(report) = finished(replayed)? else { return Ok(interrupt::exit_code()) };
     if let Some(picture) = picture {
         picture.draw(&picture::of(&report))?;

@@ -140,12 +140,12 @@ fn files_are_told_one_by_one() {
     std::fs::write(directory.path().join("game.csv"), GAME).unwrap();
     printed(directory.path(), "trace import --format csv game.csv -o game.parquet");
     let golden = "\
-order  opened  failed  stats  read     bytes   unique      size   waited  first      last       file
-───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-    2       2       0      0     4  210.0 KB  70.0 KB   70.0 KB   5.3 ms  0: 5.0 ms  1: 6.0 ms  /usr/share/art/wall.dds
-    1       1       0      0     0       0 B      0 B  400.0 KB  35.0 µs  0: 3.0 ms  0: 4.0 ms  /usr/lib/libgame.so
-    -       0       2      1     0       0 B      0 B         -  20.0 µs  0: 1.0 ms  0: 2.0 ms  /home/game/mods.cfg
-    -       0       0      0     0       0 B      0 B         -  44.0 µs  1: 1.50 s  1: 1.50 s  /home/game/save
+order  opened  missing  stats  read     bytes   unique      size   waited  first      last       file
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+    2       2        0      0     4  210.0 KB  70.0 KB   70.0 KB   5.3 ms  0: 5.0 ms  1: 6.0 ms  /usr/share/art/wall.dds
+    1       1        0      0     0       0 B      0 B  400.0 KB  35.0 µs  0: 3.0 ms  0: 4.0 ms  /usr/lib/libgame.so
+    -       0        2      1     0       0 B      0 B         -  20.0 µs  0: 1.0 ms  0: 2.0 ms  /home/game/mods.cfg
+    -       0        0      0     0       0 B      0 B         -  44.0 µs  1: 1.50 s  1: 1.50 s  /home/game/save
 ";
     let said = printed(directory.path(), "trace files game.parquet");
     assert_eq!(said, golden);
@@ -161,11 +161,11 @@ order  opened  failed  stats  read     bytes   unique      size   waited  first 
     assert!(said.ends_with("\nand 3 more files: --top 4 shows all\n"), "{said}");
     let said = printed(directory.path(), "trace files game.parquet --depth 2");
     let folders = "\
-order  opened  failed  stats  read     bytes   unique      size   waited  first      last       files  folder
-──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-    2       2       0      0     4  210.0 KB  70.0 KB   70.0 KB   5.3 ms  0: 5.0 ms  1: 6.0 ms      1  /usr/share/
-    1       1       0      0     0       0 B      0 B  400.0 KB  35.0 µs  0: 3.0 ms  0: 4.0 ms      1  /usr/lib/
-    -       0       2      1     0       0 B      0 B         -  64.0 µs  0: 1.0 ms  1: 1.50 s      2  /home/game/
+order  opened  missing  stats  read     bytes   unique      size   waited  first      last       files  folder
+───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+    2       2        0      0     4  210.0 KB  70.0 KB   70.0 KB   5.3 ms  0: 5.0 ms  1: 6.0 ms      1  /usr/share/
+    1       1        0      0     0       0 B      0 B  400.0 KB  35.0 µs  0: 3.0 ms  0: 4.0 ms      1  /usr/lib/
+    -       0        2      1     0       0 B      0 B         -  64.0 µs  0: 1.0 ms  1: 1.50 s      2  /home/game/
 ";
     assert_eq!(said, folders);
     let output = run(directory.path(), "trace files game.parquet --sort shoe");

@@ -59,7 +59,13 @@ pub(super) fn import_lines(import: &mut Import<'_>, mut lines: Lines, form: &For
             .and_then(|()| (form.parse)(lines.text()).map_err(|wrong| lines.malformed(wrong)));
         let pushed = match read {
             Ok(Some(row)) => push(import, &lines, &mut clock, row),
-            Ok(None) => Ok(()),
+            Ok(None) => {
+                // A heading is no line that could be a row.
+                if lines.number() > 1 {
+                    import.leave_out("other line");
+                }
+                Ok(())
+            }
             Err(error) => Err(error),
         };
         import.forgive(pushed)?;

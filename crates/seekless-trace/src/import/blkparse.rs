@@ -13,6 +13,8 @@ use crate::lines::Lines;
 
 const QUEUED: u8 = b'Q';
 const ISSUED: u8 = b'D';
+/// What most lines are: an access has an event at each stage of its way.
+const OTHER: &str = "other event";
 
 pub(super) fn import_file(import: &mut Import<'_>, mut lines: Lines) -> Result<()> {
     let mut clock = Clock::default();
@@ -22,10 +24,13 @@ pub(super) fn import_file(import: &mut Import<'_>, mut lines: Lines) -> Result<(
             .check_length()
             .and_then(|()| parse(lines.text()).map_err(|wrong| lines.malformed(wrong)));
         let pushed = match read {
-            Ok(Some((action, row))) if *taken.get_or_insert(action) == action => {
+            Ok(Ok((action, row))) if *taken.get_or_insert(action) == action => {
                 push(import, &lines, &mut clock, row)
             }
-            Ok(_) => Ok(()),
+            Ok(other) => {
+                import.leave_out(other.err().unwrap_or(OTHER));
+                Ok(())
+            }
             Err(error) => Err(error),
         };
         import.forgive(pushed)?;
@@ -41,23 +46,28 @@ pub(super) fn import_file(import: &mut Import<'_>, mut lines: Lines) -> Result<(
 
 /// A line as other formats read it.
 pub(super) fn parse_row(line: &[u8]) -> Result<Option<Row<'_>>, String> {
-    Ok(parse(line)?.map(|(_, row)| row))
+    Ok(parse(line)?.ok().map(|(_, row)| row))
 }
 
-/// The action and the access of a line that tells of one. Other lines are events of other kinds,
-/// messages and the summary.
-fn parse(line: &[u8]) -> Result<Option<(u8, Row<'_>)>, String> {
+/// The action and the access of a line that tells of one; or else what it is: an event of another
+/// kind, or a line of the summary.
+fn parse(line: &[u8]) -> Result<Result<(u8, Row<'_>), &'static str>, String> {
     let fields = Fields::of_blanks(line);
     let is_event = fields.get(0).first().is_some_and(u8::is_ascii_digit)
         && fields.get(0).contains(&b',')
         && fields.len() > 6;
     let action = match fields.get(5) {
         [action @ (QUEUED | ISSUED)] if is_event => *action,
-        _ => return Ok(None),
+        _ if is_event => return Ok(Err(OTHER)),
+        _ => return Ok(Err("other line")),
     };
-    let Some(op) = op(fields.get(6)) else { return Ok(None) };
+    let op = match (fields.get(6), op(fields.get(6))) {
+        (word, None) if word.contains(&b'D') => return Ok(Err("discard")),
+        (_, None) => return Ok(Err(OTHER)),
+        (_, Some(op)) => op,
+    };
     if fields.get(8) != b"+" {
-        return Ok(None); // a flush without data
+        return Ok(Err("empty flush"));
     }
     let sector = SECTOR_BYTES.unsigned_abs();
     let pid = fields.whole(4, "the number of a process")?;
@@ -68,7 +78,7 @@ fn parse(line: &[u8]) -> Result<Option<(u8, Row<'_>)>, String> {
         bytes: fields.times(9, sector, "a number of sectors")?,
         ..Row::new(op, fields.text(0))
     };
-    Ok(Some((action, row)))
+    Ok(Ok((action, row)))
 }
 
 /// What RWBS says: D is a discard, R and W move data, other letters say how.

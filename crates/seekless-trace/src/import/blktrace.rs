@@ -63,10 +63,12 @@ pub(super) fn import_file(import: &mut Import<'_>, input: Input, path: &Path) ->
         if import.progress.rows.is_multiple_of(1 << 13) {
             import.progress.tell(bytes.consumed());
         }
-        let Some((action, op)) = record.access() else { continue };
-        if *group.taken.get_or_insert(action) != action {
+        let access = record.access();
+        let taken = access.filter(|(action, _)| group.taken.get_or_insert(*action) == action);
+        let Some((_, op)) = taken else {
+            import.leave_out(if record.is_discard() { "discard" } else { "other event" });
             continue;
-        }
+        };
         let offset = i64::try_from(record.sector).ok().and_then(|at| at.checked_mul(SECTOR_BYTES));
         let offset = offset.ok_or_else(|| bytes.corrupt("has a sector that is too large"))?;
         if import.writer.names_are_too_many(import.progress.done + bytes.consumed()) {
@@ -168,6 +170,10 @@ impl Record {
             all if is_taken && all & READ != 0 => Some((action, Op::Read)),
             _ => None,
         }
+    }
+
+    fn is_discard(&self) -> bool {
+        self.action & DISCARD != 0 && self.action & NOTIFY == 0
     }
 
     /// Its name, as blkparse prints it.

@@ -108,6 +108,8 @@ fn no_header(path: &Path, wrong: &str) -> Error {
 pub(super) struct Rows {
     bindings: Vec<Binding>,
     loads: bool,
+    /// Whether a read or write says how many bytes it moves.
+    has_bytes: bool,
     is_log: bool,
     first_run: u32,
 }
@@ -116,7 +118,8 @@ impl Rows {
     /// Rows of a file or table whose runs are the first of the trace.
     pub(super) fn new(bindings: Vec<Binding>) -> Self {
         let has = |field| bindings.iter().any(|binding| binding.field == field);
-        Self { loads: !has(Field::Op), is_log: has(Field::Lost), bindings, first_run: 0 }
+        let (has_bytes, is_log) = (has(Field::Bytes), has(Field::Lost));
+        Self { loads: !has(Field::Op), has_bytes, is_log, bindings, first_run: 0 }
     }
 
     /// The access of a record, its path, and how many events were lost before it. The error says
@@ -141,8 +144,15 @@ impl Rows {
                 field => set(&mut access, field, binding, text, self.first_run)?,
             }
         }
-        // A load covers the whole file, so its size may be in either column.
-        let size = if access.op == Op::Load { access.file_bytes } else { None };
+        // A load covers the whole file, so its size may be in either column. So does a read of
+        // which only the file's size is known, from its offset on.
+        let size = match access.op {
+            Op::Load => access.file_bytes,
+            Op::Read | Op::Write if !self.has_bytes => access
+                .file_bytes
+                .map(|size| size.saturating_sub(access.offset.max(0).unsigned_abs())),
+            _ => None,
+        };
         access.bytes = bytes.or(size).unwrap_or(0);
         if self.loads {
             access.file_bytes = access.file_bytes.or(bytes);

@@ -62,6 +62,9 @@ impl State {
             return Ok(());
         }
         let Some(row) = self.row(line).map_err(|wrong| lines.malformed(wrong))? else {
+            if !line.is_empty() {
+                import.leave_out("other line");
+            }
             return Ok(());
         };
         self.accesses += 1;

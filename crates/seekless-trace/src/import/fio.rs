@@ -28,6 +28,15 @@ pub(super) fn import_file(import: &mut Import<'_>, mut lines: Lines) -> Result<(
     log.clock.end(import, &lines, "access of fio", false)
 }
 
+/// What a line says.
+enum Line {
+    Access(Row<'static>),
+    /// A part of a device that is not needed any more.
+    Trim,
+    /// A file that will be used, or a time.
+    Other,
+}
+
 struct Log {
     has_times: bool,
     now_ns: u64,
@@ -37,12 +46,16 @@ struct Log {
 impl Log {
     fn take(&mut self, import: &mut Import<'_>, lines: &Lines) -> Result<()> {
         match self.row(lines.text()).map_err(|wrong| lines.malformed(wrong))? {
-            Some(row) => push(import, lines, &mut self.clock, row),
-            None => Ok(()),
+            Line::Access(row) => push(import, lines, &mut self.clock, row),
+            Line::Trim => {
+                import.leave_out("trim");
+                Ok(())
+            }
+            Line::Other => Ok(()),
         }
     }
 
-    fn row(&mut self, line: &[u8]) -> Result<Option<Row<'static>>, String> {
+    fn row(&mut self, line: &[u8]) -> Result<Line, String> {
         let fields = Fields::of_blanks(line);
         let first = usize::from(self.has_times);
         if self.has_times {
@@ -54,11 +67,12 @@ impl Log {
             b"open" => Op::Open,
             b"close" => Op::Close,
             b"sync" | b"datasync" => Op::Sync,
-            b"add" | b"trim" => return Ok(None),
+            b"trim" => return Ok(Line::Trim),
+            b"add" => return Ok(Line::Other),
             b"wait" => {
                 let wait = fields.times(first + 2, MICROSECOND_NS, "a wait in microseconds")?;
                 self.now_ns = self.now_ns.saturating_add(wait);
-                return Ok(None);
+                return Ok(Line::Other);
             }
             _ => return Err(fields.wrong(first + 1, "an action of fio, such as read")),
         };
@@ -72,6 +86,6 @@ impl Log {
             // Accesses without a wait between them keep their order by a nanosecond each.
             self.now_ns = self.now_ns.saturating_add(1);
         }
-        Ok(Some(row))
+        Ok(Line::Access(row))
     }
 }

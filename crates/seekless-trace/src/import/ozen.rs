@@ -39,7 +39,12 @@ pub(super) fn import_file(import: &mut Import<'_>, mut lines: Lines) -> Result<(
         if lines.number() == 1 && lines.text() == POST_CACHE_HEADING.as_bytes() {
             grain = PAGE_BYTES;
         }
-        let Some((op, at)) = access(lines.text()) else { continue };
+        let Some((op, at)) = access(lines.text()) else {
+            if !lines.text().is_empty() && !lines.text().starts_with(b"#") {
+                import.leave_out("other line");
+            }
+            continue;
+        };
         let pushed = offset(at, grain)
             .ok_or_else(|| {
                 lines.malformed(format!("has number {at}, too large for an offset in bytes"))

@@ -9,7 +9,6 @@
 
 mod call;
 mod descriptors;
-mod errors;
 
 use super::Import;
 use super::accesses::Row;
@@ -19,6 +18,48 @@ use crate::{Access, Op, RunInfo, escape_path};
 use call::{Call, Line, Stamp};
 use descriptors::{Descriptors, Position};
 use std::collections::HashMap;
+
+/// Calls that a trace has rows for, if they are on files.
+const IN_TRACES: [&[u8]; 38] = [
+    b"open",
+    b"creat",
+    b"openat",
+    b"openat2",
+    b"read",
+    b"readv",
+    b"write",
+    b"writev",
+    b"pread64",
+    b"pread",
+    b"preadv",
+    b"preadv2",
+    b"pwrite64",
+    b"pwrite",
+    b"pwritev",
+    b"pwritev2",
+    b"fsync",
+    b"fdatasync",
+    b"sync_file_range",
+    b"getdents64",
+    b"getdents",
+    b"mmap",
+    b"mmap2",
+    b"stat",
+    b"lstat",
+    b"stat64",
+    b"lstat64",
+    b"access",
+    b"readlink",
+    b"newfstatat",
+    b"fstatat64",
+    b"statx",
+    b"faccessat",
+    b"faccessat2",
+    b"readlinkat",
+    b"fstat",
+    b"fstat64",
+    b"close",
+];
 
 /// Bytes of calls that were begun and not ended, of all processes.
 const UNFINISHED_BYTES_MAX: usize = 16 << 20;
@@ -42,6 +83,9 @@ pub(super) fn import_file(import: &mut Import<'_>, mut lines: Lines) -> Result<(
         let message = "holds no call, expected the text of `strace -f -ttt -T -y -o FILE`";
         return Err(Error::new(ErrorKind::NotATrace, lines.path(), message));
     };
+    for _ in state.unfinished {
+        import.leave_out("unfinished or unknown call");
+    }
     import.add_runs(lines.path(), 1);
     if let Some(info) = import.writer.metadata_mut().runs.last_mut() {
         let started_unix_ns = state.since_1970.then_some(start_ns);
@@ -70,8 +114,10 @@ struct State {
 impl State {
     fn take(&mut self, import: &mut Import<'_>, lines: &Lines) -> Result<()> {
         let Some(line) = Line::parse(lines.text()) else {
-            if let Some(pid) = call::ended(lines.text()) {
-                self.descriptors.end(pid);
+            match call::ended(lines.text()) {
+                Some(pid) => self.descriptors.end(pid),
+                None if lines.text().trim_ascii().is_empty() => {}
+                None => import.leave_out("signal or message"),
             }
             return Ok(());
         };
@@ -96,10 +142,16 @@ impl State {
                     begun.text.extend_from_slice(rest);
                     (begun.time_ns, begun.text)
                 }
-                None => return Ok(()), // its begin came before the text
+                None => {
+                    import.leave_out("unbegun call");
+                    return Ok(());
+                }
             },
         };
-        let Some(call) = Call::parse(&text) else { return Ok(()) };
+        let Some(call) = Call::parse(&text) else {
+            import.leave_out("unfinished or unknown call");
+            return Ok(());
+        };
         self.start_ns.get_or_insert(time_ns);
         self.call(import, lines, line.pid, time_ns, &call)
     }
@@ -109,7 +161,7 @@ impl State {
             self.descriptors.begin_fork(pid, call::shares_files(text));
         }
         if self.unfinished_bytes + text.len() > UNFINISHED_BYTES_MAX {
-            return;
+            return; // its end will have no begin
         }
         let begun = Unfinished { time_ns: self.now_ns, text: text.to_vec() };
         self.unfinished_bytes += text.len();
@@ -126,7 +178,11 @@ impl State {
         time_ns: u64,
         call: &Call<'_>,
     ) -> Result<()> {
-        let Some(row) = self.descriptors.row(pid, call) else { return Ok(()) };
+        let Some(row) = self.descriptors.row(pid, call) else {
+            let is_of_file = IN_TRACES.contains(&call.name);
+            import.leave_out(if is_of_file { "pipe or device call" } else { "other call" });
+            return Ok(());
+        };
         let Ok(offset) = i64::try_from(row.offset) else {
             return Err(lines.malformed(format!("has offset {}, which is too large", row.offset)));
         };

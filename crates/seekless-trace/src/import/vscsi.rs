@@ -72,7 +72,10 @@ pub(super) fn import_file(import: &mut Import<'_>, mut input: Input, path: &Path
         let op = match record.command {
             command if READS.contains(&command) => Op::Read,
             command if WRITES.contains(&command) => Op::Write,
-            _ => continue,
+            _ => {
+                import.leave_out("other command");
+                continue;
+            }
         };
         let offset = i64::try_from(record.sector).ok().and_then(|at| at.checked_mul(SECTOR_BYTES));
         let offset = offset.ok_or_else(|| bytes.corrupt("has a sector that is too large"))?;

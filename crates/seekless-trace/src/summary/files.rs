@@ -2,6 +2,7 @@
 //! grows with the number of files and of gaps between the ranges that were read, not with rows.
 
 use super::intervals::Intervals;
+use crate::errno::name_of;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::names::Names;
 use crate::writer::RUNS_MAX;
@@ -44,6 +45,12 @@ pub struct FileUse {
     pub stats: u64,
     /// Failed stats.
     pub failed_stats: u64,
+    /// Opens and stats that found nothing (ENOENT, ENOTDIR).
+    pub missing: u64,
+    /// Calls that failed in other ways, by the error's name: a readlink of what is no link fails
+    /// with EINVAL.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub errors: BTreeMap<String, u64>,
     /// Successful reads.
     pub reads: u64,
     /// Successful maps.
@@ -66,6 +73,9 @@ pub struct FileUse {
     pub last: When,
 }
 
+/// ENOENT and ENOTDIR.
+const MISSING: [i32; 2] = [2, 20];
+
 /// What files can be sorted by. Amounts are sorted from the largest down; times, order and path
 /// from the first on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +88,7 @@ pub enum SortBy {
     Accesses,
     /// By successful opens.
     Opens,
-    /// By failed opens and stats.
+    /// By opens and stats that found nothing.
     Failed,
     /// By stats, successful or failed.
     Stats,
@@ -133,7 +143,7 @@ impl SortBy {
             SortBy::Path => one.path.cmp(&other.path),
             SortBy::Accesses => down(|file| file.accesses),
             SortBy::Opens => down(|file| file.opens),
-            SortBy::Failed => down(|file| file.failed_opens + file.failed_stats),
+            SortBy::Failed => down(|file| file.missing),
             SortBy::Stats => down(|file| file.stats + file.failed_stats),
             SortBy::Reads => down(|file| file.reads),
             SortBy::Read => down(|file| file.read_bytes),
@@ -247,8 +257,12 @@ impl FileCount {
         if op.is_call() {
             file.called_in = run + 1;
         }
-        let worked = batch.error().get(row).is_none();
+        let error = batch.error().get(row);
+        let worked = error.is_none();
         seen.count(op, worked);
+        if let Some(error) = error {
+            seen.fail(op, error);
+        }
         if !matches!(op, Op::Load | Op::Release | Op::Fetch) {
             add(&mut seen.latency_ns, batch.latency_ns().get(row).unwrap_or(0));
         }
@@ -303,6 +317,14 @@ impl FileUse {
         *count += 1;
     }
 
+    fn fail(&mut self, op: Op, error: i32) {
+        if matches!(op, Op::Open | Op::Stat) && MISSING.contains(&error) {
+            self.missing += 1;
+        } else {
+            *self.errors.entry(name_of(error)).or_default() += 1;
+        }
+    }
+
     /// Adds the figures of another file of the same folder.
     fn join(&mut self, other: &FileUse) {
         let FileUse { path: _, files, order, first, last, file_bytes, .. } = other;
@@ -313,12 +335,16 @@ impl FileUse {
         if let Some(bytes) = file_bytes {
             self.file_bytes = Some(self.file_bytes.unwrap_or(0).saturating_add(*bytes));
         }
+        for (name, count) in &other.errors {
+            add(self.errors.entry(name.clone()).or_default(), *count);
+        }
         for (sum, value) in [
             (&mut self.accesses, other.accesses),
             (&mut self.opens, other.opens),
             (&mut self.failed_opens, other.failed_opens),
             (&mut self.stats, other.stats),
             (&mut self.failed_stats, other.failed_stats),
+            (&mut self.missing, other.missing),
             (&mut self.reads, other.reads),
             (&mut self.maps, other.maps),
             (&mut self.loads, other.loads),

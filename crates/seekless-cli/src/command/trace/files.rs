@@ -94,9 +94,13 @@ fn report(all: &[FileUse], top: usize, folders: bool) -> String {
         false => format_duration(when.time_ns),
     };
     let mut header = vec![
-        "order", "opened", "failed", "stats", "read", "bytes", "unique", "size", "waited", "first",
-        "last",
+        "order", "opened", "missing", "stats", "read", "bytes", "unique", "size", "waited",
+        "first", "last",
     ];
+    let errors = all[..top].iter().any(|file| !file.errors.is_empty());
+    if errors {
+        header.push("other errors");
+    }
     if folders {
         header.push("files");
     }
@@ -105,7 +109,7 @@ fn report(all: &[FileUse], top: usize, folders: bool) -> String {
         let mut row = vec![
             file.order.map_or("-".to_owned(), format_count),
             format_count(file.opens),
-            format_count(file.failed_opens + file.failed_stats),
+            format_count(file.missing),
             format_count(file.stats + file.failed_stats),
             format_count(file.reads),
             format_bytes(file.read_bytes),
@@ -115,6 +119,10 @@ fn report(all: &[FileUse], top: usize, folders: bool) -> String {
             when(file.first),
             when(file.last),
         ];
+        if errors {
+            let each = file.errors.iter().map(|(name, n)| format!("{name} {}", format_count(*n)));
+            row.push(each.collect::<Vec<_>>().join(", "));
+        }
         if folders {
             row.push(format_count(file.files));
         }

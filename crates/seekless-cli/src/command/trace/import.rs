@@ -1,9 +1,9 @@
 //! `seekless trace import`: converts other formats to a trace.
 
-use crate::command::foreign::{Foreign, input};
+use crate::command::foreign::{Foreign, input, kinds};
 use crate::output::{self, Words};
 use seekless::device::units::counted;
-use seekless::trace::import::{self, Report};
+use seekless::trace::import::{self, MALFORMED, Report};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -93,6 +93,11 @@ fn describe(report: &Report, output: &str) -> String {
             counted(report.skipped, "malformed line"),
             output::line(first)
         );
+    }
+    let mut others = report.left_out.clone();
+    others.remove(MALFORMED);
+    if !others.is_empty() {
+        text += &format!("left out: {}\n", kinds(&others));
     }
     if !report.ignored_columns.is_empty() {
         text += &format!(

@@ -1,5 +1,6 @@
 //! `seekless trace info`: prints the figures of a trace.
 
+use crate::command::foreign::kinds;
 use crate::output::table;
 use crate::output::{self, line, shown};
 use seekless::device::units::{counted, format_bytes, format_count, format_duration};
@@ -84,6 +85,7 @@ fn report(path: &str, all: &TraceSummary) -> String {
         ("in how many runs", spread(all)),
         ("latencies", latencies(all)),
         ("left out", left_out(all)),
+        ("not imported", kinds(&all.metadata.not_imported())),
         ("lost events", count(all.metadata.lost)),
         ("blind spots", blind_spots(all)),
     ] {

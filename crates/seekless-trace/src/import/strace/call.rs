@@ -1,6 +1,6 @@
 //! Takes a line of strace apart: process, time, name of the call, arguments, result.
 
-use super::errors::number_of;
+use crate::errno::number_of;
 use crate::foreign::SECOND_NS;
 use crate::import::number;
 
@@ -256,8 +256,9 @@ impl Scan {
     fn step(&mut self, byte: u8) {
         match byte {
             _ if self.escaped => self.escaped = false,
-            b'\\' if self.quoted => self.escaped = true,
-            b'"' => self.quoted = !self.quoted,
+            b'\\' if self.quoted || self.angles > 0 => self.escaped = true,
+            // In the paths that -y prints, quotes are escaped, by older versions not.
+            b'"' if self.angles == 0 => self.quoted = !self.quoted,
             _ if self.quoted => {}
             b'<' if self.before.is_ascii_alphanumeric() || self.angles > 0 => {
                 self.angles += 1;

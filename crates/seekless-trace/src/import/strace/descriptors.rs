@@ -160,13 +160,13 @@ impl Descriptors {
         }
         let said = folder.map(|at| call.argument(at)).unwrap_or_default();
         let shown = said.iter().position(|&byte| byte == b'<').map(|at| &said[at + 1..]);
-        let shown = shown.and_then(|text| text.strip_suffix(b">"));
+        let shown = shown.and_then(|text| text.strip_suffix(b">")).and_then(plain_path);
         let table = self.table(pid);
         let table = table.borrow();
         let open = folder.and_then(|at| call.descriptor(at)).and_then(|(number, _)| {
             table.descriptors.get(&number)?.description.borrow().path.clone()
         });
-        let base = shown.map(<[u8]>::to_vec).or(open).or_else(|| table.folder.clone());
+        let base = shown.or(open).or_else(|| table.folder.clone());
         Some(absolute(path, base.as_deref()))
     }
 
@@ -272,7 +272,8 @@ impl Descriptors {
 fn plain_path(shown: &[u8]) -> Option<Vec<u8>> {
     let shown = shown.strip_suffix(b" (deleted)").unwrap_or(shown);
     let is_device = shown.windows(6).any(|part| part == b"<char ");
-    (shown.starts_with(b"/") && !is_device).then(|| super::call::unescape(shown))
+    // With -xx all of a path is in escapes.
+    Some(super::call::unescape(shown)).filter(|path| path.starts_with(b"/") && !is_device)
 }
 
 fn absolute(path: Vec<u8>, folder: Option<&[u8]>) -> Vec<u8> {

@@ -59,3 +59,42 @@ fn backslashes_are_those_of_c() {
     assert_eq!(unescape(br#"a\n\t\"\\\303\274\x41\0z\7"#), b"a\n\t\"\\\xc3\xbcA\0z\x07");
     assert_eq!(unescape(br"\"), b"");
 }
+
+#[test]
+fn quotes_and_hexadecimal_escapes_in_paths_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    let log = r#"7  1.000001 openat(AT_FDCWD</w>, "p\"q", O_RDONLY) = 3</w/p\"q> <0.000010>
+7  1.000002 read(3</w/p\"q>, "a\"b,", 4096) = 4 <0.000010>
+7  1.000003 pread64(3</w/p"q>, "bc", 2, 1) = 2 <0.000010>
+7  1.000004 openat(AT_FDCWD<\x2f\x77>, "\x70\x22\x71", O_RDONLY) = 4<\x2f\x77\x2f\x70\x22\x71>
+7  1.000005 read(4<\x2f\x77\x2f\x70\x22\x71>, "\x61", 9) = 1 <0.000010>
+7  1.000006 read(5<pipe:[17]>, "x", 9) = 1 <0.000010>
+7  1.000007 brk(NULL) = 0x5 <0.000010>
+7  1.000008 read(3</w/p\"q>,  <unfinished ...>
+8  1.000009 <... read resumed>"x", 9) = 1 <0.000010>
+9  1.000010 exit_group(0) = ?
+9  1.000011 +++ exited with 0 +++
+--- SIGCHLD {si_signo=SIGCHLD} ---
+"#;
+    std::fs::write(&path, log).unwrap();
+    let out = folder.path().join("out");
+    let report =
+        crate::import::any(&[path], &out, &crate::import::Options::default(), &mut |_, _| {})
+            .unwrap();
+    let kinds: Vec<_> =
+        report.left_out.iter().map(|(kind, &count)| (kind.as_str(), count)).collect();
+    assert_eq!(
+        kinds,
+        [
+            ("other call", 1),
+            ("pipe or device call", 1),
+            ("signal or message", 1),
+            ("unbegun call", 1),
+            ("unfinished or unknown call", 2),
+        ]
+    );
+    let trace = crate::Trace::open(&out).unwrap();
+    assert_eq!(trace.metadata().not_imported(), report.left_out);
+    assert_eq!((report.rows, report.files), (5, 1));
+}

@@ -1,4 +1,4 @@
-//! The numbers of errors, by the names that strace prints.
+//! The names of errors, as C and strace have them.
 
 /// Names of Linux, with the numbers that all its architectures but a few share.
 const ERRORS: [(&[u8], i32); 56] = [
@@ -63,7 +63,13 @@ const ERRORS: [(&[u8], i32); 56] = [
 const OTHER: i32 = 5;
 
 /// The number of an error; that of EIO for a name that is not known.
-pub(super) fn number_of(name: &[u8]) -> Option<i32> {
+pub(crate) fn number_of(name: &[u8]) -> Option<i32> {
     let known = ERRORS.iter().find(|(known, _)| *known == name).map(|(_, number)| *number);
     name.starts_with(b"E").then_some(known.unwrap_or(OTHER))
+}
+
+/// The name of an error: `EINVAL`; its number if it has none here.
+pub(crate) fn name_of(number: i32) -> String {
+    let known = ERRORS.iter().find(|(_, known)| *known == number);
+    known.map_or_else(|| number.to_string(), |(name, _)| String::from_utf8_lossy(name).into_owned())
 }
