@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use pyo3::prelude::*;
-use seekless::sim::{Capacities, Lines, Reading, Unit};
+use seekless::sim::{Capacities, Lines, Reading, Totals, Unit};
 use seekless::trace::import::{Format, Options};
 
 /// A number of bytes (for bare ids, of ids), or text such as `64MB`, `10%` or `1MB..64MB*2`.
@@ -16,12 +16,17 @@ pub(crate) enum Size {
 
 impl Size {
     pub(crate) fn capacities(&self) -> Result<Capacities, Failure> {
-        let parsed = match self {
-            Self::Bytes(bytes) => bytes.to_string().parse(),
-            Self::Text(text) => text.parse(),
-        };
-        parsed.map_err(Failure::from)
+        match self {
+            Self::Bytes(bytes) => Ok(Capacities::of_bytes(*bytes)),
+            Self::Text(text) => text.parse().map_err(Failure::from),
+        }
     }
+}
+
+/// The capacities for requests with these sums, in bytes or ids.
+pub(crate) fn resolved(capacities: &[Capacities], totals: &Totals) -> Result<Vec<u64>, Failure> {
+    let each = capacities.iter().map(|sizes| sizes.resolve(totals));
+    Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
 /// How files of other formats are read.

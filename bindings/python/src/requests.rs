@@ -1,6 +1,6 @@
 //! `Requests`: traces as a cache sees them, read once for several simulations.
 
-use crate::arguments::{ReadingOptions, Size};
+use crate::arguments::{ReadingOptions, Size, resolved};
 use crate::curve::{self, Sample};
 use crate::job;
 use crate::simulate;
@@ -58,9 +58,7 @@ impl Requests {
         let capacities = capacities.iter().map(Size::capacities).collect::<Result<Vec<_>, _>>()?;
         let requests = self.0.clone();
         job::wait(py, None, move |tick| {
-            let totals = requests.totals();
-            let sizes: Vec<u64> =
-                capacities.iter().flat_map(|sizes| sizes.resolve(&totals)).collect();
+            let sizes = resolved(&capacities, &requests.totals())?;
             curve::of_each(&requests, &policies, &sizes, (Some(sample), false, seed), tick)
         })
     }

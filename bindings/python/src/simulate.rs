@@ -1,6 +1,6 @@
 //! `simulate`: hits, reads and writes of caches of several policies and sizes.
 
-use crate::arguments::{ReadingOptions, Size};
+use crate::arguments::{ReadingOptions, Size, resolved};
 use crate::failure::Failure;
 use crate::job::{self, Tick};
 use crate::own::Maker;
@@ -85,7 +85,7 @@ fn named(
 
 /// Simulates policies of ours from memory.
 pub(crate) fn kept(requests: &Requests, plan: &Plan, tick: &Tick) -> Result<Vec<Row>, Failure> {
-    let cases = plan.cases(&requests.totals());
+    let cases = plan.cases(&requests.totals())?;
     Ok(simulate_cases(requests, &cases, &plan.options, &mut tick.progress())?)
 }
 
@@ -106,8 +106,8 @@ fn beside_own(
         Ok((requests, plan, rows))
     })?;
     // Of each capacity, all policies in the order in which they were named.
-    let sizes = plan.capacities.iter().flat_map(|sizes| sizes.resolve(&requests.totals()));
-    for (at, capacity) in sizes.enumerate() {
+    let sizes = resolved(&plan.capacities, &requests.totals())?;
+    for (at, capacity) in sizes.into_iter().enumerate() {
         for (place, maker) in &own {
             let started = Instant::now();
             let figures = maker.simulate(py, &requests, capacity, &plan.options)?;

@@ -52,8 +52,8 @@ pub(crate) fn simulate_timed(
         let memory = reading.memory_bytes_max;
         let workload = Workload::read(&traces, &reading.import, memory, &mut tick.progress())?;
         let pages = workload.distinct_pages();
-        let sizes =
-            capacities.iter().flat_map(|sizes| sizes.resolve_within(pages, timed::PAGE_BYTES));
+        let each = capacities.iter().map(|sizes| sizes.resolve_pages(pages));
+        let sizes = each.collect::<Result<Vec<_>, _>>()?.concat();
         let mut cases = Vec::new();
         for capacity in sizes {
             for policy in &policies {

@@ -1,7 +1,7 @@
 //! Capacities as users write them: sizes, shares of the working set, and ranges of either.
 
-use crate::requests::Totals;
-use crate::unit::PAGE_BYTES;
+use crate::requests::{Requests, Totals};
+use crate::unit::{PAGE_BYTES, Unit};
 use crate::{Error, ErrorKind, Result};
 use seekless_device::units::parse_bytes;
 use std::str::FromStr;
@@ -11,15 +11,17 @@ const RANGE_MAX: usize = 1000;
 /// Shares are whole numbers of millionths of a percent.
 const PER_PERCENT: u64 = 1_000_000;
 
-/// One or more capacities: `64MB`, `10000pages`, `10%` of the working set, `1MB..64MB*2` (each
-/// twice the one before) or `10%..50%+10%` (each 10 % more). The last capacity of a range is at or
-/// below its end.
+/// One or more capacities: `64MB`, `10000pages`, `10%` or `0.1` of the working set, `1MB..64MB*2`
+/// (each twice the one before) or `10%..50%+10%` (each 10 % more). The last capacity of a range is
+/// at or below its end. A number alone is one of ids where all weigh 1, and of bytes for objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capacities(Vec<Size>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Size {
     Bytes(u64),
+    /// A number alone: of ids, or of an object's bytes.
+    Number(u64),
     /// A share of the working set, in units of 1 / ([`PER_PERCENT`] × 100).
     Share(u64),
 }
@@ -27,39 +29,43 @@ enum Size {
 impl Size {
     fn number(self) -> u64 {
         match self {
-            Size::Bytes(number) | Size::Share(number) => number,
+            Size::Bytes(number) | Size::Number(number) | Size::Share(number) => number,
         }
     }
 
     fn with(self, number: u64) -> Self {
         match self {
             Size::Bytes(_) => Size::Bytes(number),
+            Size::Number(_) => Size::Number(number),
             Size::Share(_) => Size::Share(number),
         }
     }
 }
 
 impl Capacities {
-    /// The capacities in bytes, or in ids for bare ids. A share is rounded down to whole pages,
-    /// bytes or ids, and is at least 1.
+    /// A capacity of so many bytes; for bare ids, of so many ids.
     #[must_use]
-    pub fn resolve(&self, totals: &Totals) -> Vec<u64> {
-        self.resolve_within(totals.distinct_weight, totals.unit_bytes())
+    pub fn of_bytes(bytes: u64) -> Self {
+        Self(vec![Size::Bytes(bytes)])
     }
 
-    /// As [`Capacities::resolve`], for a working set of so many units of weight, each of
-    /// `unit_bytes`.
-    #[must_use]
-    pub fn resolve_within(&self, working_set: u64, unit_bytes: u64) -> Vec<u64> {
-        let resolve = |size: &Size| match *size {
-            Size::Bytes(bytes) => bytes,
-            Size::Share(share) => {
-                let whole = u128::from(working_set) * u128::from(share);
-                let units = (whole / u128::from(100 * PER_PERCENT)).max(1) as u64;
-                units.saturating_mul(unit_bytes)
-            }
-        };
-        self.0.iter().map(resolve).collect()
+    /// The capacities in bytes, or in ids for bare ids. A share is rounded down to whole pages,
+    /// bytes or ids, and is at least 1.
+    ///
+    /// # Errors
+    /// A number alone, where it may mean bytes or pages; a cache of less than a page.
+    pub fn resolve(&self, totals: &Totals) -> Result<Vec<u64>> {
+        self.0.iter().map(|size| resolved(*size, totals)).collect()
+    }
+
+    /// As [`Capacities::resolve`], for a working set of so many pages.
+    ///
+    /// # Errors
+    /// As [`Capacities::resolve`].
+    pub fn resolve_pages(&self, pages: u64) -> Result<Vec<u64>> {
+        let ids = u32::try_from(pages).unwrap_or(u32::MAX);
+        let totals = Requests::from_pages(Vec::new()).totals();
+        self.resolve(&Totals { distinct: ids, distinct_weight: pages, ..totals })
     }
 
     /// Whether one of them is a share of the working set.
@@ -70,6 +76,32 @@ impl Capacities {
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
+    }
+}
+
+fn resolved(size: Size, totals: &Totals) -> Result<u64> {
+    let unit_bytes = totals.unit_bytes();
+    match size {
+        Size::Bytes(bytes) if (1..unit_bytes).contains(&bytes) => {
+            Err(wrong(&format!("{bytes}B"), "at least a page of 4096 bytes, such as 1page"))
+        }
+        Size::Bytes(bytes) => Ok(bytes),
+        Size::Number(0) => Ok(0),
+        Size::Number(number) => match (totals.unit, totals.unit_weights) {
+            (Unit::Page, _) => Err(wrong(
+                &number.to_string(),
+                &format!("a unit, such as {number}pages or {number}MB"),
+            )),
+            (Unit::File, false) => {
+                Err(wrong(&number.to_string(), &format!("a unit, such as {number}MB or {number}B")))
+            }
+            _ => Ok(number),
+        },
+        Size::Share(share) => {
+            let whole = u128::from(totals.distinct_weight) * u128::from(share);
+            let units = (whole / u128::from(100 * PER_PERCENT)).max(1) as u64;
+            Ok(units.saturating_mul(unit_bytes))
+        }
     }
 }
 
@@ -134,9 +166,29 @@ fn size(text: &str) -> Result<Size> {
             .map(Size::Bytes)
             .ok_or_else(|| wrong(text, "a number of pages such as 10000pages"));
     }
+    let is_of = |text: &str, more: &str| {
+        !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || more.contains(c))
+    };
+    if is_of(text, "") {
+        let number = text.parse().map_err(|_| wrong(text, "a number below 2^64"))?;
+        return Ok(Size::Number(number));
+    }
+    if is_of(text, ".") {
+        return fraction(text).map(Size::Share).ok_or_else(|| {
+            wrong(text, "a share of the working set such as 0.1 or 10%, or a unit")
+        });
+    }
     parse_bytes(text)
         .map(Size::Bytes)
         .map_err(|error| Error::new(ErrorKind::Usage, error.to_string()))
+}
+
+/// A share as libCacheSim has it, above 0 and at most 1: `0.1` is 10 %.
+fn fraction(text: &str) -> Option<u64> {
+    let (whole, digits) = text.split_once('.').filter(|(_, digits)| !digits.is_empty())?;
+    let (moved, rest) = digits.split_at(digits.len().min(2));
+    let percent = share(&format!("{whole}{moved:0<2}.{rest}"))?;
+    (percent <= 100 * PER_PERCENT).then_some(percent)
 }
 
 /// Millionths of a percent, without rounding.
@@ -163,7 +215,26 @@ mod tests {
     fn resolved(text: &str) -> Vec<u64> {
         // 48,974 pages.
         let requests = Requests::from_pages((0..48_974).collect());
-        text.parse::<Capacities>().unwrap().resolve(&requests.totals())
+        text.parse::<Capacities>().unwrap().resolve(&requests.totals()).unwrap()
+    }
+
+    #[test]
+    fn a_fraction_is_a_share_and_a_number_needs_a_unit_where_it_may_mean_two_things() {
+        assert_eq!([resolved("0.1"), resolved("1.0")], [resolved("10%"), resolved("100%")]);
+        assert_eq!([resolved("0.5"), resolved("0.00125")], [resolved("50%"), resolved("0.125%")]);
+        assert_eq!(resolved("0.1..0.3*2"), resolved("10%..30%*2"));
+        let at = |text: &str, requests: &Requests| {
+            text.parse::<Capacities>().unwrap().resolve(&requests.totals())
+        };
+        let (pages, files) = (Requests::from_pages(vec![0]), Requests::from_files(&[0], &[7]));
+        let ids = Requests::from_files(&[0], &[1]);
+        let objects = Requests::from_sized(&[0], &[7]);
+        assert_eq!((at("10", &ids).unwrap(), at("10", &objects).unwrap()), (vec![10], vec![10]));
+        let refused = |text, requests| at(text, requests).unwrap_err().to_string();
+        assert_eq!(refused("10", &pages), "`10`: expected a unit, such as 10pages or 10MB");
+        assert_eq!(refused("10", &files), "`10`: expected a unit, such as 10MB or 10B");
+        assert!(refused("10B", &pages).contains("at least a page"));
+        assert_eq!(at("0", &pages).unwrap(), [0]);
     }
 
     #[test]
@@ -196,6 +267,11 @@ mod tests {
             "1B..9MB+1B",
             "1MB..2MB+1%",
             "pages",
+            "1.5",
+            "0.0",
+            "1.",
+            "..5*2",
+            "1..2MB*2",
         ] {
             assert_eq!(bad.parse::<Capacities>().unwrap_err().kind(), ErrorKind::Usage, "{bad}");
         }

@@ -35,13 +35,18 @@ pub struct Plan {
 
 impl Plan {
     /// The cases for requests with these sums: of each capacity, all policies.
-    #[must_use]
-    pub fn cases(&self, totals: &Totals) -> Vec<Case> {
-        let capacities = self.capacities.iter().flat_map(|capacities| capacities.resolve(totals));
-        let of_capacity = |capacity: u64| {
-            self.policies.iter().map(move |policy| Case { policy: policy.clone(), capacity })
-        };
-        capacities.flat_map(of_capacity).collect()
+    ///
+    /// # Errors
+    /// A capacity makes no sense for such requests.
+    pub fn cases(&self, totals: &Totals) -> Result<Vec<Case>> {
+        let mut cases = Vec::new();
+        for capacities in &self.capacities {
+            for capacity in capacities.resolve(totals)? {
+                let policies = self.policies.iter().cloned();
+                cases.extend(policies.map(|policy| Case { policy, capacity }));
+            }
+        }
+        Ok(cases)
     }
 
     /// Whether no case looks back or ahead: no policy needs the future, and there are no points in
@@ -270,7 +275,7 @@ impl Stream {
         progress: &mut (dyn FnMut(u64, u64) + Send),
     ) -> Result<(Totals, Vec<Timed>)> {
         let mut totals = self.totals(0);
-        let cases = self.plan.cases(&totals);
+        let cases = self.plan.cases(&totals)?;
         let changed = self.plan.options.changed;
         let begin = |case: &Case| begin(case, &totals, changed);
         let mut caches = cases.iter().map(begin).collect::<Result<Vec<_>>>()?;

@@ -6,7 +6,7 @@ mod plot;
 mod table;
 mod timed;
 
-use crate::command::foreign::{Foreign, input};
+use crate::command::foreign::{Foreign, input, say_left_out};
 use crate::output::{self, Picture, Words};
 use anyhow::bail;
 use clap::builder::PossibleValuesParser;
@@ -98,7 +98,8 @@ pub struct Args {
     /// Policies, with the variant after @
     #[arg(long, value_delimiter = ',', default_value = DEFAULT_POLICIES, value_name = "NAME,...", value_parser = policy_name)]
     policy: Vec<String>,
-    /// Capacities: 64MB, 10000pages, 10% of the working set, 1MB..64MB*2, 10%..50%+10%
+    /// Capacities: 64MB, 10000pages, 10% (or 0.1) of the working set, 1MB..64MB*2, 10%..50%+10%. A
+    /// number alone is one of ids, or of bytes of objects
     #[arg(long, value_delimiter = ',', default_value = "64MB", value_name = "SIZE,...")]
     capacity: Vec<Capacities>,
     /// When dirty pages are written before they are evicted: linux, or every=30s, dirty=10%,
@@ -351,14 +352,19 @@ fn reading(args: &Args) -> anyhow::Result<Reading> {
 /// Reads all requests into memory.
 fn read(args: &Args) -> anyhow::Result<Requests> {
     let mut progress = output::counting("Reading", "rows");
-    let requests = reading(args)?.read(&args.traces, &mut progress)?;
+    let reading = reading(args)?;
+    let requests = reading.read(&args.traces, &mut progress)?;
     drop(progress);
+    say_left_out(&reading.import);
     tell_left_out(args, &requests);
     Ok(requests)
 }
 
 /// Says which rows of the traces are not in the simulation.
 fn tell_left_out(args: &Args, requests: &Requests) {
+    if requests.is_empty() {
+        output::say("no requests: the traces have no load, and no read or write of a byte or more");
+    }
     if requests.unmapped() > 0 {
         let what = if args.raw { "counted as page 0" } else { "left out" };
         output::say(format_args!(
@@ -403,8 +409,10 @@ fn announce(requests: &Requests, cases: &[Case]) -> anyhow::Result<()> {
 fn simulate(args: &Args) -> anyhow::Result<(Totals, Vec<Row>)> {
     let plan = plan(args);
     let mut progress = output::counting("Reading", "rows");
-    let opened = reading(args)?.open(&args.traces, &plan, Windows::default(), &mut progress)?;
+    let reading = reading(args)?;
+    let opened = reading.open(&args.traces, &plan, Windows::default(), &mut progress)?;
     drop(progress);
+    say_left_out(&reading.import);
     let requests = match opened {
         Opened::Kept(requests) => *requests,
         Opened::Long(stream) => {
@@ -433,7 +441,7 @@ fn simulating(requests: &Requests) -> impl FnMut(u64, u64) + Send + use<> {
 
 /// The cases of the plan, which can be simulated.
 fn checked(plan: &Plan, requests: &Requests) -> anyhow::Result<Vec<Case>> {
-    let cases = plan.cases(&requests.totals());
+    let cases = plan.cases(&requests.totals())?;
     check_cases(requests, &cases, &plan.options)?;
     announce(requests, &cases)?;
     Ok(cases)

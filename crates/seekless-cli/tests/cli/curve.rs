@@ -29,7 +29,7 @@ fn an_exact_curve_has_the_miss_ratios_of_plain_runs() {
         assert_eq!(curve["points"].as_array().unwrap().len(), 6);
         for point in curve["points"].as_array().unwrap() {
             let words =
-                format!("sim run.csv --policy {policy} --capacity {} --json", point["capacity"]);
+                format!("sim run.csv --policy {policy} --capacity {}B --json", point["capacity"]);
             assert_eq!(
                 json(directory.path(), &words)[0]["miss_ratio"],
                 point["miss_ratio"],

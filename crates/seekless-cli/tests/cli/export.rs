@@ -65,7 +65,7 @@ fn what_cannot_be_listed_is_an_error_that_says_why() {
             "--format dwarfs --root /nowhere",
             "names nothing to list below /nowhere: files left out: 3",
         ),
-        ("--format dwarfs --root /old=root --budget 10", "files left out: 1 outside of the root"),
+        ("--format dwarfs --root /old=root --budget 10B", "files left out: 1 outside of the root"),
         ("--format shoe", "possible values: estargz, nydus"),
     ] {
         let output = run(folder.path(), &format!("export runs.csv {words} -o list"));

@@ -116,7 +116,7 @@ fn writes_go_to_a_file_that_is_made() {
     for (page, bytes) in bytes.chunks(4096).enumerate() {
         assert_eq!(bytes[..512].iter().all(|&byte| byte == b'@'), page % 2 == 1, "page {page}");
     }
-    let words = "blocks.txt --write small.bin --size 40960 --remap modulo";
+    let words = "blocks.txt --write small.bin --size 40960B --remap modulo";
     let report = json(directory.path(), words);
     assert_eq!(report["changes"]["remapped"], 90);
 }
@@ -189,7 +189,7 @@ fn wrong_words_are_usage_errors() {
         ("blocks.txt --on target.bin --speed 0", "above 0"),
         ("blocks.txt --on target.bin --repeat never", "stable"),
         ("blocks.txt --on target.bin --depth 0", "1..=16384"),
-        ("blocks.txt --on target.bin --size 5", "--write"),
+        ("blocks.txt --on target.bin --size 5B", "--write"),
         ("blocks.txt --on target.bin --timed --closed", "--closed"),
     ] {
         let output = run(directory.path(), &format!("replay {words}"));

@@ -323,8 +323,10 @@ fn traces_of_other_tools_are_simulated_as_they_are() {
     fs::write(path("f"), SECTORS).unwrap();
     printed(directory.path(), "trace import --format oracle-general a -o a.parquet");
     let misses = |words: &str| {
-        let mut rows =
-            rows(directory.path(), &format!("{words} --policy lru,arc,belady-size --capacity 100"));
+        let mut rows = rows(
+            directory.path(),
+            &format!("{words} --policy lru,arc,belady-size --capacity 100B"),
+        );
         for row in &mut rows {
             row.as_object_mut().unwrap().retain(|key, _| !key.contains("second"));
         }

@@ -3,7 +3,6 @@
 use crate::{Error, ErrorKind, Nanos};
 
 const SIZES: &[(&str, u64)] = &[
-    ("", 1),
     ("b", 1),
     ("kb", 1_000),
     ("mb", 1_000_000),
@@ -26,18 +25,31 @@ const DURATIONS: &[(&str, u64)] = &[
     ("h", 3_600_000_000_000),
 ];
 
-const SIZE_FORMS: &str = "write a size as 4096, 512KiB, 64MiB, 10MB or 1.5GB";
+const SIZE_FORMS: &str = "write a size as 4096B, 512KiB, 64MiB, 10MB or 1.5GB";
 const RATE_FORMS: &str = "write a rate as 150MB/s, 64MiB/s or 1.5GB/s";
 const DURATION_FORMS: &str = "write a duration as 500ns, 20us, 2.5ms, 1.5s, 3min or 1h";
 
-/// A size in bytes: `"4096"`, `"512KiB"`, `"64MiB"`, `"10MB"` (10⁷), `"1.5GB"`. Units in any case,
-/// a space before them allowed.
+/// A size in bytes: `"4096B"`, `"512KiB"`, `"64MiB"`, `"10MB"` (10⁷), `"1.5GB"`. Units in any case,
+/// a space before them allowed. The unit is needed, but for `"0"`: who writes 64 may mean MB.
 ///
 /// # Errors
 /// When the text is no number with such a unit, or over `u64::MAX`; the message shows the accepted
 /// forms.
 pub fn parse_bytes(text: &str) -> Result<u64, Error> {
+    if text.trim() == "0" {
+        return Ok(0);
+    }
     parse(text, text, SIZES, SIZE_FORMS)
+}
+
+/// A place in a file, or a length of a part of it: a size, or a number of bytes.
+///
+/// # Errors
+/// As [`parse_bytes`].
+pub fn parse_offset(text: &str) -> Result<u64, Error> {
+    let is_number =
+        !text.trim().is_empty() && text.trim().bytes().all(|byte| byte.is_ascii_digit());
+    if is_number { parse_bytes(&format!("{}B", text.trim())) } else { parse_bytes(text) }
 }
 
 /// A rate in bytes per second: a size with or without `/s` after it, as `"150MB/s"`.
@@ -73,7 +85,8 @@ fn parse(number: &str, whole: &str, units: &[(&str, u64)], forms: &str) -> Resul
     }
     let unit = unit.trim_start().to_lowercase();
     let Some(&(_, scale)) = units.iter().find(|(name, _)| *name == unit) else {
-        return Err(fail(ErrorKind::UnknownUnit, "has no unit that is known here"));
+        let what = if unit.is_empty() { "has no unit" } else { "has no unit that is known here" };
+        return Err(fail(ErrorKind::UnknownUnit, what));
     };
     scaled(before, after, scale).ok_or_else(|| fail(ErrorKind::TooLarge, "is too large"))
 }

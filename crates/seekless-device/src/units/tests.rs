@@ -9,7 +9,7 @@ use proptest::prelude::*;
 fn sizes_in_the_forms_that_the_help_shows() {
     let good = [
         ("0", 0),
-        ("4096", 4096),
+        ("4096B", 4096),
         ("812 B", 812),
         ("10MB", 10_000_000),
         ("64MiB", 64 << 20),
@@ -17,7 +17,7 @@ fn sizes_in_the_forms_that_the_help_shows() {
         ("1.5GB", 1_500_000_000),
         (" 2 kb ", 2_000),
         ("0.1KiB", 102),
-        ("18446744073709551615", u64::MAX),
+        ("18446744073709551615B", u64::MAX),
     ];
     for (text, bytes) in good {
         assert_eq!(parse_bytes(text), Ok(bytes), "{text}");
@@ -33,9 +33,10 @@ fn what_is_no_size_is_refused_and_the_forms_are_shown() {
         ("1..5MB", ErrorKind::NotANumber),
         ("1.MB", ErrorKind::NotANumber),
         ("10M", ErrorKind::UnknownUnit),
+        ("64", ErrorKind::UnknownUnit),
         ("10MB/s", ErrorKind::UnknownUnit),
         ("10 MB 3", ErrorKind::UnknownUnit),
-        ("18446744073709551616", ErrorKind::TooLarge),
+        ("18446744073709551616B", ErrorKind::TooLarge),
         ("99999999999TiB", ErrorKind::TooLarge),
     ];
     for (text, kind) in bad {
@@ -49,6 +50,10 @@ fn what_is_no_size_is_refused_and_the_forms_are_shown() {
 fn rates_and_durations() {
     assert_eq!(parse_rate("150MB/s"), Ok(150_000_000));
     assert_eq!(parse_rate("64MiB"), Ok(64 << 20));
+    let error = parse_rate("150").unwrap_err().to_string();
+    assert_eq!(error, "\"150\" has no unit: write a rate as 150MB/s, 64MiB/s or 1.5GB/s");
+    assert_eq!((parse_offset("4096"), parse_offset(" 1MiB")), (Ok(4096), Ok(1 << 20)));
+    assert!(parse_offset("").is_err() && parse_offset("-1").is_err());
     assert_eq!(parse_duration("2.5ms"), Ok(2_500_000));
     assert_eq!(parse_duration("20 µs"), Ok(20_000));
     assert_eq!(parse_duration("3min"), Ok(180_000_000_000));

@@ -52,7 +52,7 @@ fn stream(path: &Path, reading: &Reading, plan: &Plan) -> Box<Stream> {
 fn assert_same(path: &Path, reading: &Reading, plan: &Plan) {
     let requests = reading.read(&[path.to_owned()], &mut |_, _| {}).unwrap();
     let kept = |requests: &Requests| -> Vec<Figures> {
-        let cases = plan.cases(&requests.totals());
+        let cases = plan.cases(&requests.totals()).unwrap();
         cases.iter().map(|case| simulate_with(requests, case, &plan.options).unwrap()).collect()
     };
     let (totals, streamed) = stream(path, reading, plan).simulate(&mut |_, _| {}).unwrap();
@@ -150,7 +150,7 @@ fn compressed_records_and_several_files_stream_too() {
     let (totals, figures) = stream.simulate(&mut |_, _| {}).unwrap();
     let requests = reading.read(&traces, &mut |_, _| {}).unwrap();
     assert_eq!((totals, totals.requests), (requests.totals(), 80_000));
-    let case = &plan.cases(&totals)[0];
+    let case = &plan.cases(&totals).unwrap()[0];
     assert_eq!(figures[0].0, simulate_with(&requests, case, &plan.options).unwrap());
 }
 
@@ -212,7 +212,7 @@ fn a_pipe_that_would_be_read_twice_is_kept_in_memory() {
         let Opened::Kept(requests) = opened else { panic!("is not in memory") };
         let whole = reading.read(std::slice::from_ref(&path), &mut |_, _| {}).unwrap();
         let figures = |requests: &Requests| {
-            let case = &plan.cases(&requests.totals())[0];
+            let case = &plan.cases(&requests.totals()).unwrap()[0];
             simulate_with(requests, case, &plan.options).unwrap()
         };
         assert_eq!(figures(&requests), figures(&whole));

@@ -4,7 +4,7 @@
 use super::claim::{Claim, Presence, Provider, Target};
 use crate::config::{bounded_text, from_toml};
 use crate::{Confidence, Error, ErrorKind, Level};
-use seekless_device::units::{parse_bytes, parse_duration, parse_rate};
+use seekless_device::units::{parse_duration, parse_offset, parse_rate};
 use serde::Deserialize;
 use std::ffi::OsString;
 use std::io;
@@ -62,12 +62,12 @@ impl Mock {
         let mut claims: Vec<Claim> = Vec::new();
         let mut at = 0;
         for described in &description.range {
-            let offset = number(described.offset.as_deref(), parse_bytes)?.unwrap_or(at);
+            let offset = number(described.offset.as_deref(), parse_offset)?.unwrap_or(at);
             if offset < at {
                 let why = format!("a range starts at {offset}, before the last one ends ({at})");
                 return Err(Error::new(ErrorKind::Config, why));
             }
-            let end = number(described.bytes.as_deref(), parse_bytes)?
+            let end = number(described.bytes.as_deref(), parse_offset)?
                 .map_or(bytes, |length| offset.saturating_add(length));
             let end = end.min(bytes);
             if offset < end {

@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args, pack: &Path) -> anyhow::Result<ExitCode> {
     let options = options(args)?;
     let traces: Vec<PathBuf> = args.traces.iter().chain(&args.pack.trace).cloned().collect();
     let loads = Loads::read(&traces)?;
-    let cases = super::plan(args).cases(&Requests::from_loads(&loads).totals());
+    let cases = super::plan(args).cases(&Requests::from_loads(&loads).totals())?;
     let prediction = predict(pack, &loads, &cases, &options)?;
     let words = output::Words::beside([]);
     if args.json {

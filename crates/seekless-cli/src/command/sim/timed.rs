@@ -1,6 +1,7 @@
 //! `seekless sim --device`: caches and readaheads in time.
 
 use super::{Args, Outputs};
+use crate::command::foreign::say_left_out;
 use crate::output;
 use crate::output::table;
 use seekless::device::units::{counted, format_bytes, format_count, format_duration};
@@ -35,9 +36,11 @@ pub(super) fn run(args: &Args, device: &DeviceSpec, outputs: &Outputs) -> anyhow
     rules.check()?;
     let memory = args.memory.or_else(|| seekless::sys::memory::free_bytes().map(|free| free / 2));
     let mut progress = output::counting("Reading", "rows");
-    let workload = Workload::read(&args.traces, &args.foreign.options()?, memory, &mut progress)?;
+    let import = args.foreign.options()?;
+    let workload = Workload::read(&args.traces, &import, memory, &mut progress)?;
     drop(progress);
-    let cases = cases(args, &workload);
+    say_left_out(&import);
+    let cases = cases(args, &workload)?;
     timed::check(&cases)?;
     let mut progress = output::progress("Simulating");
     let model =
@@ -52,12 +55,10 @@ pub(super) fn run(args: &Args, device: &DeviceSpec, outputs: &Outputs) -> anyhow
     Ok(ExitCode::SUCCESS)
 }
 
-fn cases(args: &Args, workload: &Workload) -> Vec<TimedCase> {
+fn cases(args: &Args, workload: &Workload) -> anyhow::Result<Vec<TimedCase>> {
     let working_set = workload.distinct_pages();
-    let capacities = args
-        .capacity
-        .iter()
-        .flat_map(|capacities| capacities.resolve_within(working_set, timed::PAGE_BYTES));
+    let resolved = args.capacity.iter().map(|capacities| capacities.resolve_pages(working_set));
+    let capacities = resolved.collect::<Result<Vec<_>, _>>()?.concat();
     let options =
         Options { lead: args.readahead_lead, ..Options::with_max_bytes(args.readahead_max) };
     let mut cases = Vec::new();
@@ -71,7 +72,7 @@ fn cases(args: &Args, workload: &Workload) -> Vec<TimedCase> {
             }));
         }
     }
-    cases
+    Ok(cases)
 }
 
 fn report(workload: &Workload, device: &str, rows: &[TimedFigures]) -> String {
