@@ -20,6 +20,8 @@ pub(crate) enum Class {
     System,
     /// A file is damaged, or of another kind.
     Corrupt,
+    /// A file is whole, and not read here.
+    Unsupported,
     /// The call makes no sense.
     Usage,
     /// More memory, ids or bytes than allowed.
@@ -76,6 +78,7 @@ impl Failure {
             Class::Exists => "ExistsError",
             Class::System => "SystemFailure",
             Class::Corrupt => "CorruptError",
+            Class::Unsupported => "UnsupportedError",
             Class::Usage => "UsageError",
             Class::Limit => "LimitError",
             Class::Internal => "InternalError",
@@ -148,6 +151,7 @@ impl From<io::Error> for Failure {
             Kind::TooLarge => Class::Limit,
             Kind::Read | Kind::Record => Class::System,
             Kind::Setting => Class::Usage,
+            Kind::Unsupported => Class::Unsupported,
             _ => Class::Corrupt,
         };
         let system = error.io_error().map(std::io::Error::kind);
@@ -189,7 +193,13 @@ impl From<record::Error> for Failure {
 
 impl From<pack::Error> for Failure {
     fn from(error: pack::Error) -> Self {
-        Self::of(Class::Corrupt, &error)
+        use pack::ErrorKind as Kind;
+        let class = match error.kind() {
+            Kind::Encrypted | Kind::Method | Kind::MultiDisk => Class::Unsupported,
+            Kind::Limit => Class::Limit,
+            _ => Class::Corrupt,
+        };
+        Self::of(class, &error)
     }
 }
 

@@ -194,6 +194,11 @@ impl Store {
         Ok(store.names().into_iter().map(|(name, bytes)| (name.to_owned(), bytes)).collect())
     }
 
+    /// What is left out of each archive of which something is, in words.
+    fn left_out(&self) -> PyResult<Vec<String>> {
+        Ok(self.current()?.left_out())
+    }
+
     fn __len__(&self) -> PyResult<usize> {
         Ok(self.current()?.len())
     }

@@ -22,6 +22,25 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.bin")}
 
 
+def test_what_is_not_read_here_is_told_from_damage(tmp_path: Path) -> None:
+    whole = tmp_path / "whole.zip"
+    with zipfile.ZipFile(whole, "w") as written:
+        written.writestr("a", "hello")
+    bytes_ = bytearray(whole.read_bytes())
+    directory = bytes_.index(b"PK\1\2")
+    for name, local, field in [("encrypted", 6, 1), ("method 97", 8, 97)]:
+        changed = bytearray(bytes_)
+        changed[local], changed[directory + local + 2] = field, field
+        path = tmp_path / f"{name}.zip"
+        path.write_bytes(changed)
+        with seekless.Store(path) as store, pytest.raises(seekless.UnsupportedError, match=name):
+            store.load("a")
+    bytes_[bytes_.index(b"hello")] ^= 1
+    whole.write_bytes(bytes_)
+    with seekless.Store(whole) as store, pytest.raises(seekless.CorruptError):
+        store.load("a")
+
+
 def test_every_way_gives_the_files(folder: Path, archive: Path) -> None:
     files = contents(folder)
     with seekless.Store(archive) as store:

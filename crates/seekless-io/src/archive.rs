@@ -27,17 +27,22 @@ pub(crate) struct Archive {
 
 impl Archive {
     /// Opens `path` past the page cache if `direct` is set and the file system allows it, else
-    /// through the cache.
-    pub(crate) fn open(path: &Path, direct: bool, engine: &dyn Engine) -> Result<Self, Error> {
+    /// through the cache. If it is not `strict`, what is odd about single entries costs those.
+    pub(crate) fn open(
+        path: &Path,
+        direct: bool,
+        strict: bool,
+        engine: &dyn Engine,
+    ) -> Result<Self, Error> {
         let file = open_seekable(path).map_err(|error| Error::open(path, error))?;
         if direct
             && let Some(past_cache) =
                 direct::open_direct(path).map_err(|error| Error::open(path, error))?
-            && let Some(archive) = Self::read_directory(path, past_cache, true, engine)?
+            && let Some(archive) = Self::read_directory(path, (past_cache, true), strict, engine)?
         {
             return Ok(archive);
         }
-        Self::read_directory(path, file, false, engine)?
+        Self::read_directory(path, (file, false), strict, engine)?
             .ok_or_else(|| Error::open(path, io::Error::from(io::ErrorKind::InvalidInput)))
     }
 
@@ -54,15 +59,15 @@ impl Archive {
         let end = (first + extent.bytes as usize).min(read.len());
         let mut content = Vec::new();
         decode(&entry, self.index.name(number), &read[first..end], &mut content)
-            .map_err(|error| Error::corrupt(&self.path, error))?;
+            .map_err(|error| Error::undecoded(&self.path, error))?;
         Ok(content)
     }
 
     /// None if the file system accepted O_DIRECT and then refused a read.
     fn read_directory(
         path: &Path,
-        file: File,
-        direct: bool,
+        (file, direct): (File, bool),
+        strict: bool,
         engine: &dyn Engine,
     ) -> Result<Option<Self>, Error> {
         let fail = |error: io::Error| Error::open(path, error);
@@ -79,7 +84,11 @@ impl Archive {
         if direct && bytes > 0 && source.refused() {
             return Ok(None);
         }
-        let index = Index::open(&source, bytes).map_err(|error| Error::open(path, error))?;
+        let index = match strict {
+            true => Index::open(&source, bytes),
+            false => Index::open_odd(&source, bytes),
+        };
+        let index = index.map_err(|error| Error::open(path, error))?;
         Ok(Some(Self { path: path.to_owned(), file, index, direct, alignment }))
     }
 }

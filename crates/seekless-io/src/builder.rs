@@ -44,6 +44,7 @@ pub struct StoreBuilder {
     window_bytes: Option<u64>,
     max_entry_bytes: u64,
     large_entries: bool,
+    strict: bool,
     beyond_bytes: Option<u64>,
     protect: bool,
     record: bool,
@@ -69,6 +70,7 @@ impl Default for StoreBuilder {
             window_bytes: None,
             max_entry_bytes: ENTRY_BYTES_MAX,
             large_entries: false,
+            strict: false,
             beyond_bytes: None,
             protect: false,
             record: false,
@@ -173,6 +175,14 @@ impl StoreBuilder {
     /// is given memory only as its data justifies it.
     pub fn max_entry_bytes(mut self, bytes: u64) -> Self {
         self.max_entry_bytes = bytes;
+        self
+    }
+
+    /// Whether an archive is refused for what is odd about one entry: a name that no file can have,
+    /// or that stands there twice; and for bytes behind its end. By default such entries are left
+    /// out, and [`Store::left_out`] says so.
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.strict = strict;
         self
     }
 
@@ -308,7 +318,7 @@ impl StoreBuilder {
             None => seekless_engine::build(self.engine.clone())
                 .map_err(|error| Error::setting("the engine cannot start", error))?,
         };
-        let sources = Sources::open(&self.places, self.direct, &*engine)?;
+        let sources = Sources::open(&self.places, self.direct, self.strict, &*engine)?;
         let known = self.knows.look(&sources, &*engine)?;
         let (costs, source) = self.known(first.path(), &*engine);
         let kept = planner::Memory {

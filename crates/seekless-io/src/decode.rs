@@ -43,7 +43,7 @@ pub(crate) fn decode(
             if let Some(buffer) = stored_in_place(archive, &entry, name, read, range.clone())? {
                 return Ok(buffer);
             }
-            let corrupt = |error| Error::corrupt(&archive.path, error);
+            let corrupt = |error| Error::undecoded(&archive.path, error);
             let data = coded_data(&entry, name, &read.bytes()[range]).map_err(corrupt)?;
             // What is over `usize` is over memory.
             let bytes = usize::try_from(entry.bytes).unwrap_or(usize::MAX);
@@ -69,7 +69,7 @@ fn stored_in_place(
         return Ok(None);
     }
     let data = data_range(entry, name, &read.bytes()[range.clone()])
-        .map_err(|error| Error::corrupt(&archive.path, error))?;
+        .map_err(|error| Error::undecoded(&archive.path, error))?;
     let data = range.start + data.start..range.start + data.end;
     if data.len() < IN_PLACE_BYTES || crc32fast::hash(&read.bytes()[data.clone()]) != entry.crc {
         return Ok(None);

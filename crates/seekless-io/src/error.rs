@@ -24,6 +24,8 @@ pub enum ErrorKind {
     Read,
     /// An entry's bytes are not what the archive's directory says.
     Corrupt,
+    /// An entry is encrypted, or coded by a method that is not read here. It may well be whole.
+    Unsupported,
     /// The store cannot be recorded, or not any more.
     Record,
     /// What was written to a file did not reach the device.
@@ -143,9 +145,12 @@ impl Error {
     }
 
     /// An entry that cannot be decoded: `source` names it, its offset and what to do.
-    pub(crate) fn corrupt(archive: &Path, source: seekless_pack::Error) -> Self {
+    pub(crate) fn undecoded(archive: &Path, source: seekless_pack::Error) -> Self {
         let kind = match source.kind() {
             seekless_pack::ErrorKind::Limit => ErrorKind::TooLarge,
+            seekless_pack::ErrorKind::Encrypted | seekless_pack::ErrorKind::Method => {
+                ErrorKind::Unsupported
+            }
             _ => ErrorKind::Corrupt,
         };
         Self::new(kind, format!("{}: {source}", archive.display()), Some(Box::new(source)))

@@ -158,7 +158,7 @@ impl Shared {
             return Err(Error::abandoned(&self.sources.at(id)));
         };
         let inflated = chunks.inflate(&entry, name, number, [&read.bytes()[range]], out);
-        inflated.map_err(|error| Error::corrupt(&archive.path, error))
+        inflated.map_err(|error| Error::undecoded(&archive.path, error))
     }
 
     /// Where the data of an entry begins in the archive, or the content of a loose file.
@@ -186,7 +186,7 @@ impl Shared {
                 Err(_) if head.bytes < whole.bytes.min(HEADER_BYTES_MAX) => {
                     longest = HEADER_BYTES_MAX;
                 }
-                Err(error) => return Err(Error::corrupt(&archive.path, error)),
+                Err(error) => return Err(Error::undecoded(&archive.path, error)),
             }
         }
     }
@@ -215,7 +215,7 @@ impl Shared {
         let Item::Packed { archive, entry, name } = self.sources.item(id) else {
             return Err(Error::abandoned(&self.sources.at(id)));
         };
-        let corrupt = |error| Error::corrupt(&archive.path, error);
+        let corrupt = |error| Error::undecoded(&archive.path, error);
         let data = self.content_offset(id)?;
         let mut position = match self.positions.nearest(id, range.start) {
             Some(position) => position,

@@ -95,11 +95,10 @@ impl Place {
 }
 
 impl Source {
-    fn open(place: &Place, direct: bool, engine: &dyn Engine) -> Result<Self, Error> {
+    fn open(place: &Place, direct: bool, strict: bool, engine: &dyn Engine) -> Result<Self, Error> {
         match place {
-            Place::Archive(path) => {
-                Archive::open(path, direct, engine).map(|archive| Self::Archive(Box::new(archive)))
-            }
+            Place::Archive(path) => Archive::open(path, direct, strict, engine)
+                .map(|archive| Self::Archive(Box::new(archive))),
             Place::Folder(path) => Folder::open(path).map(Self::Folder),
         }
     }
@@ -134,11 +133,28 @@ impl Source {
 }
 
 impl Sources {
+    /// What is left out of each archive of which something is, in words.
+    pub(crate) fn left_out(&self) -> Vec<String> {
+        let of_part = |part: &Part| match &part.source {
+            Source::Archive(archive) if !archive.index.left_out().is_empty() => {
+                let words = archive.index.left_out().words();
+                Some(format!("{}: {words}", archive.path.display()))
+            }
+            _ => None,
+        };
+        self.parts.iter().filter_map(of_part).collect()
+    }
+
     /// Opens all sources; later ones override earlier ones.
-    pub(crate) fn open(places: &[Place], direct: bool, engine: &dyn Engine) -> Result<Self, Error> {
+    pub(crate) fn open(
+        places: &[Place],
+        direct: bool,
+        strict: bool,
+        engine: &dyn Engine,
+    ) -> Result<Self, Error> {
         let (mut parts, mut extents) = (Vec::with_capacity(places.len()), Vec::new());
         for place in places {
-            let source = Source::open(place, direct, engine)?;
+            let source = Source::open(place, direct, strict, engine)?;
             let first = Id::try_from(extents.len() + source.len())
                 .map(|end| end - source.len() as Id)
                 .map_err(|_| Error::open(source.path(), "the store would have over 2^32 files"))?;

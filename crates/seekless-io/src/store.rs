@@ -206,6 +206,13 @@ impl Store {
         self.prediction_note.as_deref()
     }
 
+    /// What is left out of each archive of which something is, in words: entries that no file can
+    /// have the name of, or that stand there again, and bytes behind the end.
+    #[must_use]
+    pub fn left_out(&self) -> Vec<String> {
+        self.shared.sources.left_out()
+    }
+
     pub(crate) fn shared(&self) -> &Shared {
         &self.shared
     }

@@ -84,6 +84,7 @@ impl Served {
         (self.failed)(&error.to_string());
         match error.kind() {
             seekless_io::ErrorKind::TooLarge => Errno::EFBIG,
+            seekless_io::ErrorKind::Unsupported => Errno::EOPNOTSUPP,
             _ => Errno::EIO,
         }
     }

@@ -212,7 +212,7 @@ fn permissions(entry: &Entry) -> Option<u16> {
 }
 
 fn modified(entry: &Entry) -> SystemTime {
-    let seconds = entry.modified.unwrap_or(0);
+    let seconds = entry.modified_here().unwrap_or(0);
     let distance = Duration::from_secs(seconds.unsigned_abs());
     let second = match seconds < 0 {
         true => UNIX_EPOCH.checked_sub(distance),

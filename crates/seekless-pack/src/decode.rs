@@ -201,7 +201,7 @@ impl<'a> Local<'a> {
 
     fn check(&self, entry: &Entry, name: &str) -> Result<()> {
         let stored_name = name::text(self.name, self.flags & FLAG_UTF8 != 0);
-        if stored_name.as_deref() != Some(name) {
+        if !entry.renamed && stored_name.as_deref() != Some(name) {
             return Err(disagrees(entry, name, "name"));
         }
         if self.method != entry.method {

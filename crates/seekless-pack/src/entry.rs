@@ -1,6 +1,7 @@
 //! What the directory says of one entry.
 
 use crate::format::FLAG_ENCRYPTED;
+use seekless_sys::zone::of_local;
 use std::fmt;
 
 /// One file or directory of an archive. Its name is [`Index::name`](crate::Index::name).
@@ -23,13 +24,17 @@ pub struct Entry {
     pub method: Method,
     /// Unix mode with the file type bits, where the writer recorded it.
     pub mode: Option<u32>,
-    /// Last modification in seconds since 1970 UTC; DOS times, which know no zone, are taken as
-    /// UTC.
+    /// Last modification in seconds since 1970 UTC; a DOS time, which knows no zone, as if it were
+    /// UTC ([`modified_here`](Self::modified_here) takes it as this machine's).
     pub modified: Option<i64>,
     /// Nanoseconds after `modified`, a multiple of 100; 0 where the archive keeps whole seconds.
     pub modified_ns: u32,
     pub(crate) flags: u16,
     pub(crate) directory: bool,
+    /// Whether its name is not that of its local header.
+    pub(crate) renamed: bool,
+    /// Whether `modified` is a DOS time.
+    pub(crate) dos_time: bool,
 }
 
 impl Entry {
@@ -37,6 +42,13 @@ impl Entry {
     #[must_use]
     pub fn is_dir(&self) -> bool {
         self.directory
+    }
+
+    /// Last modification in seconds since 1970 UTC. A DOS time is one of this machine's zone, as
+    /// `unzip` takes it; the C library may read the zone's file for that.
+    #[must_use]
+    pub fn modified_here(&self) -> Option<i64> {
+        self.modified.map(|seconds| if self.dos_time { of_local(seconds) } else { seconds })
     }
 
     /// Whether the content is encrypted, which [`decode`](crate::decode) refuses.

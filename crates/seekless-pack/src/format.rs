@@ -30,6 +30,12 @@ pub(crate) const EXTRA_ZIP64: u16 = 0x0001;
 /// Info-ZIP's extended timestamp: UTC, where the DOS fields are the local time where the archive
 /// was made.
 pub(crate) const EXTRA_TIME: u16 = 0x5455;
+/// Info-ZIP's older times: of access and of modification, in seconds since 1970.
+pub(crate) const EXTRA_OLD_TIMES: u16 = 0x5855;
+/// PKWARE's for Unix, which begins with the same two times.
+pub(crate) const EXTRA_UNIX: u16 = 0x000d;
+/// Info-ZIP's name in UTF-8, with the CRC-32 of the name in the header.
+pub(crate) const EXTRA_NAME: u16 = 0x7075;
 /// Times to 100 ns ([`ntfs`](crate::ntfs)).
 pub(crate) const EXTRA_NTFS: u16 = 0x000a;
 /// "SK", which APPNOTE lists for nothing: where the chunks of a deflated entry lie

@@ -3,6 +3,7 @@
 mod end;
 mod feed;
 mod header;
+mod odd;
 mod row;
 mod table;
 
@@ -15,8 +16,11 @@ use crate::format::{
 use crate::read_at::ReadAt;
 use end::{End, Tail};
 use feed::Feed;
+pub use odd::LeftOut;
+use odd::Odd;
 use row::Rows;
 use seekless_sys::memory::prefer_huge_pages;
+use std::collections::HashMap;
 use std::ops::Range;
 use table::{Table, Unfit};
 
@@ -40,6 +44,9 @@ pub struct Index {
     table: Table,
     data_bytes: u64,
     comment: Box<[u8]>,
+    left_out: LeftOut,
+    /// Where the entries begin whose name is not that of their headers, in rising order.
+    renamed: Vec<u64>,
 }
 
 /// The names of all entries, one behind the other. Where they end lies apart from all else that is
@@ -85,15 +92,49 @@ impl Index {
     /// justify.
     pub fn open<R: ReadAt + ?Sized>(source: &R, file_bytes: u64) -> Result<Self> {
         let tail = Tail::read(source, file_bytes)?;
-        let end = End::find(&tail, source)?;
-        let (mut index, is_in_order) = Self::parse(Feed::new(source, &tail, &end)?, &end)?;
-        if !is_in_order {
-            index.sort()?;
-            index.check_extents()?;
-        }
-        index.fill_table()?;
+        let end = End::find(&tail, source, false)?;
+        let (mut index, is_in_order) = Self::parse(Feed::new(source, &tail, &end)?, &end, None)?;
+        index.check_places(is_in_order)?;
+        index.table = Table::of(&index.names).map_err(|unfit| index.unfit(unfit))?;
         index.comment = end.comment;
         Ok(index)
+    }
+
+    /// As [`open`](Self::open), for archives of other tools. What is odd about one entry costs that
+    /// entry alone, and [`left_out`](Self::left_out) says so: a name that no file can have; a name
+    /// that stands in the archive again, since the last counts. Bytes behind the end are passed
+    /// over, unless there are two ends. A folder may be told by its attributes. Name and time may
+    /// stand in fields that [`PackWriter`](crate::PackWriter) does not write.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), but never [`ErrorKind::Name`] and [`ErrorKind::Duplicate`].
+    pub fn open_odd<R: ReadAt + ?Sized>(source: &R, file_bytes: u64) -> Result<Self> {
+        let tail = Tail::read(source, file_bytes)?;
+        let end = End::find(&tail, source, true)?;
+        let mut odd = Odd::default();
+        odd.left_out.appended_bytes = end.appended_bytes;
+        let feed = Feed::new(source, &tail, &end)?;
+        let (mut index, is_in_order) = Self::parse(feed, &end, Some(&mut odd))?;
+        let table = Table::of(&index.names);
+        if let Err(Unfit::Duplicate(_)) = &table {
+            index.note_duplicates(&mut odd);
+        }
+        index.check_places(is_in_order)?;
+        index.leave_out(&mut odd)?;
+        index.table = match table {
+            Ok(table) if is_in_order && odd.without.is_empty() => table,
+            _ => Table::of(&index.names).map_err(|unfit| index.unfit(unfit))?,
+        };
+        (index.comment, index.left_out) = (end.comment, odd.left_out);
+        odd.renamed.sort_unstable();
+        index.renamed = odd.renamed;
+        Ok(index)
+    }
+
+    /// What of the archive is left out.
+    #[must_use]
+    pub fn left_out(&self) -> &LeftOut {
+        &self.left_out
     }
 
     /// How many entries there are.
@@ -122,6 +163,7 @@ impl Index {
         // It reaches to the next header, but no further than its own records could: gaps are not
         // read.
         entry.extent_bytes = room.min(most);
+        entry.renamed = self.renamed.binary_search(&entry.header_offset).is_ok();
         entry
     }
 
@@ -205,8 +247,9 @@ impl Index {
     /// If there is no such entry.
     #[must_use]
     pub fn can_be_copied(&self, number: u32) -> bool {
-        let flags = self.rows.entry(number as usize).flags;
+        let Entry { flags, renamed, .. } = self.entry(number);
         flags & (FLAG_DESCRIPTOR | FLAG_ENCRYPTED) == 0
+            && !renamed
             && (flags & FLAG_UTF8 != 0 || self.name(number).is_ascii())
     }
 
@@ -225,7 +268,11 @@ impl Index {
 
     /// Reads the whole directory. True if it has the entries in archive order and none overlaps
     /// what follows it: then nothing is left to be checked of their places.
-    fn parse<R: ReadAt + ?Sized>(mut feed: Feed<'_, R>, end: &End) -> Result<(Self, bool)> {
+    fn parse<R: ReadAt + ?Sized>(
+        mut feed: Feed<'_, R>,
+        end: &End,
+        mut odd: Option<&mut Odd>,
+    ) -> Result<(Self, bool)> {
         // `End` has checked that so many headers fit into the directory.
         let count = usize::try_from(end.entries).map_err(no_memory)?;
         let mut rows = Rows::with_room(count).map_err(no_memory)?;
@@ -240,7 +287,8 @@ impl Index {
         for number in 0..end.entries {
             let rest = feed.rest()?;
             let start = text.len();
-            let header_bytes = header::parse(rest, number, end, &mut rows, &mut text)?;
+            let odd = odd.as_deref_mut();
+            let header_bytes = header::parse(rest, number, end, &mut rows, &mut text, odd)?;
             feed.skip(header_bytes);
             ends.push(text.len() as u32);
             let (offset, coded_bytes) = rows.last();
@@ -261,13 +309,53 @@ impl Index {
     /// Puts the entries in archive order.
     fn sort(&mut self) -> Result<()> {
         let Some(order) = self.rows.archive_order() else { return Ok(()) };
+        self.arrange(&order)
+    }
+
+    /// Keeps these entries alone, in this order.
+    fn arrange(&mut self, order: &[u32]) -> Result<()> {
         let mut names = Names::default();
         names.text.try_reserve_exact(self.names.text.len()).map_err(no_memory)?;
         names.ends.try_reserve_exact(order.len()).map_err(no_memory)?;
         order.iter().for_each(|&number| names.push(self.names.get(number)));
-        self.rows.arrange(&order);
+        self.rows.arrange(order);
         self.names = names;
         Ok(())
+    }
+
+    /// Puts the entries in archive order, and checks that none overlaps another.
+    fn check_places(&mut self, is_in_order: bool) -> Result<()> {
+        if is_in_order {
+            return Ok(());
+        }
+        self.sort()?;
+        self.check_extents()
+    }
+
+    /// Of entries of one name, all but the last of the directory are left out.
+    fn note_duplicates(&self, odd: &mut Odd) {
+        let mut last: HashMap<&str, usize> = HashMap::new();
+        for number in 0..self.len() {
+            let name = self.names.get(number as u32);
+            if name.is_empty() {
+                continue; // left out already
+            }
+            if let Some(before) = last.insert(name, number) {
+                odd.leave_out(self.rows.offset(before), "a name that stands there again", name);
+            }
+        }
+    }
+
+    /// Takes out what is to be left out, which was checked with the others.
+    fn leave_out(&mut self, odd: &mut Odd) -> Result<()> {
+        if odd.without.is_empty() {
+            return Ok(());
+        }
+        odd.without.sort_unstable();
+        let is_kept =
+            |&number: &u32| odd.without.binary_search(&self.rows.offset(number as usize)).is_err();
+        let order: Vec<u32> = (0..self.len() as u32).filter(is_kept).collect();
+        self.arrange(&order)
     }
 
     /// Where the next entry begins, or the directory.
@@ -304,8 +392,8 @@ impl Index {
         )
     }
 
-    fn fill_table(&mut self) -> Result<()> {
-        self.table = Table::of(&self.names).map_err(|unfit| match unfit {
+    fn unfit(&self, unfit: Unfit) -> Error {
+        match unfit {
             Unfit::Memory(error) => no_memory(error),
             Unfit::Duplicate(number) => Error::new(
                 ErrorKind::Duplicate,
@@ -314,8 +402,7 @@ impl Index {
                     self.name(number)
                 ),
             ),
-        })?;
-        Ok(())
+        }
     }
 }
 

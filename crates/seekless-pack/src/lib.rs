@@ -86,7 +86,7 @@ pub use chunks::Chunks;
 pub use decode::{coded_data, data_offset, data_range, decode, decode_to};
 pub use entry::{Entry, Method};
 pub use error::{Error, ErrorKind, Result};
-pub use index::Index;
+pub use index::{Index, LeftOut};
 pub use likeness::{FileTime, Likeness};
 pub use name::check_new as check_name;
 pub use pieces::Pieces;

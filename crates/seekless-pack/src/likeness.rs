@@ -67,7 +67,7 @@ impl Entry {
     /// When the file was modified, as far as the archive knows.
     #[must_use]
     pub fn file_time(&self) -> Option<FileTime> {
-        Some(FileTime { seconds: self.modified?, ns: self.modified_ns })
+        Some(FileTime { seconds: self.modified_here()?, ns: self.modified_ns })
     }
 
     /// What size and time say of a file of `bytes` bytes that was last modified at `modified`.

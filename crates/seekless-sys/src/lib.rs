@@ -127,6 +127,7 @@ mod tracepoint;
 pub mod undo;
 pub mod urgent;
 pub mod usage;
+pub mod zone;
 
 pub use folder_lock::lock_folder;
 pub use reason::reason;

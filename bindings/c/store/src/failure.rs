@@ -27,6 +27,7 @@ impl From<seekless_io::Error> for Failure {
             ErrorKind::TooLarge => libc::EFBIG,
             ErrorKind::Read => libc::EIO,
             ErrorKind::Corrupt => libc::EBADMSG,
+            ErrorKind::Unsupported => libc::EOPNOTSUPP,
             _ => libc::EINVAL,
         };
         let told = error.io_error().and_then(std::io::Error::raw_os_error);

@@ -25,6 +25,7 @@ from .errors import (
     NotFoundError,
     SeeklessError,
     SystemFailure,
+    UnsupportedError,
     UsageError,
 )
 from .packs import Packed, Store, pack
@@ -53,6 +54,7 @@ __all__ = [
     "SystemFailure",
     "Table",
     "Trace",
+    "UnsupportedError",
     "UsageError",
     "curve",
     "pack",

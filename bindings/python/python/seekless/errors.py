@@ -34,6 +34,11 @@ class CorruptError(SeeklessError, ValueError):
     """A file is damaged or cut short, or is not what it should be."""
 
 
+class UnsupportedError(SeeklessError, NotImplementedError):
+    """A file is whole, and cannot be read here: an entry is encrypted, or coded by a method that is
+    not read."""
+
+
 class UsageError(SeeklessError, ValueError):
     """The call makes no sense: an unknown name, a size without a number."""
 

@@ -221,6 +221,11 @@ class Store:
         """The bytes of each file, by name, in the order of the pack."""
         return dict(self._store.names())
 
+    def left_out(self) -> list[str]:
+        """What of the archives is left out, a text for each of which something is: names that no
+        file can have, names that stand there again, bytes behind the end."""
+        return self._store.left_out()
+
     def statistics(self) -> dict[str, Any]:
         """How the loads were served since the store was opened: ``hits``, ``misses``,
         ``read_bytes``, ``device_requests``, ... Bytes and nanoseconds. ``request_ns`` and

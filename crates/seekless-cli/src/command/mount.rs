@@ -65,6 +65,11 @@ pub struct Args {
     /// it; 0 is nothing [default: half of the free memory]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     ahead: Option<u64>,
+    /// Refuse an archive for what is odd about one entry, such as a name that stands there twice or
+    /// leads out of it, and for bytes behind its end. By default such entries are left out and
+    /// counted
+    #[arg(long)]
+    strict: bool,
     /// Do not read files ahead because the pack says that the program is likely to read them
     #[arg(long)]
     no_prediction: bool,
@@ -114,7 +119,9 @@ fn run_command(args: &Args) -> ExitCode {
 
 /// Opens the pack and mounts it, and says what it lacks.
 fn mounted(args: &Args) -> anyhow::Result<Mounted> {
-    let store = settings(args.cache).predict(!args.no_prediction).open(&args.pack)?;
+    let settings = settings(args.cache).predict(!args.no_prediction).strict(args.strict);
+    let store = settings.open(&args.pack)?;
+    store.left_out().into_iter().for_each(output::say);
     if let Some(note) = store.prediction_note() {
         output::say(note);
     }

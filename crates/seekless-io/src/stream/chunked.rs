@@ -197,7 +197,7 @@ impl Chunked {
             return Err(Error::abandoned(&sources.at(self.id)));
         };
         let start = data_offset(&entry, name, head);
-        Ok(before + start.map_err(|error| Error::corrupt(&archive.path, error))?)
+        Ok(before + start.map_err(|error| Error::undecoded(&archive.path, error))?)
     }
 
     fn inflate(&self, sources: &Sources, job: Job) -> Result<Piece, Error> {
@@ -207,7 +207,7 @@ impl Chunked {
         };
         let parts = blocks.iter().map(|block| block.part(&data));
         let inflated = self.chunks.inflate(&entry, name, number, parts, &mut out);
-        inflated.map_err(|error| Error::corrupt(&archive.path, error)).map(|()| out)
+        inflated.map_err(|error| Error::undecoded(&archive.path, error)).map(|()| out)
     }
 
     /// Submits the blocks for which there is room now; ends the read if nothing is left to do.

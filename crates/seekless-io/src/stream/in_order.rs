@@ -180,7 +180,7 @@ impl Flow {
                 Content::Stored { .. } => &mut [],
             };
             let added = pieces.add(&entry, name, piece, out);
-            added.map_err(|error| Error::corrupt(&archive.path, error))?;
+            added.map_err(|error| Error::undecoded(&archive.path, error))?;
         }
         match &mut self.content {
             Content::Coded(_) => Ok(()),
@@ -217,9 +217,9 @@ impl Flow {
             return Err(Error::truncated(&sources.at(self.id), found));
         }
         let data = match (self.pieces, item) {
-            (Some(pieces), Item::Packed { archive, entry, name }) => {
-                pieces.finish(&entry, name).map_err(|error| Error::corrupt(&archive.path, error))?
-            }
+            (Some(pieces), Item::Packed { archive, entry, name }) => pieces
+                .finish(&entry, name)
+                .map_err(|error| Error::undecoded(&archive.path, error))?,
             _ => 0..needed.bytes,
         };
         let start = (whole.offset - read.offset) as usize;

@@ -54,18 +54,24 @@ impl Tail {
         self.bytes.get(start..)?.get(..length)
     }
 
-    /// Where in `bytes` the end record starts: the one whose comment ends exactly with the file.
-    fn find_end(&self) -> Result<usize> {
+    /// Where in `bytes` the end record starts, and where its comment ends: with the file. If the
+    /// archive may be odd, bytes may follow; then there must be no other end before them.
+    fn find_end(&self, may_be_odd: bool) -> Result<(usize, usize)> {
         let starts = (0..(self.bytes.len() + 1).saturating_sub(END_BYTES)).rev();
-        let mut fitting = starts.filter(|&at| starts_with(&self.bytes[at..], END)).filter(|&at| {
-            at + END_BYTES + usize::from(u16_at(&self.bytes, at + 20)) == self.bytes.len()
-        });
-        let Some(found) = fitting.next() else { return Err(self.no_end()) };
-        if fitting.next().is_some() {
-            let why = "the archive has two ends, one in the comment of the other, so that tools would read it differently; repack it";
-            return Err(Error::new(ErrorKind::NotAZip, why));
+        let ends: Vec<(usize, usize)> = starts
+            .filter(|&at| starts_with(&self.bytes[at..], END))
+            .map(|at| (at, at + END_BYTES + usize::from(u16_at(&self.bytes, at + 20))))
+            .collect();
+        let mut fitting = ends.iter().filter(|&&(_, end)| end == self.bytes.len());
+        match (fitting.next(), fitting.next(), &ends[..]) {
+            (Some(_), Some(_), _) => {}
+            (Some(&found), None, _) => return Ok(found),
+            (None, _, &[found]) if may_be_odd && found.1 < self.bytes.len() => return Ok(found),
+            (None, _, [_, _, ..]) if may_be_odd => {}
+            (None, ..) => return Err(self.no_end()),
         }
-        Ok(found)
+        let why = "the archive has two ends, so that tools would read it differently; repack it";
+        Err(Error::new(ErrorKind::NotAZip, why))
     }
 
     fn no_end(&self) -> Error {
@@ -96,24 +102,41 @@ pub(super) struct End {
     pub(super) prefix_bytes: u64,
     /// The comment of the whole archive.
     pub(super) comment: Box<[u8]>,
+    /// Bytes behind it.
+    pub(super) appended_bytes: u64,
 }
 
 impl End {
-    pub(super) fn find<R: ReadAt + ?Sized>(tail: &Tail, source: &R) -> Result<Self> {
-        let at = tail.find_end()?;
+    pub(super) fn find<R: ReadAt + ?Sized>(
+        tail: &Tail,
+        source: &R,
+        may_be_odd: bool,
+    ) -> Result<Self> {
+        let (at, comment_end) = tail.find_end(may_be_odd)?;
         let record = &tail.bytes[at..at + END_BYTES];
         let stated = Stated::from_end(record);
         let locator = tail.bytes[..at]
             .last_chunk::<LOCATOR64_BYTES>()
             .filter(|bytes| starts_with(&bytes[..], LOCATOR64));
         let (stated, limit) = match locator {
-            Some(locator) if stated.refers_to_zip64() => {
-                zip64(tail, source, locator, tail.offset + (at - LOCATOR64_BYTES) as u64)?
+            Some(locator) => {
+                let offset = tail.offset + (at - LOCATOR64_BYTES) as u64;
+                let wide = zip64(tail, source, locator, offset);
+                if stated.refers_to_zip64() {
+                    wide?
+                } else if wide.is_ok_and(|(wide, _)| wide.entries != stated.entries) {
+                    let why = "the archive's end and its Zip64 end tell of different numbers of entries, so that tools would read it differently; repack it";
+                    return Err(Error::new(ErrorKind::Sizes, why));
+                } else {
+                    (stated, tail.offset + at as u64)
+                }
             }
             _ => (stated, tail.offset + at as u64),
         };
         stated.check_disks()?;
-        Ok(Self { comment: tail.bytes[at + END_BYTES..].into(), ..stated.locate(limit, source)? })
+        let appended_bytes = (tail.bytes.len() - comment_end) as u64;
+        let comment = tail.bytes[at + END_BYTES..comment_end].into();
+        Ok(Self { comment, appended_bytes, ..stated.locate(limit, source)? })
     }
 }
 
@@ -201,6 +224,7 @@ impl Stated {
             directory_bytes: bytes,
             prefix_bytes: directory_offset - self.directory_offset,
             comment: Box::default(),
+            appended_bytes: 0,
         })
     }
 }

@@ -86,7 +86,7 @@ mod tests {
         }
         let archive = pack.finish().unwrap().0;
         let tail = Tail::read(&archive, archive.len() as u64).unwrap();
-        let end = End::find(&tail, &archive).unwrap();
+        let end = End::find(&tail, &archive, false).unwrap();
         let directory = &archive[end.directory_offset as usize..][..end.directory_bytes as usize];
         assert!(end.directory_bytes > 2 * 68 * 1024, "the tail holds but a part");
         for (read_bytes, step) in [(1000, 999), (1000, 3000), (70_000, 65), (1 << 20, 4096)] {

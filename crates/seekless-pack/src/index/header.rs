@@ -1,14 +1,15 @@
 //! One header of the directory, checked and noted.
 
 use super::end::{End, starts_with};
+use super::odd::Odd;
 use super::row::{self, Header, Rows, Time};
 use crate::chunks;
 use crate::entry::Method;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{
-    CENTRAL, CENTRAL_BYTES, DEFLATE_RATIO_MAX, EXTRA_CHUNKS, EXTRA_NTFS, EXTRA_TIME, EXTRA_ZIP64,
-    FLAG_ENCRYPTED, FLAG_STRONG, FLAG_UTF8, SEE_ZIP64_16, SEE_ZIP64_32, ZSTD_RATIO_MAX, extras,
-    take_u64, u16_at, u32_at,
+    CENTRAL, CENTRAL_BYTES, DEFLATE_RATIO_MAX, EXTRA_CHUNKS, EXTRA_NAME, EXTRA_NTFS,
+    EXTRA_OLD_TIMES, EXTRA_TIME, EXTRA_UNIX, EXTRA_ZIP64, FLAG_ENCRYPTED, FLAG_STRONG, FLAG_UTF8,
+    SEE_ZIP64_16, SEE_ZIP64_32, ZSTD_RATIO_MAX, extras, take_u64, u16_at, u32_at,
 };
 use crate::name;
 use crate::ntfs;
@@ -16,6 +17,11 @@ use std::borrow::Cow;
 
 /// The high byte of "version made by": external attributes hold a Unix mode.
 const MADE_BY_UNIX: u16 = 3;
+/// In the external attributes.
+const DOS_FOLDER: u32 = 0x10;
+/// In a Unix mode.
+const UNIX_KIND: u16 = 0o170_000;
+const UNIX_FOLDER: u16 = 0o040_000;
 
 /// The most bytes of one header: its fixed part, name, extra field and comment.
 pub(super) const BYTES_MAX: usize = CENTRAL_BYTES + 3 * u16::MAX as usize;
@@ -28,18 +34,36 @@ pub(super) fn parse(
     end: &End,
     rows: &mut Rows,
     names: &mut Vec<u8>,
+    mut odd: Option<&mut Odd>,
 ) -> Result<usize> {
     let (raw, header_bytes) = split(bytes).ok_or_else(|| cut(number))?;
     let start = names.len();
-    if name::is_plain(raw.name) {
-        names.extend_from_slice(raw.name);
-    } else {
-        names.extend_from_slice(raw.name(number)?.as_bytes());
+    let extra = Extra::of(raw.extra);
+    let mut refused = None;
+    let own = extra.name_for(raw.name).filter(|_| odd.is_some());
+    let is_renamed = own.is_some();
+    match own {
+        None if name::is_plain(raw.name) => names.extend_from_slice(raw.name),
+        own => match raw.name(number, own) {
+            Ok(name) => names.extend_from_slice(name.as_bytes()),
+            Err(_) if odd.is_some() => refused = Some(why_not(raw.name)),
+            Err(error) => return Err(error),
+        },
+    }
+    let is_folder = refused.is_none() && !names[start..].ends_with(b"/") && raw.is_folder();
+    if is_folder && odd.is_some() {
+        names.push(b'/');
     }
     let name = &names[start..];
-    let extra = Extra::of(raw.extra);
     let header = raw.header(number, end, name, &extra)?;
     check_sizes(&header, name)?;
+    if let Some(odd) = &mut odd {
+        if let Some(why) = refused {
+            odd.leave_out(header.header_offset, why, &String::from_utf8_lossy(raw.name));
+        } else if is_renamed || is_folder {
+            odd.renamed.push(header.header_offset);
+        }
+    }
     rows.push(&header, extra.chunks_of(&header)).map_err(super::no_memory)?;
     Ok(header_bytes)
 }
@@ -82,6 +106,9 @@ struct Extra<'a> {
     zip64: Option<&'a [u8]>,
     time: Option<&'a [u8]>,
     ntfs: Option<&'a [u8]>,
+    /// With the times of access and of modification at its start.
+    two_times: Option<&'a [u8]>,
+    name: Option<&'a [u8]>,
     chunks: Option<&'a [u8]>,
 }
 
@@ -105,8 +132,10 @@ impl Raw<'_> {
         u16_at(self.fixed, 8)
     }
 
-    fn name(&self, number: u64) -> Result<Cow<'_, str>> {
-        let text = name::text(self.name, self.flags() & FLAG_UTF8 != 0);
+    /// The name; `own` stands in a field of its own.
+    fn name<'a>(&'a self, number: u64, own: Option<&'a str>) -> Result<Cow<'a, str>> {
+        let text = own.map(Cow::Borrowed);
+        let text = text.or_else(|| name::text(self.name, self.flags() & FLAG_UTF8 != 0));
         let text = text.ok_or_else(|| {
             refused(ErrorKind::Name, number, "has a name that is not the UTF-8 it claims to be")
         })?;
@@ -164,6 +193,13 @@ impl Raw<'_> {
         Ok(Wide { bytes, coded_bytes, header_offset, disk })
     }
 
+    /// Whether its attributes, of DOS or Unix, say that it is a folder, and it has no content.
+    fn is_folder(&self) -> bool {
+        let has_none = u32_at(self.fixed, 24) == 0;
+        let dos = u32_at(self.fixed, 38) & DOS_FOLDER != 0;
+        has_none && (dos || self.mode() & UNIX_KIND == UNIX_FOLDER)
+    }
+
     fn mode(&self) -> u16 {
         let by_unix = u16_at(self.fixed, 4) >> 8 == MADE_BY_UNIX;
         if by_unix { u16_at(self.fixed, 40) } else { 0 }
@@ -178,6 +214,8 @@ impl<'a> Extra<'a> {
                 EXTRA_ZIP64 => &mut found.zip64,
                 EXTRA_TIME => &mut found.time,
                 EXTRA_NTFS => &mut found.ntfs,
+                EXTRA_OLD_TIMES | EXTRA_UNIX => &mut found.two_times,
+                EXTRA_NAME => &mut found.name,
                 EXTRA_CHUNKS => &mut found.chunks,
                 _ => return,
             };
@@ -206,10 +244,33 @@ impl<'a> Extra<'a> {
         if let Some((seconds, ns)) = ntfs.filter(|&(seconds, _)| row::can_hold(seconds)) {
             return Time::Exact { seconds, ns };
         }
-        match self.time.filter(|body| body.len() >= 5 && body[0] & 1 != 0) {
-            Some(body) => Time::Exact { seconds: u32_at(body, 1).cast_signed().into(), ns: 0 },
-            None => Time::Dos { time: u16_at(fixed, 12), date: u16_at(fixed, 14) },
+        let exact =
+            |body, at| Time::Exact { seconds: u32_at(body, at).cast_signed().into(), ns: 0 };
+        let two_times = self.two_times.filter(|body| body.len() >= 8);
+        match (self.time.filter(|body| body.len() >= 5 && body[0] & 1 != 0), two_times) {
+            (Some(body), _) => exact(body, 1),
+            (None, Some(body)) => exact(body, 4),
+            (None, None) => Time::Dos { time: u16_at(fixed, 12), date: u16_at(fixed, 14) },
         }
+    }
+
+    /// The name in a field of its own, if that is for the name in the header.
+    fn name_for(&self, stored: &[u8]) -> Option<&'a str> {
+        let (version, rest) = self.name?.split_first()?;
+        let (crc, name) = rest.split_first_chunk()?;
+        let is_for_it = *version == 1 && u32::from_le_bytes(*crc) == crc32fast::hash(stored);
+        std::str::from_utf8(name).ok().filter(|_| is_for_it)
+    }
+}
+
+/// Why an entry of this name is left out.
+fn why_not(stored: &[u8]) -> &'static str {
+    match name::text(stored, true).as_deref().map(name::check_read) {
+        Some(Err("is empty")) => "no name",
+        Some(Err("has a NUL byte")) => "a NUL byte in the name",
+        Some(Err("leads out of the archive by `..`")) => "a name that leads out by `..`",
+        Some(Err(_)) => "an absolute name",
+        _ => "a name that cannot be read",
     }
 }
 

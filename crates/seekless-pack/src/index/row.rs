@@ -191,6 +191,8 @@ impl Rows {
             modified_ns: u32::from_le_bytes([low, middle, high, 0]) * STEP_NS,
             flags: flags.fold(0, |flags, (_, flag)| flags | flag),
             directory: row.marks & DIRECTORY != 0,
+            renamed: false,
+            dos_time: row.marks & EXACT_TIME == 0,
         }
     }
 

@@ -103,7 +103,7 @@ impl<W: Write> PackWriter<W> {
         Record {
             name: from.name(number),
             mode,
-            modified: entry.modified,
+            modified: entry.modified_here(),
             modified_ns: entry.modified_ns,
             method: entry.method,
             crc: entry.crc,

@@ -9,6 +9,7 @@ mod holes;
 mod hostile;
 mod memory;
 mod mutated;
+mod odd;
 mod round_trip;
 mod samples;
 mod support;
