@@ -44,6 +44,9 @@ def test_it_reads(files, folder: Path) -> None:  # type: ignore[no-untyped-def]
         assert opened.read(7) == content[:7] and opened.tell() == 7
         opened.seek(-3, 2)
         assert opened.read() == content[-3:] and opened.read() == b""
+        with pytest.raises(OSError, match="before its start"):
+            opened.seek(-1)
+        assert not zipfile.is_zipfile(files.open("part0/f0.bin"))
     with fsspec.open(
         "seekless://part1/f100.bin", fo=files.fo if hasattr(files, "fo") else files.store.paths[0]
     ) as opened:

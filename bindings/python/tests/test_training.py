@@ -121,6 +121,40 @@ def test_groups_of_neighbours_come_together(pack: Path, contents: list[bytes]) -
             SeededSampler(dataset, groups="16KiB", mixed=0)
 
 
+def test_processes_share_an_epoch(pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Dataset(pack) as dataset:
+        whole = SeededSampler(dataset, seed=3).order(5)
+
+        def parts(world: int, **options: object) -> list[list[int]]:
+            samplers = [
+                SeededSampler(dataset, seed=3, rank=rank, world_size=world, **options)
+                for rank in range(world)
+            ]
+            assert len({len(sampler) for sampler in samplers}) == 1
+            return [sampler.order(5) for sampler in samplers]
+
+        assert sum(parts(4), []) == whole
+        filled = sum(parts(3), [])
+        assert filled == whole + whole[: len(filled) - FILES] and len(filled) == 402
+        assert sum(parts(3, drop_last=True), []) == whole[:399]
+        assert sum(parts(2 * FILES), []) == whole + whole
+        sampler = SeededSampler(dataset, seed=3, rank=1, world_size=4)
+        sampler.set_epoch(5)
+        assert list(sampler) == parts(4)[1]
+        with pytest.raises(seekless.UsageError, match="position"):
+            sampler.load_state_dict({"seed": 3, "epoch": 0, "position": 101})
+        for wrong in [{"rank": 1}, {"rank": 2, "world_size": 2}, {"rank": -1, "world_size": 2}]:
+            with pytest.raises(seekless.UsageError, match="rank"):
+                SeededSampler(dataset, **wrong)
+        monkeypatch.setenv("RANK", "2")
+        assert SeededSampler(dataset).world_size == 1, "one of two says nothing"
+        monkeypatch.setenv("WORLD_SIZE", "4")
+        assert SeededSampler(dataset, seed=3).order(5) == parts(4)[2]
+        monkeypatch.setenv("WORLD_SIZE", "many")
+        with pytest.raises(seekless.UsageError, match="WORLD_SIZE=many"):
+            SeededSampler(dataset)
+
+
 def test_any_order_gives_the_right_files(pack: Path, contents: list[bytes]) -> None:
     with Dataset(pack, names=["0007.bin", "0003.bin", "0399.bin"]) as dataset:
         assert len(dataset) == 3 and dataset[1] == contents[3] and dataset[-1] == b""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 from typing import Any, Union
@@ -199,7 +200,9 @@ class _Whole(io.RawIOBase):
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: len(self._content)}[whence]
         if base + offset < 0:
-            raise ValueError(f"{self.name}: cannot go to {base + offset}, before its start")
+            # As files of the system do; zipfile.is_zipfile() goes by it.
+            why = f"cannot go to {base + offset}, before its start"
+            raise OSError(errno.EINVAL, why, self.name)
         self._at = base + offset
         return self._at
 

@@ -16,6 +16,7 @@ This module imports nothing of PyTorch: any loader of map-style data sets will d
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -213,6 +214,11 @@ class SeededSampler:
       files of ``mixed`` groups at a time are shuffled together. That saves requests, for volumes
       that charge for each; docs/python.md says how many, and what it does to randomness.
     - ``epochs``: how many there are; so the last need not keep anything for a next one.
+    - ``rank``, ``world_size``: this process is one of so many that share each epoch. By default as
+      ``torch.distributed`` says if it was begun, else as RANK and WORLD_SIZE in the environment
+      do, which torchrun sets, else alone. Each gets a part of the epoch's order in one piece, all
+      equally many files: the last parts are filled up with the first files of the order, or with
+      ``drop_last`` what is left over comes in no part.
 
     It is resumable: :meth:`state_dict` and :meth:`load_state_dict`."""
 
@@ -224,9 +230,15 @@ class SeededSampler:
         groups: Bytes | None = None,
         mixed: int = 8,
         epochs: int | None = None,
+        rank: int | None = None,
+        world_size: int | None = None,
+        drop_last: bool = False,
     ) -> None:
         if mixed < 1:
             raise UsageError(f"mixed: at least 1 group, not {mixed}")
+        #: Which process this is, and of how many.
+        self.rank, self.world_size = _place(rank, world_size)
+        self.drop_last = drop_last
         self.dataset = dataset
         self.seed = seed
         self.epochs = epochs
@@ -238,12 +250,20 @@ class SeededSampler:
         self._now = (0, 0)
 
     def order(self, epoch: int) -> list[int]:
-        """The order of an epoch, from 0."""
-        return _seekless.shuffled(len(self.dataset), self.seed % 2**64, epoch, self._groups)
+        """This process's part of the order of an epoch, from 0."""
+        whole = _seekless.shuffled(len(self.dataset), self.seed % 2**64, epoch, self._groups)
+        count = self._share()
+        places = range(self.rank * count, (self.rank + 1) * count)
+        return [whole[place % len(whole)] for place in places]
+
+    def _share(self) -> int:
+        """How many files of an epoch this process gets."""
+        files = len(self.dataset) if self.drop_last else len(self.dataset) + self.world_size - 1
+        return files // self.world_size
 
     def __len__(self) -> int:
         """Samples of the epoch that the next call of ``iter`` gives."""
-        return len(self.dataset) - self._next[1]
+        return self._share() - self._next[1]
 
     def __iter__(self) -> Iterator[int]:
         epoch, start = self._next
@@ -277,9 +297,35 @@ class SeededSampler:
 
     def load_state_dict(self, state: dict[str, int]) -> None:
         """Goes on there with the next call of ``iter``."""
-        if not 0 <= state["position"] <= len(self.dataset):
+        if not 0 <= state["position"] <= self._share():
             raise UsageError(
-                f"position: {state['position']} is not in an epoch of {len(self.dataset)} files"
+                f"position: {state['position']} is not in an epoch of {self._share()} files"
             )
         self.seed = state["seed"]
         self._next = self._now = (state["epoch"], state["position"])
+
+
+def _place(rank: int | None, world_size: int | None) -> tuple[int, int]:
+    """Which process this is, and of how many."""
+    if (rank is None) != (world_size is None):
+        raise UsageError("rank and world_size: give both or neither")
+    if rank is None or world_size is None:
+        rank, world_size = _place_here()
+    if not 0 <= rank < world_size:
+        raise UsageError(f"rank: 0 to {world_size - 1} in a world of {world_size}, not {rank}")
+    return rank, world_size
+
+
+def _place_here() -> tuple[int, int]:
+    """As PyTorch knows it, if the program uses that, or as the environment says."""
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.distributed.is_available():
+        if torch.distributed.is_initialized():
+            return torch.distributed.get_rank(), torch.distributed.get_world_size()
+    said = [os.environ.get(name, "") for name in ("RANK", "WORLD_SIZE")]
+    if not all(said):
+        return 0, 1
+    try:
+        return int(said[0]), int(said[1])
+    except ValueError:
+        raise UsageError(f"RANK={said[0]}, WORLD_SIZE={said[1]}: these are no numbers") from None
