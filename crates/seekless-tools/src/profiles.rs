@@ -208,8 +208,9 @@ fn shown_file(profile: &Profile, number: u32) -> ShownFile {
 }
 
 /// Changes the profile at `path`: reads it, applies `change`, and replaces it by the result in one
-/// step. A lock on the folder makes other processes wait meanwhile, so that no run is lost.
-/// `change` gets `None` if there is no profile, or only what cannot be read.
+/// step, which only this user may read. A lock on the folder makes other processes wait meanwhile,
+/// so that no run is lost. `change` gets `None` if there is no profile, or only what cannot be
+/// read.
 ///
 /// # Errors
 /// The folder cannot be made, or the profile cannot be written.
@@ -222,7 +223,7 @@ pub fn update(path: &Path, change: impl FnOnce(Option<Profile>) -> Profile) -> R
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unwritable)?;
     let _lock = lock_folder(folder).map_err(unwritable)?;
     let profile = change(Profile::read(path).ok());
-    write(&profile, Destination::new(path).replacing(true))
+    write(&profile, Destination::new(path).replacing(true).private())
 }
 
 fn write(profile: &Profile, out: Destination) -> Result<()> {

@@ -87,8 +87,16 @@ pub fn warm(
     options: &Options,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<(Warmed, Held)> {
-    let Plan { files: wanted, left_out } = plan(sources, options)?;
-    let first = wanted.first().ok_or_else(|| nothing(sources))?;
+    let Plan { files: wanted, left_out, only_lists } = plan(sources, options)?;
+    let Some(first) = wanted.first() else {
+        // A list may well be empty, as that of what has changed since.
+        let nothing_found = Warmed { left_out, cached_bytes: Some(0), ..Warmed::default() };
+        return if only_lists {
+            Ok((nothing_found, Held::default()))
+        } else {
+            Err(nothing(sources))
+        };
+    };
     let (costs, assumed) = costs(options, &first.path);
     let started = Instant::now();
     let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));

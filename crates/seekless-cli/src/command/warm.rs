@@ -26,9 +26,10 @@ const LOOK: Duration = Duration::from_millis(100);
 ///
 /// SOURCE is a profile of `seekless run`, by its file or the start of its name (what at least half
 /// of its runs needed is brought in); or a trace of `seekless record`, or any trace that `seekless
-/// trace import` takes; or a list of files and folders, which are brought in whole. A file that has
-/// another size than when it was recorded (of a profile, also another inode or time of change) is
-/// left out, since its ranges are no longer true. Only regular files that you may read are opened.
+/// trace import` takes; or a folder, or a list of files and folders, which are brought in whole. A
+/// file that has another size than when it was recorded (of a profile, also another inode or time
+/// of change) is left out, since its ranges are no longer true. Only regular files that you may
+/// read are opened.
 ///
 /// A list is read as `vmtouch -b` reads it: a path a line, or paths with a NUL behind each, as
 /// `find -print0` prints them. Of a folder all files below it are taken; links in it are not
@@ -46,11 +47,12 @@ Examples:
   seekless warm start.parquet --dry-run            how much, how many requests, how long
   seekless warm runs/*.parquet --within /usr --budget 500MB
   seekless warm files.txt                          a list of files and folders, whole
+  seekless warm /opt/app                           all files below a folder
   find /opt/app -name '*.so' -print0 | seekless warm -
   seekless warm python3                            the profile of that name, of `seekless run`
   seekless warm service.parquet --lock             keep it in memory until Ctrl-C or SIGTERM")]
 pub struct Args {
-    /// Traces, the last being the newest, or lists of files; - is standard input
+    /// Traces, the last being the newest, or folders, or lists of files; - is standard input
     #[arg(required = true, value_name = "SOURCE", value_parser = input())]
     sources: Vec<PathBuf>,
     /// Say what would be brought in, and bring nothing in

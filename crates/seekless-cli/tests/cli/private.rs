@@ -94,6 +94,27 @@ fn arguments_are_left_out_where_one_asks_for_it() {
     assert_eq!(info["metadata"]["runs"][0]["command"], serde_json::json!(["sh"]));
 }
 
+#[test]
+fn profiles_are_for_their_user_alone_and_keep_no_values_of_arguments() {
+    let folder = prepared();
+    for turn in 0..3 {
+        let output = run(folder.path(), &["run", "--", "sh", "-c", ":", SECRET]);
+        assert!(output.status.success(), "{turn}: {}", said(&output));
+    }
+    let state = folder.path().join("state/seekless");
+    let mut looked_at = 0;
+    for below in ["profiles", "."] {
+        for entry in fs::read_dir(state.join(below)).unwrap() {
+            let path = entry.unwrap().path();
+            let expected = if path.is_dir() { 0o700 } else { 0o600 };
+            assert_eq!(mode(&path), expected, "{}", path.display());
+            assert!(path.is_dir() || !holds(&path, SECRET), "{}", path.display());
+            looked_at += 1;
+        }
+    }
+    assert!(looked_at >= 2, "{looked_at} files and folders");
+}
+
 /// The only spool in the folder, changed an hour ago.
 fn old_spool(folder: &Path) -> PathBuf {
     let spools = fs::read_dir(folder.join("state/seekless/spool")).unwrap();

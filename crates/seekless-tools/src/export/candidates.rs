@@ -6,6 +6,7 @@ use seekless_trace::{Needs, unescape_path};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 /// A file that a list may name.
@@ -16,6 +17,8 @@ pub(super) struct Candidate {
     /// Where it lies here.
     pub(super) path: PathBuf,
     pub(super) file_bytes: u64,
+    /// Its device and inode, if it is here.
+    pub(super) inode: Option<(u64, u64)>,
 }
 
 /// A range of a candidate, by its number.
@@ -105,7 +108,7 @@ impl<'a> Place<'a> {
             true => {
                 let path = Path::new(&root.new).join(&name);
                 let name = name.into_os_string().into_vec();
-                Candidate { name, path, file_bytes: traced_bytes.unwrap_or(end) }
+                Candidate { name, path, file_bytes: traced_bytes.unwrap_or(end), inode: None }
             }
             false => self.here(&name)?,
         };
@@ -135,6 +138,7 @@ impl<'a> Place<'a> {
             return Err("empty");
         }
         let name = name.as_os_str().as_bytes().to_vec();
-        Ok(Candidate { name, file_bytes: found.len(), path })
+        let inode = Some((found.dev(), found.ino()));
+        Ok(Candidate { name, file_bytes: found.len(), path, inode })
     }
 }

@@ -4,6 +4,7 @@ use super::candidates::{Candidate, Part};
 use super::{Options, Order};
 use crate::ranges::{bytes, union};
 use seekless_policy::extents::Extent;
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// A file of a list.
@@ -98,15 +99,18 @@ pub(super) fn choose(files: &[Candidate], runs: &[&[Part]], rule: &Rule) -> Chos
     }
     let mut chosen = Chosen::default();
     let mut left = rule.budget_bytes.unwrap_or(u64::MAX);
+    let mut inodes = HashSet::new();
     for file in order {
         let Need { runs, ranges, .. } = std::mem::take(&mut needs[file as usize]);
         if runs < rule.min_runs {
             chosen.rare += 1;
             continue;
         }
-        let Candidate { name, path, file_bytes } = files[file as usize].clone();
+        let Candidate { name, path, file_bytes, inode } = files[file as usize].clone();
         let listed = Listed { name, path, file_bytes, ranges: union(ranges), runs, file };
-        let bytes = listed.listed_bytes(rule.ranges);
+        // Another name of a file brings in nothing more.
+        let is_again = inode.is_some_and(|inode| !inodes.insert(inode));
+        let bytes = if is_again { 0 } else { listed.listed_bytes(rule.ranges) };
         if bytes > left {
             left = 0; // the list ends here, so that a larger budget only adds to it
             chosen.over += 1;

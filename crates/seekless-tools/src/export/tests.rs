@@ -375,3 +375,25 @@ fn the_tar_for_erofs_holds_the_whole_root() {
     assert_eq!(regular[..5], order);
     ran(folder.path(), "tar", &["--compare", "--file=root.tar", "--directory=root"]);
 }
+
+#[test]
+fn another_name_of_a_file_takes_nothing_of_the_budget() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    for name in ["a", "z"] {
+        fs::write(root.join(name), vec![7; 8192]).unwrap();
+    }
+    fs::hard_link(root.join("a"), root.join("b")).unwrap();
+    let path = |name: &str| root.join(name).display().to_string();
+    let names = ["a", "b", "z"].map(path);
+    let rows: Vec<(&str, i64, u64)> = names.iter().map(|name| (&name[..], 0, 8192)).collect();
+    let trace = trace(folder.path(), &[&rows]);
+    let options = Options {
+        root: Root { old: root.display().to_string(), new: root.display().to_string() },
+        unchecked: false,
+        budget_bytes: Some(2 * 8192),
+        ..unchecked(Format::Vmtouch)
+    };
+    let expected: String = names.iter().map(|name| format!("{name}\n")).collect();
+    assert_eq!(text(&trace, &options), expected);
+}

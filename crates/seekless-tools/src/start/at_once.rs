@@ -10,7 +10,9 @@ use seekless_sys::home;
 use seekless_sys::output::{Content, Destination};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fs::DirBuilder;
 use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -109,7 +111,8 @@ pub(super) fn keep(device: &str, found: Found) -> io::Result<()> {
 }
 
 fn keep_in(path: &Path, device: &str, found: Found) -> io::Result<()> {
-    std::fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let mut all = read(path);
     while all.len() >= DEVICES_MAX && !all.contains_key(device) {
         let oldest = all.iter().min_by_key(|(_, found)| found.tried_unix_s);
@@ -117,8 +120,8 @@ fn keep_in(path: &Path, device: &str, found: Found) -> io::Result<()> {
         all.remove(&oldest);
     }
     all.insert(device.to_owned(), found);
-    let mut file =
-        Destination::new(path).replacing(true).create(Content::Text).map_err(io::Error::other)?;
+    let destination = Destination::new(path).replacing(true).private();
+    let mut file = destination.create(Content::Text).map_err(io::Error::other)?;
     file.write_all(serde_json::to_string_pretty(&all)?.as_bytes())?;
     file.publish().map_err(io::Error::other)
 }

@@ -13,7 +13,7 @@ use seekless_policy::start::{self, Device, Need, Wait};
 use seekless_sys::memory;
 use seekless_trace::{Profile, unescape_path};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
@@ -29,6 +29,7 @@ pub struct Decision {
     /// The program and the shape of its arguments.
     pub start: String,
     /// Where the profile lies, or will lie.
+    #[serde(serialize_with = "crate::in_json::path")]
     pub profile: PathBuf,
     /// Runs that the profile was learned from; 0 if there is none.
     pub runs: u64,
@@ -238,7 +239,32 @@ fn candidates(profile: &Profile, options: &Options) -> Vec<Candidate> {
         let recorded = Recorded { bytes: file.bytes, identity: file.identity };
         (allowed && !needs.is_empty()).then_some(Candidate { path, recorded, needs })
     };
-    profile.files.iter().zip(needs).filter_map(candidate).collect()
+    one_a_file(profile.files.iter().zip(needs).filter_map(candidate))
+}
+
+/// Joins the names of one file, which comes in once: what is needed under another name alone is
+/// added to the first.
+fn one_a_file(named: impl Iterator<Item = Candidate>) -> Vec<Candidate> {
+    let mut files: Vec<Candidate> = Vec::new();
+    let mut known: HashMap<(u64, i64, Option<u64>), usize> = HashMap::new();
+    for candidate in named {
+        let Recorded { bytes, identity } = candidate.recorded;
+        let same = identity.map(|file| (file.inode, file.modified_ns, bytes));
+        let place = same.map_or(files.len(), |same| *known.entry(same).or_insert(files.len()));
+        let Some(first) = files.get_mut(place) else {
+            files.push(candidate);
+            continue;
+        };
+        let overlaps = |one: &Need, other: &Need| {
+            one.extent.offset < other.extent.end() && other.extent.offset < one.extent.end()
+        };
+        for need in candidate.needs {
+            if !first.needs.iter().any(|known| overlaps(known, &need)) {
+                first.needs.push(need);
+            }
+        }
+    }
+    files
 }
 
 fn plan(

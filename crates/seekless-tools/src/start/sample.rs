@@ -187,7 +187,7 @@ pub(super) fn keep(key: &Key, profile: &Path, cached: &[Place], fresh_s: u64) ->
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(wrong)?;
     let text = serde_json::to_vec(&sample).map_err(|error| wrong(error.into()))?;
     let unpublished = |error| Error::because(ErrorKind::Io, "the sample cannot be written", error);
-    let destination = Destination::new(&path).replacing(true);
+    let destination = Destination::new(&path).replacing(true).private();
     let mut file = destination.create(Content::Text).map_err(unpublished)?;
     file.write_all(&text).map_err(wrong)?;
     file.publish().map_err(unpublished)?;

@@ -4,6 +4,7 @@
 use super::{Options, interrupted};
 use crate::error::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -20,7 +21,7 @@ pub(super) struct Listed {
 }
 
 impl Listed {
-    /// Calls `add` with each regular file below a folder and its size, by name. Folders are passed
+    /// Calls `add` with each regular file below a folder, by name. Folders are passed
     /// over in which nothing may be brought in.
     ///
     /// # Errors
@@ -29,7 +30,7 @@ impl Listed {
         &mut self,
         folder: &Path,
         options: &Options,
-        add: &mut dyn FnMut(&Path, u64),
+        add: &mut dyn FnMut(&Path, &Metadata),
     ) -> Result<()> {
         let mut waiting = vec![folder.to_owned()];
         while let Some(folder) = waiting.pop() {
@@ -41,7 +42,7 @@ impl Listed {
             for path in names {
                 match path.symlink_metadata() {
                     Ok(found) if found.is_dir() => folders.push(path),
-                    Ok(found) if found.is_file() => add(&path, found.len()),
+                    Ok(found) if found.is_file() => add(&path, &found),
                     Ok(found) if found.is_symlink() => self.leave_out("a link in a listed folder"),
                     Ok(_) => self.leave_out("not a regular file"),
                     Err(_) => self.leave_out("no longer there"),

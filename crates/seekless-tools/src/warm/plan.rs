@@ -11,7 +11,9 @@ use seekless_policy::start::READ_BYTES_MAX;
 use seekless_trace::{Listing, Needs, PageSet, Profile, Trace, escape_path, import, unescape_path};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
+use std::fs::Metadata;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -53,6 +55,8 @@ pub(super) struct Plan {
     pub(super) files: Vec<Wanted>,
     /// What was found in listed folders and is no file to bring in, by reason.
     pub(super) left_out: BTreeMap<&'static str, u64>,
+    /// Whether no source is a trace or a profile.
+    pub(super) only_lists: bool,
 }
 
 /// Reads the sources: the needs of the newest run come first, then what older ones add.
@@ -62,6 +66,7 @@ pub(super) fn plan(sources: &[PathBuf], options: &Options) -> Result<Plan> {
     let reading = import::Options { cancel: options.cancel.clone(), ..import::Options::default() };
     let traces = sources.iter().filter_map(|source| others.open(source, &reading).transpose());
     let needs = Needs::of_all(traces, &options.cancel).map_err(unreadable)?;
+    let only_lists = others.profiles.is_empty() && others.lists.len() == sources.len();
     for profile in others.profiles {
         for need in profiles::by_most(&profile) {
             let file = &profile.files[need.file as usize];
@@ -81,7 +86,7 @@ pub(super) fn plan(sources: &[PathBuf], options: &Options) -> Result<Plan> {
         }
         gathered.add_listed(path, &mut listed)?;
     }
-    Ok(Plan { files: gathered.finish(), left_out: listed.left_out })
+    Ok(Plan { files: gathered.finish(), left_out: listed.left_out, only_lists })
 }
 
 /// The sources that are no traces.
@@ -98,6 +103,10 @@ impl Others {
         source: &Path,
         options: &import::Options,
     ) -> seekless_trace::Result<Option<Trace>> {
+        if source.is_dir() {
+            self.lists.push(vec![escape_path(source.as_os_str().as_bytes())]);
+            return Ok(None);
+        }
         match Listing::open(source, options)? {
             Listing::Paths(paths) => self.lists.push(paths),
             Listing::Trace(trace) if trace.metadata().profile.is_some() => {
@@ -119,6 +128,8 @@ fn unreadable(error: seekless_trace::Error) -> Error {
 struct Gathered<'a> {
     options: &'a Options,
     numbers: HashMap<String, Option<u32>>,
+    /// By device and inode, so that a file of several names is one.
+    inodes: HashMap<(u64, u64), u32>,
     files: Vec<Wanted>,
     pages: PageSet,
     left_bytes: u64,
@@ -127,12 +138,25 @@ struct Gathered<'a> {
 impl<'a> Gathered<'a> {
     fn new(options: &'a Options) -> Self {
         let left_bytes = options.budget_bytes.unwrap_or(u64::MAX);
-        let (numbers, files, pages) = (HashMap::new(), Vec::new(), PageSet::default());
-        Self { options, numbers, files, pages, left_bytes }
+        let (numbers, inodes) = (HashMap::new(), HashMap::new());
+        let (files, pages) = (Vec::new(), PageSet::default());
+        Self { options, numbers, inodes, files, pages, left_bytes }
     }
 
     fn add(&mut self, name: &str, recorded: Recorded, offset: u64, bytes: u64) {
-        let Some(file) = self.number(name, recorded) else { return };
+        if let Some(file) = self.number(name, recorded, None) {
+            self.add_range(file, recorded, offset, bytes);
+        }
+    }
+
+    fn add_whole(&mut self, name: &str, found: &Metadata) {
+        let recorded = Recorded::default();
+        if let Some(file) = self.number(name, recorded, Some(found)) {
+            self.add_range(file, recorded, 0, found.len().max(1));
+        }
+    }
+
+    fn add_range(&mut self, file: u32, recorded: Recorded, offset: u64, bytes: u64) {
         let pages = offset / PAGE_BYTES..offset.saturating_add(bytes).div_ceil(PAGE_BYTES);
         let Some((first, last)) = self.pages.add(file, pages) else { return };
         let first_byte = first * PAGE_BYTES;
@@ -153,31 +177,47 @@ impl<'a> Gathered<'a> {
     /// Adds a listed file whole, or all files below a listed folder.
     fn add_listed(&mut self, name: &str, listed: &mut Listed) -> Result<()> {
         let path = self.path(name);
-        // A file that is not there is left out later, with the reason.
-        let found = std::fs::metadata(&path);
-        if !found.as_ref().is_ok_and(std::fs::Metadata::is_dir) {
-            self.add(name, Recorded::default(), 0, found.map_or(1, |found| found.len().max(1)));
-            return Ok(());
+        match std::fs::metadata(&path) {
+            Ok(found) if found.is_dir() => {}
+            Ok(found) => {
+                self.add_whole(name, &found);
+                return Ok(());
+            }
+            Err(_) => {
+                self.add(name, Recorded::default(), 0, 1); // it is left out later, with the reason
+                return Ok(());
+            }
         }
         let options = self.options;
-        listed.walk(&path, options, &mut |file, bytes| {
+        listed.walk(&path, options, &mut |file, found| {
             let below = file.strip_prefix(&path).unwrap_or(file).as_os_str().as_bytes();
             let name = format!("{}/{}", name.trim_end_matches('/'), escape_path(below));
-            self.add(&name, Recorded::default(), 0, bytes.max(1));
+            self.add_whole(&name, found);
         })
     }
 
-    /// The number of a file that may be brought in.
-    fn number(&mut self, name: &str, recorded: Recorded) -> Option<u32> {
+    /// The number of a file that may be brought in; `found` is what is known of it. Other names of
+    /// one file have its number, if that is known or a budget counts it.
+    fn number(&mut self, name: &str, recorded: Recorded, found: Option<&Metadata>) -> Option<u32> {
         if let Some(known) = self.numbers.get(name) {
             return *known;
         }
         let path = self.path(name);
         let within = &self.options.within;
         let allowed = within.is_empty() || within.iter().any(|root| path.starts_with(root));
+        let looked_at = || std::fs::metadata(&path).ok();
+        let inode = match (found, self.options.budget_bytes) {
+            (Some(found), _) => Some((found.dev(), found.ino())),
+            (None, Some(_)) if allowed => looked_at().map(|found| (found.dev(), found.ino())),
+            _ => None,
+        };
         let number = allowed.then(|| {
-            self.files.push(Wanted { path, recorded, ranges: Vec::new() });
-            (self.files.len() - 1) as u32
+            let next = self.files.len() as u32;
+            let number = inode.map_or(next, |inode| *self.inodes.entry(inode).or_insert(next));
+            if number == next {
+                self.files.push(Wanted { path, recorded, ranges: Vec::new() });
+            }
+            number
         });
         self.numbers.insert(name.to_owned(), number);
         number

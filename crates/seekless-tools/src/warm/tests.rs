@@ -230,3 +230,46 @@ fn a_listed_folder_is_walked_but_no_link_in_it() {
     let warmed = warm(&[list], &within, &mut |_, _| {}).unwrap().0;
     assert_eq!(warmed.needed_bytes, 5010);
 }
+
+#[test]
+fn a_file_of_several_names_is_one_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("a"), vec![7; 65_536]).unwrap();
+    std::fs::write(at("z"), vec![8; 65_536]).unwrap();
+    for name in ["b", "c"] {
+        std::fs::hard_link(at("a"), at(name)).unwrap();
+    }
+    let list = at("list");
+    let names = ["a", "b", "c", "z"].map(|name| at(name).display().to_string());
+    std::fs::write(&list, names.join("\n")).unwrap();
+    let trace = at("run.parquet");
+    let mut writer = Writer::create(&trace, Metadata::default()).unwrap();
+    for name in names {
+        let access = Access { bytes: 65_536, ..Access::new(Op::Read, writer.file(&name)) };
+        writer.push(access).unwrap();
+    }
+    writer.finish().unwrap();
+    for source in [list, trace, folder.path().to_owned()] {
+        let is_folder = source.is_dir();
+        let options = Options {
+            costs: costs(),
+            budget_bytes: Some(2 * 65_536 + u64::from(is_folder) * MIB),
+            dry_run: true,
+            ..Options::default()
+        };
+        let warmed = warm(&[source], &options, &mut |_, _| {}).unwrap().0;
+        // The folder has the list and the trace as well.
+        assert_eq!(warmed.files, if is_folder { 4 } else { 2 });
+        assert!(is_folder || warmed.needed_bytes == 2 * 65_536, "{warmed:?}");
+    }
+}
+
+#[test]
+fn an_empty_list_is_no_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = folder.path().join("list");
+    std::fs::write(&list, "").unwrap();
+    let warmed = warm(&[list], &Options::default(), &mut |_, _| {}).unwrap().0;
+    assert_eq!((warmed.files, warmed.requests), (0, 0));
+}
