@@ -60,6 +60,7 @@ pub struct Probe {
 /// # Errors
 /// There is nothing at the path, nothing large enough to read, or the device table cannot be kept.
 pub fn probe(path: &Path, options: &Options, progress: &mut dyn FnMut(u64, u64)) -> Result<Probe> {
+    choose::check(path)?;
     let table = match &options.table {
         Some(table) => table.clone(),
         None => Devices::path().map_err(sled)?,

@@ -17,12 +17,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Measure what a device costs: the latency to the first byte, and the bandwidth from then on.
 ///
-/// Reads at most 1 GiB in at most three seconds, past the page cache (O_DIRECT), from PATH: a large
-/// file, or the largest files below a folder. Never writes to the device. The figures go to the
-/// device table ($XDG_STATE_HOME/seekless/devices.toml). `seekless sleds` and all tools that read
-/// the cheapest bytes first use them. A device that is in the table is shown and not measured
-/// again, unless --refresh is given. A device that the control group throttles counts as another
-/// device. Figures in $XDG_CONFIG_HOME/seekless/sleds.toml take precedence over measured ones.
+/// Reads at most 1 GiB in at most three seconds, past the page cache (O_DIRECT), from PATH: a block
+/// device, a large file, or the largest files below a folder. Never writes to the device. The
+/// figures go to the device table ($XDG_STATE_HOME/seekless/devices.toml). `seekless sleds` and all
+/// tools that read the cheapest bytes first use them. A device that is in the table is shown and
+/// not measured again, unless --refresh is given. A device that the control group throttles counts
+/// as another device. Figures in $XDG_CONFIG_HOME/seekless/sleds.toml take precedence over measured
+/// ones.
 ///
 /// Without PATH, shows all measured devices.
 ///

@@ -1,9 +1,9 @@
 //! `seekless probe --inside` and `--save`: a model whose inside is known, a real file, device files
 //! that are taken again, and what may not be overwritten.
 
-use super::{printed, run, workplace};
+use super::{printed, run, seekless, workplace};
 use std::fs;
-use std::io::Write;
+use std::io::{Seek, SeekFrom, Write};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
@@ -132,4 +132,34 @@ fn the_disk_of_a_mounted_partition_is_not_overwritten() {
         Some(disk) => refused(folder.path(), disk, "refused"),
         None => println!("skipped: no mounted partition has a disk that can be opened"),
     }
+}
+
+#[test]
+fn a_device_node_is_its_device_or_is_refused() {
+    let folder = workplace();
+    let probe = |path: &str| {
+        let words = ["probe", path, "--table", "table.toml", "--json"];
+        seekless(folder.path()).args(words).output().expect("it runs")
+    };
+    for path in ["/dev/null", "/dev/zero"] {
+        let output = probe(path);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{path}");
+        assert!(said.contains(path) && said.contains("cannot be measured"), "{said}");
+    }
+    let disks = fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let disks = disks.map(|disk| format!("/dev/{}", disk.file_name().to_string_lossy()));
+    let mut large = disks.filter(|disk| {
+        let bytes = fs::File::open(disk).and_then(|mut disk| disk.seek(SeekFrom::End(0)));
+        bytes.is_ok_and(|bytes| bytes > 1 << 30)
+    });
+    let Some(disk) = large.next() else {
+        println!("skipped: no disk that may be read");
+        return;
+    };
+    let output = probe(&disk);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let device = found["device"].as_str().expect("a name");
+    assert!(device.contains(disk.trim_start_matches("/dev/")), "{device}");
 }

@@ -4,6 +4,7 @@ use crate::Error;
 use seekless_device::SplitMix64;
 use seekless_sys::extents::extents;
 use std::fs::File;
+use std::io::{Seek, SeekFrom};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -36,8 +37,9 @@ impl Places {
         for (number, path) in files.iter().enumerate() {
             let path = path.as_ref();
             let failed = |error| Error::io(path, "cannot be examined", error);
-            let file = seekless_sys::open_seekable(path).map_err(failed)?;
-            let size = file.metadata().map_err(failed)?.len();
+            let mut file = seekless_sys::open_seekable(path).map_err(failed)?;
+            // The length in a block device's attributes is 0.
+            let size = file.seek(SeekFrom::End(0)).map_err(failed)?;
             ranges.extend(
                 data(&file, size).map_err(failed)?.into_iter().map(|(offset, end)| Range {
                     file: number,

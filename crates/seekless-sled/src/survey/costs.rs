@@ -2,6 +2,7 @@
 
 use super::Surveyor;
 use crate::{Error, Home, MountRule};
+use rustix::fs::FileType;
 use seekless_device::{Costs, Origin, Row, Zone};
 use seekless_sys::mounts::Mounts;
 use std::path::Path;
@@ -15,7 +16,11 @@ impl Surveyor {
     pub fn home(&mut self, path: &Path) -> Result<(Home, Row), Error> {
         let stat = rustix::fs::stat(path).map_err(|error| Error::io(path, error.into()))?;
         let path = path.canonicalize().ok();
-        let home = self.home_of(stat.st_dev, path.as_deref());
+        // A device is itself, not what holds its node.
+        let home = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::BlockDevice => self.home_of(stat.st_rdev, None),
+            _ => self.home_of(stat.st_dev, path.as_deref()),
+        };
         let rule = path.as_deref().and_then(|path| self.config.rule(path)).cloned();
         let row = self.row(&home, rule.as_ref());
         Ok((Arc::unwrap_or_clone(home), row))

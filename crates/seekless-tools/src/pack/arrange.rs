@@ -8,6 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::order::{self, Learn};
 use crate::references;
 use crate::roots::{self, Root, Roots};
+use seekless_device::units::counted;
 use seekless_policy::eviction::Id;
 use seekless_policy::references::References;
 use serde::Serialize;
@@ -200,8 +201,8 @@ impl OrderUse {
     /// An order that has nothing of the folder was made for another one.
     fn strange(&self, tree: &Tree) -> Error {
         let why = format!(
-            "none of the {} paths of the order is in {}, for example {:?}; name the folder that the program read from, or say with --root OLD=NEW where that was",
-            self.given,
+            "of {} in the order none is in {}, for example {:?}; name the folder that the program read from, or say with --root OLD=NEW where that was",
+            counted(self.given, "path"),
             tree.dir.display(),
             self.missing_example.as_deref().unwrap_or_default()
         );

@@ -111,7 +111,7 @@ fn absolute_paths_that_synth_placed_below_are_found() {
 #[test]
 fn an_order_of_another_folder_is_refused() {
     let (_room, dir) = folder(&[("a", "0")]);
-    assert!(refusal(&dir, &["/opt/x", "y"]).contains("none of the 2 paths of the order is in"));
+    assert!(refusal(&dir, &["/opt/x", "y"]).contains("of 2 paths in the order none is in"));
 }
 
 #[test]

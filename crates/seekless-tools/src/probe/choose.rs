@@ -4,7 +4,7 @@ use crate::{Error, ErrorKind, Result};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -19,20 +19,27 @@ const SEARCH_MAX: Duration = Duration::from_secs(2);
 /// would push it there.
 const SETTLED: Duration = Duration::from_secs(60);
 
-/// The file named; of a folder the largest, settled files below it.
-pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>> {
+/// Refuses what has no device that could be measured: a pipe, a terminal, a device without places.
+pub(super) fn check(path: &Path) -> Result<fs::Metadata> {
     let failed =
         |error| Error::because(ErrorKind::Io, format!("cannot examine {}", path.display()), error);
     let about = fs::metadata(path).map_err(failed)?;
-    if about.is_file() {
-        return Ok(vec![path.to_owned()]);
+    if about.is_file() || about.is_dir() || about.file_type().is_block_device() {
+        return Ok(about);
     }
+    let why = format!(
+        "{} is no file, folder or block device, and cannot be measured: name a large file on the \
+         device",
+        path.display()
+    );
+    Err(Error::new(ErrorKind::Invalid, why))
+}
+
+/// The file or block device named; of a folder the largest, settled files below it.
+pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>> {
+    let about = check(path)?;
     if !about.is_dir() {
-        let why = format!(
-            "{} is neither a file nor a folder: name a large file on the device",
-            path.display()
-        );
-        return Err(Error::new(ErrorKind::Invalid, why));
+        return Ok(vec![path.to_owned()]);
     }
     let found = largest(path, about.dev());
     if found.is_empty() {
