@@ -39,7 +39,8 @@ pub(super) struct Source {
     pub(super) hdus: Vec<Hdu>,
     /// Its size.
     pub(super) bytes: u64,
-    /// Bytes of zeros after the last HDU, as tapes left them. They belong to no HDU.
+    /// Bytes after the last HDU: zeros, as tapes left them, or what another tool appended. They
+    /// belong to no HDU.
     pub(super) left_over: u64,
     opened: Metadata,
 }
@@ -112,19 +113,8 @@ impl Source {
             )
         };
         file.read_exact_at(&mut start[..room], at).map_err(failed)?;
-        if at == 0 || start.starts_with(b"XTENSION") {
-            return Ok(true);
-        }
-        if start.iter().all(|&byte| byte == 0) {
-            return Ok(false);
-        }
-        let what = format!(
-            "{}: at byte {at}, behind HDU {}, there is neither an extension (XTENSION) nor the end of the file: it is \
-             damaged; what stands before can be had with `head -c {at}`",
-            self.path.display(),
-            self.hdus.len() - 1,
-        );
-        Err(Error::new(ErrorKind::Fits, what))
+        // What follows and is no extension belongs to no HDU (FITS 4.0, 3.5: special records).
+        Ok(at == 0 || start.starts_with(b"XTENSION"))
     }
 
     fn check_size(&self, hdu: &Hdu) -> Result<()> {

@@ -116,6 +116,9 @@ fn size(axes: &[u64]) -> String {
 fn left_over(bytes: u64) -> String {
     match bytes {
         0 => String::new(),
-        bytes => format!("not copied: {} of zeros behind the last HDU\n", format_bytes(bytes)),
+        bytes => format!(
+            "not copied: {} behind the last HDU, which belong to none\n",
+            format_bytes(bytes)
+        ),
     }
 }

@@ -73,7 +73,7 @@ fn what_is_wrong_is_named() {
         ("fits rebin in.fits[3] out.fits 1", "in.fits has no HDU 3, only 0 to 0; images are HDU 0"),
         ("fits rebin none.fits out.fits 1", "cannot open none.fits"),
         ("fits rebin in.fits+0 out.fits 1 --hdu 0", "say it once"),
-        ("fits histogram in.fits out.fits", "leaves it to their number"),
+        ("fits histogram in.fits out.fits --nbins 0", "at least one bin"),
         ("fits histogram in.fits out.fits 3 1", "a range has two ends"),
         ("fits rebin in.fits out.fits 1 --datatype z", "give one of - b i j k e d"),
     ] {

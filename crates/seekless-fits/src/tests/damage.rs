@@ -53,7 +53,6 @@ fn a_message_says_what_is_wrong_and_where() {
         (with(4, "NAXIS2  = 'fifty   '"), "card 5 at byte 320"),
         (with(4, "NAXISX  = 50"), "has no NAXIS2"),
         (with(5, "BSCALE  =                  0.0"), "no END"),
-        ([sound(), vec![b'x'; 2880]].concat(), "at byte 8640, behind HDU 0"),
         ([sound(), b"XTENSION= 'IMAGE   '".to_vec()].concat(), "starts at byte 8640"),
     ] {
         let text = said(&bytes);
@@ -97,15 +96,18 @@ fn what_tapes_leave_behind_is_left_out_and_a_block_may_lack_its_end() {
     let (path, out) = (folder.path().join("in.fits"), folder.path().join("out.fits"));
     let options = HistogramOptions { clobber: true, ..HistogramOptions::new(&path, &out, 4) };
     let mut made = Vec::new();
-    for (bytes, left_over) in
-        [(sound(), 0), ([sound(), vec![0; 28_800]].concat(), 28_800), (sound()[..6880].to_vec(), 0)]
-    {
+    for (bytes, left_over) in [
+        (sound(), 0),
+        ([sound(), vec![0; 28_800]].concat(), 28_800),
+        (sound()[..6880].to_vec(), 0),
+        ([sound(), b"what another tool appended".to_vec()].concat(), 26),
+    ] {
         std::fs::write(&path, bytes).expect("room");
         let report = histogram(&options, &mut |_, _| {}).expect("a histogram");
         assert_eq!(report.left_over_bytes, left_over);
         made.push(std::fs::read(&out).expect("readable"));
     }
-    assert!(made[0] == made[1] && made[0] == made[2]);
+    assert!(made.iter().all(|one| *one == made[0]));
 }
 
 #[test]

@@ -39,8 +39,8 @@ pub struct Args {
     #[arg(value_name = "BINSIZE", default_value = "0", allow_hyphen_values = true, value_parser = number)]
     bin_size: f64,
     /// The number of bins, where BINSIZE is not above 0
-    #[arg(long, value_name = "N")]
-    nbins: Option<u64>,
+    #[arg(long, value_name = "N", default_value_t = 256)]
+    nbins: u64,
     #[command(flatten)]
     common: Common,
 }
@@ -75,7 +75,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         hdu,
         range: args.range,
         bin_size: args.bin_size,
-        bins: args.nbins,
+        bins: Some(args.nbins),
         clobber: args.common.clobber,
         linear: args.common.linear,
         cancel,
