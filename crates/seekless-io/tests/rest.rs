@@ -54,7 +54,9 @@ fn loads_in_a_process_of_its_own() {
         let (added, statistics) = (private_bytes().unwrap() - before, store.statistics());
         assert!(statistics.delivered_bytes > 200 * MIB, "the test must load more than the cache");
         assert!(added <= 72 * MIB, "{} KiB: {statistics:?}", added >> 10);
-        assert!(added >= 40 * MIB, "the cache is used: {} KiB, {statistics:?}", added >> 10);
+        // As long as costs are estimated, by real time, up to half may be kept for reading ahead.
+        let least = if costs.is_some() { 40 * MIB } else { 32 * MIB };
+        assert!(added >= least, "the cache is used: {} KiB, {statistics:?}", added >> 10);
         assert!(statistics.memory_bytes <= added + MIB && statistics.waste_bytes <= 6 * MIB);
         assert!(statistics.held_bytes <= 66 * MIB, "{statistics:?}");
     }

@@ -339,8 +339,8 @@ fn report(out: &Path, summary: &Summary) -> String {
     if let Some(example) = &order.missing_example {
         let _ = writeln!(
             text,
-            "{} paths that the order gives are not in the folder, such as {}",
-            format_count(order.missing),
+            "{} that the order gives: not in the folder, such as {}",
+            counted(order.missing, "path"),
             line(example)
         );
     }
