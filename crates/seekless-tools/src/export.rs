@@ -5,6 +5,7 @@ mod candidates;
 mod choose;
 mod format;
 mod forms;
+mod samples;
 mod score;
 #[cfg(test)]
 mod tests;
@@ -106,7 +107,10 @@ pub fn export(
     let candidates = Candidates::of(&needs, options);
     let runs: Vec<&[_]> = candidates.runs.iter().map(Vec::as_slice).collect();
     let rule = choose::Rule::of(options);
-    let chosen = choose(&candidates.files, &runs, &rule);
+    let mut chosen = choose(&candidates.files, &runs, &rule);
+    if options.format.keeps_samples(&chosen.listed) {
+        chosen.listed = samples::together(chosen.listed);
+    }
     if chosen.listed.is_empty() {
         return Err(nothing(sources, options, &candidates.left_out));
     }

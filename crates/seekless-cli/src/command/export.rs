@@ -16,8 +16,8 @@ use std::process::ExitCode;
 /// Writes what recorded runs read or touched in the form that another tool takes. Files are in the
 /// order in which the newest run needed them, then what older runs add. In lists of what to
 /// prefetch, those that most runs need come first, since such a list may be cut; squashfs-sort,
-/// erofs and tar lay files out, so there they do not (--order). nydus and juicefs get the ranges
-/// that were needed, the other formats whole files.
+/// erofs, tar and webdataset lay files out, so there they do not (--order). nydus and juicefs get
+/// the ranges that were needed, the other formats whole files.
 ///
 /// Only files below --root are listed, by their names below it. Links are followed, so that a list
 /// names the file itself. Names that a format cannot carry are left out. The summary on standard
@@ -29,6 +29,8 @@ use std::process::ExitCode;
 /// soci: the index builder makes the prefetch artifacts from this list, since they name spans of
 /// compressed layers. cvmfs-bundle: put the file beside the first file of the list, which is the
 /// trigger, as .cvmfsbundle-NAME. erofs: the tar also holds the rest of the root, in name order.
+/// webdataset: the files of a sample (one name up to the first dot) lie together, where the first
+/// that was needed is; and so they do in a tar whose files are all parts of like samples.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -57,7 +59,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 1)]
     min_runs: u32,
     /// In which order: need is as the newest run needed the files; runs puts first what most runs
-    /// need [default: need for squashfs-sort, erofs and tar, runs for the others]
+    /// need [default: need for squashfs-sort, erofs, tar and webdataset, runs for the others]
     #[arg(long, value_enum)]
     order: Option<By>,
     /// The files are not here: believe the names and sizes in the traces

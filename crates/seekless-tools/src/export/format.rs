@@ -3,7 +3,7 @@
 use super::forms::{
     cvmfs, dwarfs, estargz, juicefs, lines, nydus, soci, squashfs, tar, unreal, vmtouch,
 };
-use super::{Listed, Options};
+use super::{Listed, Options, samples};
 use crate::error::{Error, ErrorKind, Result};
 use seekless_sys::output::{Content, Output};
 use std::io::{self, BufWriter, Write};
@@ -37,6 +37,8 @@ pub enum Format {
     Vmtouch,
     /// A tar of the listed files.
     Tar,
+    /// A tar of the listed files in which those of a sample lie together.
+    Webdataset,
 }
 
 /// In which order files are listed.
@@ -56,13 +58,13 @@ impl Format {
     #[must_use]
     pub fn order(self) -> Order {
         match self {
-            Format::SquashfsSort | Format::Erofs | Format::Tar => Order::Need,
+            Format::SquashfsSort | Format::Erofs | Format::Tar | Format::Webdataset => Order::Need,
             _ => Order::Runs,
         }
     }
 
     /// All of them.
-    pub const ALL: [Format; 12] = [
+    pub const ALL: [Format; 13] = [
         Format::Estargz,
         Format::Nydus,
         Format::NydusPatterns,
@@ -75,6 +77,7 @@ impl Format {
         Format::Unreal,
         Format::Vmtouch,
         Format::Tar,
+        Format::Webdataset,
     ];
 
     /// Its name on the command line.
@@ -93,6 +96,7 @@ impl Format {
             Format::Unreal => "unreal",
             Format::Vmtouch => "vmtouch",
             Format::Tar => "tar",
+            Format::Webdataset => "webdataset",
         }
     }
 
@@ -113,8 +117,14 @@ impl Format {
             }
             Format::Unreal => "open order, for `UnrealPak -order`; the root is the staged folder",
             Format::Vmtouch => "paths, for `vmtouch -b`",
-            Format::Tar => "tar of the listed files, for OCI layers and WebDataset shards",
+            Format::Tar => "tar of the listed files, for OCI layers",
+            Format::Webdataset => "tar of the listed files by samples, for WebDataset shards",
         }
+    }
+
+    /// Whether the files of a sample lie together in it: a tar of nothing but samples is a shard.
+    pub(super) fn keeps_samples(self, files: &[Listed]) -> bool {
+        self == Format::Webdataset || (self == Format::Tar && samples::are_all(files))
     }
 
     /// Whether it lists ranges of files; else a tool brings in whole files.
@@ -132,7 +142,7 @@ impl Format {
     #[must_use]
     pub fn content(self) -> Content {
         match self {
-            Format::Erofs | Format::Tar => Content::Binary,
+            Format::Erofs | Format::Tar | Format::Webdataset => Content::Binary,
             _ => Content::Text,
         }
     }
@@ -148,7 +158,7 @@ impl Format {
             Format::Dwarfs | Format::Vmtouch => lines::broken(name),
             Format::SquashfsSort => squashfs::refuses(name),
             Format::Unreal => unreal::refuses(name),
-            Format::Erofs | Format::Tar => None,
+            Format::Erofs | Format::Tar | Format::Webdataset => None,
         }
     }
 }
@@ -184,7 +194,7 @@ impl<'a> Job<'a> {
         let listed = self.listed;
         let mut out = BufWriter::new(output);
         let written = match self.options.format {
-            Format::Tar => return tar::shard(self, &mut out, progress),
+            Format::Tar | Format::Webdataset => return tar::shard(self, &mut out, progress),
             Format::Erofs => return tar::root(self, &mut out, progress),
             Format::Estargz => estargz::write(listed, &mut out),
             Format::Nydus => nydus::ranges(listed, &mut out),
