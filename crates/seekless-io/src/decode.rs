@@ -43,12 +43,12 @@ pub(crate) fn decode(
             if let Some(buffer) = stored_in_place(archive, &entry, name, read, range.clone())? {
                 return Ok(buffer);
             }
-            let corrupt = |error| Error::undecoded(&archive.path, error);
-            let data = coded_data(&entry, name, &read.bytes()[range]).map_err(corrupt)?;
+            let undecoded = |error| Error::undecoded(&archive.path, error);
+            let data = coded_data(&entry, name, &read.bytes()[range]).map_err(undecoded)?;
             // What is over `usize` is over memory.
             let bytes = usize::try_from(entry.bytes).unwrap_or(usize::MAX);
             let mut content = memory.content(bytes, long_lived).map_err(no_memory)?;
-            decode_to(&entry, name, data, &mut content).map_err(corrupt)?;
+            decode_to(&entry, name, data, &mut content).map_err(undecoded)?;
             if entry.method == Method::Stored {
                 memory.note_copy(bytes);
             }

@@ -215,11 +215,11 @@ impl Shared {
         let Item::Packed { archive, entry, name } = self.sources.item(id) else {
             return Err(Error::abandoned(&self.sources.at(id)));
         };
-        let corrupt = |error| Error::undecoded(&archive.path, error);
+        let undecoded = |error| Error::undecoded(&archive.path, error);
         let data = self.content_offset(id)?;
         let mut position = match self.positions.nearest(id, range.start) {
             Some(position) => position,
-            None => Position::start(&entry, name).map_err(corrupt)?,
+            None => Position::start(&entry, name).map_err(undecoded)?,
         };
         let no_memory = |error| Error::no_memory(&self.sources.at(id), &error);
         let bytes = (range.end - range.start) as usize;
@@ -255,7 +255,8 @@ impl Shared {
                     }
                 };
                 let room = to_point.min(out.len() as u64) as usize;
-                let step = position.step(&entry, name, rest, &mut out[..room]).map_err(corrupt)?;
+                let step =
+                    position.step(&entry, name, rest, &mut out[..room]).map_err(undecoded)?;
                 rest = &rest[step.taken..];
                 if step.made > 0 && position.content() % spacing == 0 {
                     self.positions.add_point(id, &position);

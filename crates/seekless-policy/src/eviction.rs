@@ -277,11 +277,12 @@ pub trait Eviction {
         None
     }
     /// A resident id has the weight and cost of `request` from now on. Uses nothing and evicts
-    /// nothing: the owner calls [`Eviction::shrink_to`] afterwards. An id that is not resident is
-    /// no error. Policies with [`Needs::unit_weights`] do nothing.
+    /// nothing: if the rest no longer fits, the owner calls [`Eviction::set_capacity`] after the
+    /// request. An id that is not resident is no error. Policies with [`Needs::unit_weights`] do
+    /// nothing.
     fn reweigh(&mut self, _request: &Request) {}
     /// Weight of all resident ids; never above the capacity, but between [`Eviction::reweigh`] and
-    /// [`Eviction::shrink_to`].
+    /// [`Eviction::set_capacity`].
     fn resident_weight(&self) -> u64;
 }
 

@@ -1,6 +1,6 @@
 //! Capacities as users write them: sizes, shares of the working set, and ranges of either.
 
-use crate::requests::{Requests, Totals};
+use crate::requests::Totals;
 use crate::unit::{PAGE_BYTES, Unit};
 use crate::{Error, ErrorKind, Result};
 use seekless_device::units::parse_bytes;
@@ -63,9 +63,7 @@ impl Capacities {
     /// # Errors
     /// As [`Capacities::resolve`].
     pub fn resolve_pages(&self, pages: u64) -> Result<Vec<u64>> {
-        let ids = u32::try_from(pages).unwrap_or(u32::MAX);
-        let totals = Requests::from_pages(Vec::new()).totals();
-        self.resolve(&Totals { distinct: ids, distinct_weight: pages, ..totals })
+        self.resolve(&Totals::of_pages(pages))
     }
 
     /// Whether one of them is a share of the working set.

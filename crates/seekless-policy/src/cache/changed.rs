@@ -50,25 +50,18 @@ impl<E: Eviction> Cache<E> {
         request: &Request,
         sink: &mut S,
     ) -> Outcome {
-        match changed.fate(&self.policy, self.largest(), request) {
-            Fate::Unchanged => self.decide_as_is(request, sink),
-            Fate::Leaves => {
-                self.discard(request.id, sink);
-                self.decide_as_is(request, sink)
-            }
-            Fate::Stays => {
-                self.policy.foresee(request.id, request.next_use);
-                Outcome::Bypassed
-            }
-            Fate::Resized => {
-                self.policy.reweigh(request);
-                let outcome = self.decide_as_is(request, sink);
-                if self.policy.resident_weight() > self.config.capacity {
-                    self.set_config(self.config, sink); // evicts until the rest fits
-                }
-                outcome
-            }
+        let largest = self.largest();
+        let fate = changed.fate(&mut self.policy, largest, request);
+        match fate {
+            Fate::Bypassed => return Outcome::Bypassed,
+            Fate::Leaves => self.discard(request.id, sink),
+            Fate::Unchanged | Fate::Resized => {}
         }
+        let outcome = self.decide_as_is(request, sink);
+        if fate == Fate::Resized && self.policy.resident_weight() > self.config.capacity {
+            self.set_config(self.config, sink); // evicts until the rest fits
+        }
+        outcome
     }
 
     /// The largest weight that may be kept.
@@ -78,13 +71,15 @@ impl<E: Eviction> Cache<E> {
 }
 
 /// What becomes of a resident id for which there is a request.
+#[derive(PartialEq, Eq)]
 enum Fate {
     Unchanged,
+    /// It has the new weight now, and the rest may not fit any more.
     Resized,
-    /// The request is for a new version, and so a miss.
+    /// The request is for a new version, and so a miss. The owner must remove the old one.
     Leaves,
-    /// As it is. The request asks for too much, and bypasses it.
-    Stays,
+    /// It stays as it is: the request asks for too much.
+    Bypassed,
 }
 
 impl Changed {
@@ -98,36 +93,36 @@ impl Changed {
         request: &Request,
         pool: &mut P,
     ) -> Outcome {
-        match self.fate(policy, capacity, request) {
-            Fate::Unchanged => policy.request(request, pool),
-            Fate::Leaves => {
-                policy.remove(request.id);
-                policy.request(request, pool)
-            }
-            Fate::Stays => {
-                policy.foresee(request.id, request.next_use);
-                Outcome::Bypassed
-            }
-            Fate::Resized => {
-                policy.reweigh(request);
-                let outcome = policy.request(request, pool);
-                if policy.resident_weight() > capacity {
-                    policy.set_capacity(capacity, pool);
-                }
-                outcome
-            }
+        let fate = self.fate(policy, capacity, request);
+        match fate {
+            Fate::Bypassed => return Outcome::Bypassed,
+            Fate::Leaves => policy.remove(request.id),
+            Fate::Unchanged | Fate::Resized => {}
         }
+        let outcome = policy.request(request, pool);
+        if fate == Fate::Resized && policy.resident_weight() > capacity {
+            policy.set_capacity(capacity, pool);
+        }
+        outcome
     }
 
+    /// Tells the policy what the request means for its resident id, before the policy is asked.
     #[inline]
-    fn fate<E: Eviction>(self, policy: &E, largest: u64, request: &Request) -> Fate {
+    fn fate<E: Eviction>(self, policy: &mut E, largest: u64, request: &Request) -> Fate {
         match policy.weight_of(request.id) {
-            Some(weight) if weight != request.weight => match self {
-                Changed::Miss => Fate::Leaves,
-                Changed::Hit if request.weight <= largest => Fate::Resized,
-                Changed::Hit => Fate::Stays,
-            },
-            _ => Fate::Unchanged,
+            Some(weight) if weight != request.weight => {}
+            _ => return Fate::Unchanged,
+        }
+        match self {
+            Changed::Miss => Fate::Leaves,
+            Changed::Hit if request.weight <= largest => {
+                policy.reweigh(request);
+                Fate::Resized
+            }
+            Changed::Hit => {
+                policy.foresee(request.id, request.next_use);
+                Fate::Bypassed
+            }
         }
     }
 }

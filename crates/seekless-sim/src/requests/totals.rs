@@ -23,6 +23,18 @@ pub struct Totals {
 }
 
 impl Totals {
+    /// Of no requests for so many different pages.
+    pub(crate) fn of_pages(pages: u64) -> Self {
+        Self {
+            unit: Unit::Page,
+            unit_weights: true,
+            requests: 0,
+            writes: 0,
+            distinct: u32::try_from(pages).unwrap_or(u32::MAX),
+            distinct_weight: pages,
+        }
+    }
+
     /// What the requests can supply to a policy.
     pub(crate) fn offer(&self) -> Needs {
         Needs {
