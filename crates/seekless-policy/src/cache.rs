@@ -429,6 +429,7 @@ fn check_needs(needs: Needs, offer: Needs) -> Result<()> {
         (needs.state && !offer.state, "the state of each page"),
         (needs.neighbours && !offer.neighbours, "which pages are neighbours"),
         (needs.unit_weights && !offer.unit_weights, "pages only, all of one weight"),
+        (needs.equal_weights && !offer.equal_weights, "all pages, files or objects of one size"),
     ];
     match unmet.iter().find(|(missing, _)| *missing) {
         Some((_, what)) => {

@@ -213,12 +213,19 @@ pub struct Needs {
     pub neighbours: bool,
     /// Every weight must be 1: the policy is for pages only.
     pub unit_weights: bool,
+    /// All weights must be equal.
+    pub equal_weights: bool,
 }
 
 impl Needs {
     /// Nothing but the requests.
-    pub const NONE: Self =
-        Self { next_use: false, state: false, neighbours: false, unit_weights: false };
+    pub const NONE: Self = Self {
+        next_use: false,
+        state: false,
+        neighbours: false,
+        unit_weights: false,
+        equal_weights: false,
+    };
 }
 
 /// The eviction rule of a cache.
@@ -271,15 +278,15 @@ pub trait Eviction {
     /// if it is not requested again. Only policies with [`Needs::next_use`] use it. An id that is
     /// not resident is no error.
     fn foresee(&mut self, _id: Id, _next_use: u64) {}
-    /// The weight of a resident id; `None` of any other. Policies with [`Needs::unit_weights`] know
-    /// none.
+    /// The weight of a resident id; `None` of any other. Policies with [`Needs::unit_weights`] or
+    /// [`Needs::equal_weights`] know none.
     fn weight_of(&self, _id: Id) -> Option<u64> {
         None
     }
     /// A resident id has the weight and cost of `request` from now on. Uses nothing and evicts
     /// nothing: if the rest no longer fits, the owner calls [`Eviction::set_capacity`] after the
-    /// request. An id that is not resident is no error. Policies with [`Needs::unit_weights`] do
-    /// nothing.
+    /// request. An id that is not resident is no error. Policies with [`Needs::unit_weights`]
+    /// or [`Needs::equal_weights`] do nothing.
     fn reweigh(&mut self, _request: &Request) {}
     /// Weight of all resident ids; never above the capacity, but between [`Eviction::reweigh`] and
     /// [`Eviction::set_capacity`].

@@ -5,7 +5,7 @@ use crate::requests::{Requests, Totals};
 use crate::unit::Unit;
 use crate::{Error, ErrorKind, Result};
 use seekless_policy::cache::{Cache, Config};
-use seekless_policy::eviction::named;
+use seekless_policy::eviction::{named, needs_of};
 
 /// Checks that every case can be simulated: the policy exists, the requests supply what it needs,
 /// and they have what the rules use. [`simulate_with`](crate::simulate_with) checks its own case. A
@@ -46,7 +46,11 @@ pub(crate) fn check_policy(totals: &Totals, name: &str) -> Result<()> {
             "; --unit page has pages of one weight, --unit-weights weighs each 1"
         }
     };
-    Err(Error::new(ErrorKind::Policy, format!("{name}: {error}{hint}")))
+    let of_sizes = match needs_of(name) {
+        Ok(needs) if needs.equal_weights => "; belady-size is for different sizes",
+        _ => "",
+    };
+    Err(Error::new(ErrorKind::Policy, format!("{name}: {error}{of_sizes}{hint}")))
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub fn memory_bytes_max(requests: &Requests, cases: &[Case]) -> Result<u64> {
         if needs.next_use {
             future = 4 * requests.len() as u64 + 4 * u64::from(requests.id_limit());
         }
-        if needs.next_use && needs.unit_weights {
+        if needs.next_use && needs.equal_weights {
             // OPT's queues: at most two of 8 bytes for each 64 positions, and a bit.
             positions = requests.len() as u64 / 2;
         }

@@ -265,6 +265,26 @@ mod tests {
     }
 
     #[test]
+    fn objects_of_one_size_have_an_optimum() {
+        let ids: Vec<u32> = (0..3000).map(|turn| turn * turn % 97).collect();
+        let bare = Requests::from_files(&ids, &[1; 97]);
+        let alike = Requests::from_files(&ids, &[7; 97]);
+        for policy in ["opt", "opt@bypass"] {
+            let hits =
+                |requests, capacity| simulate(requests, &case(policy, capacity)).unwrap().hits;
+            for objects in [2, 10, 50] {
+                assert_eq!(hits(&alike, objects * 7 + 6), hits(&bare, objects), "{policy}");
+            }
+            assert_eq!(simulate(&alike, &case(policy, 6)).unwrap().bypassed, 3000);
+        }
+        let mut sizes = [7; 97];
+        sizes[1] = 8;
+        let error = simulate(&Requests::from_files(&ids, &sizes), &case("opt", 100)).unwrap_err();
+        assert!(error.to_string().contains("belady-size"), "{error}");
+        assert!(error.to_string().contains("of one size"), "{error}");
+    }
+
+    #[test]
     fn an_unknown_policy_is_an_error() {
         let error = simulate(&Requests::from_pages(vec![0]), &case("magic", 1)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Policy);

@@ -138,8 +138,9 @@ pub struct Stream {
     sizes: Vec<u64>,
     /// The sum of the sizes of all objects, each at its first request.
     first_bytes: u64,
-    /// Whether all sizes so far are 1.
-    ones: bool,
+    /// The least and the largest size so far.
+    size_min: u64,
+    size_max: u64,
     /// Whether a size has changed.
     change: bool,
     /// Whether the trace was read to its end.
@@ -206,7 +207,8 @@ impl Reading {
             memory_bytes_max: self.memory_bytes_max,
             sizes: Vec::new(),
             first_bytes: 0,
-            ones: true,
+            size_min: u64::MAX,
+            size_max: 0,
             change: false,
             surveyed: false,
         })))
@@ -242,17 +244,25 @@ impl Stream {
             self.next_window(progress)?;
             self.weigh();
         }
-        self.unit_weights |= self.ones;
+        self.unit_weights |= self.are_ones();
         self.surveyed = true;
         self.reader.rewind();
         self.next_window(progress)
+    }
+
+    /// Whether all sizes so far are 1.
+    fn are_ones(&self) -> bool {
+        self.size_min >= 1 && self.size_max <= 1
     }
 
     /// Notes what the window tells of sizes. Returns those of its requests, if one has ever
     /// changed: then what a cache holds may differ from what is asked for.
     fn weigh(&mut self) -> Vec<u64> {
         self.first_bytes += self.window.new_sizes().iter().sum::<u64>();
-        self.ones &= self.window.tells_only_ones();
+        for size in self.window.unknown_sizes() {
+            self.size_min = self.size_min.min(size);
+            self.size_max = self.size_max.max(size);
+        }
         let sizes = self.window.weigh(&mut self.sizes);
         self.change |= !sizes.is_empty();
         match self.change && sizes.is_empty() {
@@ -318,10 +328,13 @@ impl Stream {
     /// The sums, as far as they are known, of `requests` requests.
     fn totals(&self, requests: u64) -> Totals {
         let distinct = self.reader.objects.len();
-        let ones = self.unit_weights || self.ones;
+        let is_known = self.surveyed || requests > 0;
+        let unit_weights = self.unit_weights || (is_known && self.are_ones());
+        let are_equal = is_known && self.size_min >= self.size_max;
         Totals {
             unit: self.unit,
-            unit_weights: if self.surveyed || requests > 0 { ones } else { self.unit_weights },
+            unit_weights,
+            equal_weights: unit_weights || are_equal,
             requests,
             writes: 0,
             distinct,

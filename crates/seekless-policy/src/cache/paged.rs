@@ -69,7 +69,13 @@ use view::{Inner, View};
 pub const PAGE_BYTES: u64 = 4096;
 
 /// What this owner supplies to a policy. It does not know the future.
-const OFFER: Needs = Needs { next_use: false, state: true, neighbours: true, unit_weights: true };
+const OFFER: Needs = Needs {
+    next_use: false,
+    state: true,
+    neighbours: true,
+    unit_weights: true,
+    equal_weights: true,
+};
 
 /// How much a cache of pages may keep and fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

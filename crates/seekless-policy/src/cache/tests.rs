@@ -108,14 +108,14 @@ proptest! {
         name in prop::sample::select(crate::eviction::NAMES),
     ) {
         let needs = needs_of(name).unwrap();
-        let config = if needs.unit_weights { Config::pages(capacity) } else { Config::files(capacity) };
+        let config = if needs.unit_weights || needs.equal_weights { Config::pages(capacity) } else { Config::files(capacity) };
         let mut live = Cache::with_offer(named(name, capacity).unwrap(), config, needs).unwrap();
         let mut sim = Cache::with_offer(named(name, capacity).unwrap(), config, needs).unwrap();
         live.grow(16);
         sim.grow(16);
         let (mut out, mut pending) = (Vec::new(), Vec::new());
         for (id, complete) in requests {
-            let weight = if needs.unit_weights { 1 } else { u64::from(id) * 7 % 31 };
+            let weight = if needs.unit_weights || needs.equal_weights { 1 } else { u64::from(id) * 7 % 31 };
             let request = Request::file(id, weight);
             let was_resident = sim.resident(id);
             let step = live.step(&request, &mut out);

@@ -1,8 +1,9 @@
 //! MQ: a queue for each order of magnitude of use, and time limits after which pages sink.
 
-use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use super::{Eviction, Id, Outcome, Pool, Request, Use};
 use crate::column;
 use crate::list::Lists;
+use crate::weights::Weights;
 
 /// The paper's m: queue k holds pages used 2^k to 2^(k+1) - 1 times, and the last queue all pages
 /// used more often.
@@ -10,9 +11,9 @@ const QUEUES: usize = 8;
 /// The paper's Qout: ghosts.
 const OUT: usize = QUEUES;
 const LISTS: usize = QUEUES + 1;
-/// Ghosts for each page of capacity; the paper's choice.
+/// The weight of ghosts for each unit of capacity; the paper's choice.
 const GHOSTS: u64 = 4;
-/// The life time in [`Mq::new`], in requests for each page of capacity.
+/// The life time in [`Mq::new`], in requests for each page that the cache has room for.
 const LIFE: u64 = 4;
 /// The life time in [`Mq::fixed`], in requests.
 const FIXED_LIFE: u64 = 10_000;
@@ -26,7 +27,7 @@ const NOWHERE: u8 = u8::MAX;
 ///   stand in LRU queues by the logarithm of their count. A page that is not used within the life
 ///   time sinks one queue. Ghosts keep their counts.
 /// - **Cost per request:** O(1): each request looks at the head of each queue once.
-/// - **Memory:** 21 bytes an id.
+/// - **Memory:** 21 bytes an id; 29 once a weight other than 1 was seen.
 /// - **Ghosts:** at most four times the capacity, as in the paper.
 /// - **Shines** on second-level caches: servers below the cache of a client or a database.
 ///   **Fails** on bursts, whose counts rise fast and sink slowly.
@@ -35,14 +36,20 @@ const NOWHERE: u8 = u8::MAX;
 /// In [`Mq::new`] it is four times the capacity, in requests. In [`Mq::fixed`] it is 10,000
 /// requests at every capacity, libCacheSim's default; that reproduces its published figures on
 /// CloudPhysics. A requested ghost leaves the list of ghosts before a victim enters it, so the
-/// victim cannot push it out. Pages only. [`Use::FirstUse`] does not count. Cost is ignored.
+/// victim cannot push it out. For files sizes are weights, and the capacity in requests is the
+/// number of files for which it has room at the mean size of those resident. [`Use::FirstUse`] does
+/// not count. Cost is ignored.
 #[derive(Clone, Debug)]
 pub struct Mq {
     capacity: u64,
     /// Requests until a page sinks; `None` if that follows from the capacity.
     fixed_life: Option<u64>,
-    resident: u64,
-    ghosts: u64,
+    /// The number of resident ids.
+    resident: u32,
+    resident_weight: u64,
+    /// A ghost weighs at least 1, so this bounds their number too.
+    ghost_weight: u64,
+    weights: Weights,
     requests: u64,
     lists: Lists<LISTS>,
     /// Which list each id is in.
@@ -53,14 +60,16 @@ pub struct Mq {
 }
 
 impl Mq {
-    /// An empty cache of `capacity` pages.
+    /// An empty cache of `capacity` units of weight.
     #[must_use]
     pub fn new(capacity: u64) -> Self {
         Self {
             capacity,
             fixed_life: None,
             resident: 0,
-            ghosts: 0,
+            resident_weight: 0,
+            ghost_weight: 0,
+            weights: Weights::new(),
             requests: 0,
             lists: Lists::new(),
             places: Vec::new(),
@@ -69,7 +78,7 @@ impl Mq {
         }
     }
 
-    /// An empty cache of `capacity` pages whose life time is 10,000 requests.
+    /// An empty cache of `capacity` units of weight whose life time is 10,000 requests.
     #[must_use]
     pub fn fixed(capacity: u64) -> Self {
         Self { fixed_life: Some(FIXED_LIFE), ..Self::new(capacity) }
@@ -92,8 +101,19 @@ impl Mq {
             self.lists.push_front(queue, id);
         }
         self.places[id as usize] = queue as u8;
-        let life = self.fixed_life.unwrap_or(self.capacity.saturating_mul(LIFE));
+        let life = self.fixed_life.unwrap_or_else(|| self.room_for().saturating_mul(LIFE));
         self.expiries[id as usize] = self.requests.saturating_add(life);
+    }
+
+    /// The number of ids for which the cache has room at the mean weight of those resident.
+    #[inline]
+    fn room_for(&self) -> u64 {
+        let resident = u64::from(self.resident);
+        if resident == self.resident_weight {
+            return self.capacity;
+        }
+        let room = u128::from(self.capacity) * u128::from(resident);
+        (room / u128::from(self.resident_weight.max(1))).try_into().unwrap_or(u64::MAX)
     }
 
     /// The paper's Adjust: the least recently used page of each queue sinks if its time is over.
@@ -108,8 +128,8 @@ impl Mq {
         }
     }
 
-    fn make_room<P: Pool + ?Sized>(&mut self, pages: u64, pool: &mut P) {
-        while self.resident > self.capacity.saturating_sub(pages) {
+    fn make_room<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) {
+        while self.resident_weight > self.capacity.saturating_sub(weight) {
             if !self.evict_one(pool) {
                 return;
             }
@@ -118,7 +138,7 @@ impl Mq {
 
     /// Keeps the bound on ghosts.
     fn trim<P: Pool + ?Sized>(&mut self, pool: &mut P) {
-        while self.ghosts > self.capacity.saturating_mul(GHOSTS) {
+        while self.ghost_weight > self.capacity.saturating_mul(GHOSTS) {
             let Some(ghost) = self.lists.back(OUT) else { return };
             self.remove(ghost);
             pool.forget(ghost);
@@ -127,15 +147,12 @@ impl Mq {
 }
 
 impl Eviction for Mq {
-    fn needs(&self) -> Needs {
-        Needs { unit_weights: true, ..Needs::NONE }
-    }
-
     fn grow(&mut self, ids: u32) {
         column::grow(&mut self.places, ids, NOWHERE);
         column::grow(&mut self.counts, ids, 0);
         column::grow(&mut self.expiries, ids, 0);
         self.lists.grow(ids);
+        self.weights.grow(ids);
     }
 
     #[inline]
@@ -150,18 +167,20 @@ impl Eviction for Mq {
             }
             return Outcome::Hit;
         }
-        if self.capacity == 0 {
+        if request.weight > self.capacity {
             return Outcome::Bypassed;
         }
         if place as usize == OUT {
             // Removed from the ghosts before the next victim enters them, which must not push out
             // this page's count.
             self.lists.unlink(id);
-            self.ghosts -= 1;
+            self.ghost_weight -= self.weights.get(id).max(1);
         }
-        self.make_room(1, pool);
+        self.make_room(request.weight, pool);
         self.use_page(id, false);
+        self.weights.set(id, request.weight);
         self.resident += 1;
+        self.resident_weight += request.weight;
         self.adjust();
         Outcome::Admitted
     }
@@ -173,8 +192,10 @@ impl Eviction for Mq {
         };
         self.lists.move_to_front(OUT, victim);
         self.places[victim as usize] = OUT as u8;
+        let weight = self.weights.get(victim);
         self.resident -= 1;
-        self.ghosts += 1;
+        self.resident_weight -= weight;
+        self.ghost_weight += weight.max(1);
         pool.evict(victim);
         self.trim(pool);
         true
@@ -193,14 +214,27 @@ impl Eviction for Mq {
         }
         self.lists.unlink(id);
         self.counts[id as usize] = 0;
+        let weight = self.weights.get(id);
         if place as usize == OUT {
-            self.ghosts -= 1;
+            self.ghost_weight -= weight.max(1);
         } else {
             self.resident -= 1;
+            self.resident_weight -= weight;
         }
     }
 
+    fn weight_of(&self, id: Id) -> Option<u64> {
+        let is_resident = (self.places[id as usize] as usize) < QUEUES;
+        is_resident.then(|| self.weights.get(id))
+    }
+
+    fn reweigh(&mut self, request: &Request) {
+        let Some(weight) = self.weight_of(request.id) else { return };
+        self.resident_weight = self.resident_weight - weight + request.weight;
+        self.weights.set(request.id, request.weight);
+    }
+
     fn resident_weight(&self) -> u64 {
-        self.resident
+        self.resident_weight
     }
 }

@@ -29,13 +29,17 @@ const QUEUES_MAX: u64 = 1 << 26;
 ///   knows the future.
 ///
 /// Needs [`Request::next_use`], the position of the next request for the same page, and never
-/// guesses it. Pages only: the optimum for files is NP-hard, see [`BeladySize`](super::BeladySize).
+/// guesses it. All weights must be equal, whatever they are: the optimum for files of different
+/// sizes is NP-hard, see [`BeladySize`](super::BeladySize).
 /// Only pages without a next use can be equal; then the least recently used leaves first.
 /// [`Use`](super::Use) and cost are ignored.
 #[derive(Clone, Debug)]
 pub struct Opt {
     capacity: u64,
+    /// The number of resident pages.
     resident: u64,
+    /// The weight of each.
+    weight: u64,
     may_bypass: bool,
     /// Pages by next use, [`QUEUE_POSITIONS`] positions a queue after [`DONE`].
     queues: Queues,
@@ -46,12 +50,13 @@ pub struct Opt {
 }
 
 impl Opt {
-    /// An empty cache of `capacity` pages that keeps each page it reads.
+    /// An empty cache of `capacity` units of weight that keeps each page it reads.
     #[must_use]
     pub fn new(capacity: u64) -> Self {
         let mut opt = Self {
             capacity,
             resident: 0,
+            weight: 1,
             may_bypass: false,
             queues: Queues::new(),
             queue_limit: 0,
@@ -126,7 +131,7 @@ impl Opt {
 
 impl Eviction for Opt {
     fn needs(&self) -> Needs {
-        Needs { next_use: true, unit_weights: true, ..Needs::NONE }
+        Needs { next_use: true, equal_weights: true, ..Needs::NONE }
     }
 
     fn grow(&mut self, ids: u32) {
@@ -142,7 +147,11 @@ impl Eviction for Opt {
             self.attach(id, next_use);
             return Outcome::Hit;
         }
-        if self.resident >= self.capacity {
+        if request.weight > self.capacity {
+            return Outcome::Bypassed;
+        }
+        self.weight = request.weight;
+        if self.resident_weight() > self.capacity.saturating_sub(self.weight) {
             let Some(victim) = self.farthest() else { return Outcome::Bypassed };
             if self.may_bypass && next_use >= self.next_uses[victim as usize] {
                 return Outcome::Bypassed;
@@ -164,7 +173,7 @@ impl Eviction for Opt {
 
     fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
         self.capacity = capacity;
-        while self.resident > self.capacity && self.evict_one(pool) {}
+        self.shrink_to(capacity, pool);
     }
 
     fn remove(&mut self, id: Id) {
@@ -182,6 +191,6 @@ impl Eviction for Opt {
     }
 
     fn resident_weight(&self) -> u64 {
-        self.resident
+        self.resident * self.weight
     }
 }

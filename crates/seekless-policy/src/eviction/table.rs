@@ -106,10 +106,10 @@ policies! {
         "O'Neil, O'Neil and Weikum, SIGMOD 1993";
     "lru-2@history" => Lru2::with_history, (52, 60),
         "also remembers the last use of pages that left", "O'Neil, O'Neil and Weikum, SIGMOD 1993";
-    "mq" => Mq::new, (22, 22),
+    "mq" => Mq::new, (22, 30),
         "a queue for each order of magnitude of use, with time limits",
         "Zhou, Philbin and Li, USENIX 2001";
-    "mq@fixed" => Mq::fixed, (22, 22),
+    "mq@fixed" => Mq::fixed, (22, 30),
         "the same with a life time of 10,000 requests", "Zhou, Philbin and Li, USENIX 2001";
     "gds" => Gds::new, (17, 50),
         "GreedyDual-Size: cost for each byte, and age", "Cao and Irani, USITS 1997";

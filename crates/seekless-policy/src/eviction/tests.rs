@@ -136,7 +136,8 @@ fn for_pages(step: &Step) -> Step {
 /// Runs `steps` and holds the policy to the trait's promises after each.
 fn check_promises(name: &str, mut capacity: u64, steps: &[Step]) {
     let mut policy = named(name, capacity).unwrap();
-    let unit_weights = policy.needs().unit_weights;
+    let needs = policy.needs();
+    let unit_weights = needs.unit_weights || needs.equal_weights;
     let steps: Vec<Step> = match unit_weights {
         true => steps.iter().map(for_pages).collect(),
         false => steps.to_vec(),

@@ -35,7 +35,11 @@ impl Step {
             240.. => Step::Remove(id),
             230.. => Step::Cleaned(id),
             _ => Step::Request(Request {
-                weight: if needs.unit_weights { 1 } else { u64::from(id) * u64::from(id) % 23 },
+                weight: match needs {
+                    Needs { unit_weights: true, .. } => 1,
+                    Needs { equal_weights: true, .. } => 3,
+                    _ => u64::from(id) * u64::from(id) % 23,
+                },
                 cost: u32::from(extra) % 4,
                 kind: match what % 8 {
                     0..4 => Use::Read,

@@ -233,7 +233,7 @@ proptest! {
         changed in prop::sample::select(vec![Changed::Hit, Changed::Miss]),
     ) {
         let needs = needs_of(name).unwrap();
-        prop_assume!(!needs.unit_weights && !needs.neighbours);
+        prop_assume!(!needs.unit_weights && !needs.equal_weights && !needs.neighbours);
         let (ids, sizes): (Vec<u32>, Vec<u64>) = trace.into_iter().unzip();
         let requests = Requests::from_sized(&ids, &sizes);
         let case = Case { policy: name.to_owned(), capacity };

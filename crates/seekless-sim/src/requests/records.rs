@@ -42,9 +42,9 @@ impl Window {
         &self.new
     }
 
-    /// Whether all sizes that are news are 1.
-    pub(crate) fn tells_only_ones(&self) -> bool {
-        self.new.iter().copied().chain(self.changes.sizes()).all(|bytes| bytes == 1)
+    /// The sizes that were not known before: of new objects, and changed ones.
+    pub(crate) fn unknown_sizes(&self) -> impl Iterator<Item = u64> {
+        self.new.iter().copied().chain(self.changes.sizes())
     }
 
     /// Brings `weights`, which has the size of each object before this window, to its end. Returns

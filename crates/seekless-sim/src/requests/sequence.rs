@@ -36,6 +36,8 @@ pub struct Requests {
     id_limit: u32,
     distinct: u32,
     distinct_weight: u64,
+    /// Whether all ids weigh the same at their first requests. Of a window it is not known.
+    first_weights_equal: bool,
     next_uses: OnceLock<Vec<u32>>,
 }
 
@@ -102,7 +104,8 @@ impl Requests {
     #[must_use]
     pub fn with_unit_weights(self) -> Self {
         let distinct_weight = u64::from(self.distinct);
-        Self { weights: Vec::new(), sizes: Vec::new(), distinct_weight, ..self }
+        let (weights, sizes) = (Vec::new(), Vec::new());
+        Self { weights, sizes, distinct_weight, first_weights_equal: true, ..self }
     }
 
     /// Requests for objects by number, each with the size that it asks for.
@@ -131,6 +134,8 @@ impl Requests {
         if weights.iter().all(|&weight| weight == 1) {
             weights = Vec::new();
         }
+        let weight_of = |id: &Id| weights.get(*id as usize);
+        let first_weights_equal = ids.iter().map(weight_of).is_sorted_by(|one, next| one == next);
         let distinct = Distinct::of(&ids);
         let distinct_weight = distinct.weight(&ids, &weights);
         Self {
@@ -147,6 +152,7 @@ impl Requests {
             id_limit: distinct.limit,
             distinct: distinct.count,
             distinct_weight,
+            first_weights_equal,
             next_uses: OnceLock::new(),
         }
     }
@@ -165,14 +171,25 @@ impl Requests {
             false => weights.iter().sum(),
         };
         let ones = weights.iter().all(|&weight| weight == 1);
+        let first_weights_equal = weights.is_sorted_by(|one, next| one == next);
         let weights = if ones { Vec::new() } else { weights };
         let none = Self::new(unit, Vec::new(), Vec::new());
-        Self { ids, weights, sizes, id_limit: distinct, distinct, distinct_weight, ..none }
+        let id_limit = distinct;
+        Self {
+            ids,
+            weights,
+            sizes,
+            id_limit,
+            distinct,
+            distinct_weight,
+            first_weights_equal,
+            ..none
+        }
     }
 
     /// No requests, in whose place [`Requests::swap_window`] puts those of a window.
     pub(crate) fn window(unit: Unit) -> Self {
-        Self::new(unit, Vec::new(), Vec::new())
+        Self { first_weights_equal: false, ..Self::new(unit, Vec::new(), Vec::new()) }
     }
 
     /// Exchanges the requests and weights for others, and takes the sizes of the requests, or none
@@ -296,6 +313,12 @@ impl Requests {
     #[must_use]
     pub fn requested_weight(&self) -> u64 {
         (0..self.len()).map(|position| self.weight_at(position)).sum()
+    }
+
+    /// Whether all ids that are requested always have the same weight.
+    #[must_use]
+    pub fn equal_weights(&self) -> bool {
+        self.first_weights_equal && !self.sizes_change()
     }
 
     /// Whether every id always weighs 1: pages, or bare ids.

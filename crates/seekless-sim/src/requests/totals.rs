@@ -12,6 +12,8 @@ pub struct Totals {
     pub unit: Unit,
     /// Whether every id weighs 1: pages, or bare ids.
     pub unit_weights: bool,
+    /// Whether every id has the same weight, at each request.
+    pub equal_weights: bool,
     /// The number of requests.
     pub requests: u64,
     /// The number of requests that write.
@@ -28,6 +30,7 @@ impl Totals {
         Self {
             unit: Unit::Page,
             unit_weights: true,
+            equal_weights: true,
             requests: 0,
             writes: 0,
             distinct: u32::try_from(pages).unwrap_or(u32::MAX),
@@ -42,6 +45,7 @@ impl Totals {
             state: true,
             neighbours: self.unit == Unit::Page,
             unit_weights: self.unit_weights,
+            equal_weights: self.equal_weights,
         }
     }
 
@@ -59,6 +63,7 @@ impl Requests {
         Totals {
             unit: self.unit(),
             unit_weights: self.unit_weights(),
+            equal_weights: self.equal_weights(),
             requests: self.len() as u64,
             writes: self.writes(),
             distinct: self.distinct(),

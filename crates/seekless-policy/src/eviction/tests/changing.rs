@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 fn weighing() -> Vec<&'static str> {
     let weighs = |name: &&&str| {
         let needs = needs_of(name).unwrap();
-        !needs.unit_weights && !needs.state && !needs.neighbours
+        !needs.unit_weights && !needs.equal_weights && !needs.state && !needs.neighbours
     };
     NAMES.iter().filter(weighs).copied().collect()
 }
