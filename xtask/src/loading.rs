@@ -7,23 +7,28 @@ use anyhow::bail;
 use std::collections::BTreeSet;
 
 /// The crates beside the facade itself, those that only build scripts need among them.
-const CRATES_MAX: usize = 40;
+pub(crate) const CRATES_MAX: usize = 40;
 
 /// Fails if the facade's feature `store` needs more crates. Names them.
 pub(crate) fn check() -> anyhow::Result<()> {
-    let words = ["--package", "seekless", "--no-default-features", "--features", "store"];
-    let lines = packages_with_features(&[&words[..], &["--edges", "normal,build"]].concat())?;
-    let crates = beside_the_facade(lines.iter().map(String::as_str));
+    let crates = crates()?;
     if crates.len() > CRATES_MAX {
         bail!(
             "the feature `store` of seekless needs {} other crates, more than {CRATES_MAX}; put \
              what a store does not need behind a feature of its crate:\n  {}",
             crates.len(),
-            crates.into_iter().collect::<Vec<_>>().join("\n  ")
+            crates.join("\n  ")
         );
     }
     println!("loading: a program with the feature `store` builds {} other crates", crates.len());
     Ok(())
+}
+
+/// Name and version of each crate that the facade's feature `store` needs.
+pub(crate) fn crates() -> anyhow::Result<Vec<String>> {
+    let words = ["--package", "seekless", "--no-default-features", "--features", "store"];
+    let lines = packages_with_features(&[&words[..], &["--edges", "normal,build"]].concat())?;
+    Ok(beside_the_facade(lines.iter().map(String::as_str)).into_iter().collect())
 }
 
 /// Name and version of each package. One that is built twice, with other features for a build

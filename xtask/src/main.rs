@@ -4,6 +4,7 @@
 mod columns;
 mod dist;
 mod features;
+mod house;
 mod layers;
 mod licences;
 mod loading;
@@ -24,8 +25,9 @@ fn main() -> anyhow::Result<()> {
             loading::check()
         }
         ["columns"] => columns::check(),
+        ["house"] => house::check(),
         ["licences"] => licences::check(),
         ["dist", folder] => dist::write(Path::new(folder)),
-        _ => bail!("usage: cargo xtask layers | columns | licences | dist DIR"),
+        _ => bail!("usage: cargo xtask layers | columns | house | licences | dist DIR"),
     }
 }
