@@ -1,5 +1,5 @@
 //! The user's configuration: `seekless/sleds.toml` in the configuration folder. It overrides what
-//! was assumed or measured. `docs/sleds.md` explains every key.
+//! was assumed or measured. `docs/reference/sleds.md` explains every key.
 
 use crate::{Error, ErrorKind, Level};
 use seekless_device::{Row, Table};

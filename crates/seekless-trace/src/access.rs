@@ -108,7 +108,7 @@ impl FromStr for Op {
     }
 }
 
-/// One access. docs/trace-format.md says what each field means for each [`Op`].
+/// One access. docs/reference/trace-format.md says what each field means for each [`Op`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// Which run of the trace, from 0.

@@ -40,9 +40,9 @@
 //!
 //! # Neighbours
 //!
-//! `seekless-record` makes traces of running programs. `seekless-sim` simulates caches on them,
-//! and `seekless-tools` orders, packs and compares files by them. This crate knows nothing of
-//! caches or devices. docs/trace-format.md describes the file for readers in other languages.
+//! `seekless-record` makes traces of running programs. `seekless-sim` simulates caches on them, and
+//! `seekless-tools` orders, packs and compares files by them. This crate knows nothing of caches or
+//! devices. docs/reference/trace-format.md describes the file for readers in other languages.
 //!
 //! # Example
 //!

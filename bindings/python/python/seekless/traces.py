@@ -112,8 +112,8 @@ class Trace:
         return cls(out)
 
     def to_arrow(self, *, progress: Progress = None) -> Table:
-        """All rows as a table; docs/trace-format.md explains the columns. ``op`` and ``path`` are
-        dictionaries. It is kept, so that later calls give the same memory."""
+        """All rows as a table; docs/reference/trace-format.md explains the columns. ``op`` and
+        ``path`` are dictionaries. It is kept, so that later calls give the same memory."""
         if self._table is None:
             with shown("Reading", progress) as tell:
                 self._table = Table(_seekless.trace_table(self.path, self.import_options, tell))

@@ -212,7 +212,7 @@ class SeededSampler:
     - ``groups``: without it every permutation is equally likely. With bytes such as ``"4MiB"``,
       neighbours in the pack of so many bytes are a group; the groups come in any order, and the
       files of ``mixed`` groups at a time are shuffled together. That saves requests, for volumes
-      that charge for each; docs/python.md says how many, and what it does to randomness.
+      that charge for each; docs/how-to/python.md says how many, and what it does to randomness.
     - ``epochs``: how many there are; so the last need not keep anything for a next one.
     - ``rank``, ``world_size``: this process is one of so many that share each epoch. By default as
       ``torch.distributed`` says if it was begun, else as RANK and WORLD_SIZE in the environment

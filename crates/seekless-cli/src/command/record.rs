@@ -66,8 +66,8 @@ use top::Top;
 ///
 /// The trace holds the program's arguments, which may be secret: --no-arguments leaves all but its
 /// name out. OUTPUT and the spool are for your user alone (mode 0600), also if OUTPUT replaces a
-/// file that others could read; see "Who may read what" in docs/trace-format.md. `seekless trace
-/// anonymise` makes a trace fit to be given away.
+/// file that others could read; see "Who may read what" in docs/reference/trace-format.md.
+/// `seekless trace anonymise` makes a trace fit to be given away.
 ///
 /// OUTPUT appears when the program has ended. Until then rows go to $XDG_STATE_HOME/seekless/spool
 /// (~/.local/state if that is not set), about 110 bytes each. If OUTPUT cannot be written, a

@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 ///
 /// A device's costs come from the device table (`seekless probe PATH`), otherwise they are assumed.
 /// Mounts, archives, cache files and other machines are described in
-/// $XDG_CONFIG_HOME/seekless/sleds.toml; see docs/sleds.md.
+/// $XDG_CONFIG_HOME/seekless/sleds.toml; see docs/reference/sleds.md.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
