@@ -21,12 +21,12 @@ const LONG_ABOUT: &str = "\
 Find files as GNU find does, also by what they would cost to read now
 
 Paths, tests and actions are GNU find 4.9's, in its order, words and exit codes. No file is read or recalled to decide, and only a
-file whose cost is asked is opened. Where it saves time, files are looked at before their turn, by several threads; what is done and
-shown, and in which order, is the same.";
+file whose cost is asked for is opened. Where it saves time, files are examined before their turn, by several threads; the actions
+and their order stay the same.";
 const USAGE: &str = "seekless find [-H] [-L] [-P] [OPTIONS] [PATH]... [EXPRESSION]";
 const AFTER: &str = "\
-N is exactly so much, +N more, -N less. What a file costs is the time until all of it is delivered, in whole units rounded up. Of
-that, what devices need is what matters where files are picked to be read soon: what lies in memory counts nothing there.
+N is exactly this, +N more, -N less. A file's cost is the time until all of it is delivered, in whole units rounded up. Where files
+are picked to be read soon, the part that devices need matters (-cost): there memory counts nothing.
 
 Directives of -printf beside GNU find's:
   %{latency}     the time of -latency in seconds
@@ -42,7 +42,7 @@ Examples:
   seekless find . -type f -printf '%{cost} s  %{resident} %%  %p\\n'
 
 Where it differs from GNU find 4.9, and why:
-  -D             is read and shows nothing: what it shows is GNU find's inside
+  -D             is read and shows nothing: it is about GNU find's inside
   -O             is read; tests are asked in the order of -O2, which is its default
   ( A ) -name B  does A before it asks for B; GNU find may ask first, even where A is an action
   A -name B -name C -o D  asks for D last; GNU find may ask for it first, even where A is an action
