@@ -19,7 +19,7 @@ pub(crate) const LOOK_AGAIN: Duration = Duration::from_micros(200);
 /// the program computed in no time: so a test gets the same times on every machine.
 #[derive(Clone, Debug)]
 pub struct Clock {
-    /// `None` stands still between jumps.
+    /// `None`: time does not pass between jumps.
     started: Option<Instant>,
     /// What was skipped so far; `None` is the wall's time.
     skipped_ns: Option<Arc<AtomicU64>>,
@@ -77,7 +77,7 @@ impl Clock {
 }
 
 /// Whether all other threads of this process sleep. One that runs, may run or waits for a disk does
-/// not; nor is anything skipped where the kernel does not tell.
+/// not; nor is anything skipped where the kernel does not say.
 pub(crate) fn others_sleep() -> bool {
     let Ok(threads) = fs::read_dir("/proc/self/task") else { return false };
     let own = rustix::thread::gettid().as_raw_nonzero().get().to_string();

@@ -51,7 +51,7 @@ impl Held {
             .get_or_init(|| self.pages(&(0..self.claimed)).map(|_| AtomicU32::new(1)).collect())
     }
 
-    /// Lets go of pages, and frees those that nothing holds any more.
+    /// Releases pages, and frees those that nothing holds any more.
     fn let_go(&self, pages: Range<usize>) {
         let Some(holders) = self.holders.get() else { return };
         let mut run = pages.start..pages.start;
