@@ -42,7 +42,7 @@ pub struct MountRule {
     pub cache: Option<PathBuf>,
     /// Another machine that knows more about the files. It runs `seekless sleds --serve`.
     pub remote: Option<RemoteRule>,
-    /// How to tell, without opening a file, that it must be recalled from an archive first.
+    /// How to see, without opening a file, that it must be recalled from an archive first.
     pub recall: Option<RecallRule>,
 }
 

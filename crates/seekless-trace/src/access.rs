@@ -133,7 +133,7 @@ pub struct Access {
     pub error: Option<i32>,
     /// The file's size when it was opened.
     pub file_bytes: Option<u64>,
-    /// The device that the file is on, as `stat` tells it.
+    /// The device that the file is on, as `stat` gives it.
     pub device: Option<u64>,
     /// The file's inode number.
     pub inode: Option<u64>,
