@@ -235,7 +235,7 @@ impl Beside {
         self.tell(RELEASED);
     }
 
-    /// Tells why the program should not start.
+    /// Sends the reason why the program should not start.
     pub fn refuse(&mut self, why: &str) {
         self.tell(why);
     }
