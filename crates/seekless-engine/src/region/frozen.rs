@@ -143,7 +143,7 @@ impl Part {
         let is_inside = self.range.start < at && at < self.range.end;
         let address = self.held.offset + at;
         assert!(!is_inside || address.is_multiple_of(PAGE_BYTES), "{at} lies within a page");
-        // No page is held by both: the count of each stays right.
+        // No page is held by both parts, so the count of each page stays right.
         let rest = at..self.range.end;
         self.range.end = at;
         Part { held: self.held.clone(), range: rest }
