@@ -28,7 +28,7 @@ class Trace:
     import`` reads (CSV, libCacheSim's oracleGeneral and lcs, blktrace, strace, ...), compressed or
     not.
 
-    ``format`` names the format where the content does not tell it. For CSV, ``columns`` says which
+    ``format`` names the format where the content does not show it. For CSV, ``columns`` says which
     column holds which field (``time:ms=ts,path=name,bytes=#3``), ``delimiter`` and ``header`` what
     it looks like; with ``lenient`` malformed lines are skipped.
 
