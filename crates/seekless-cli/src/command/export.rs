@@ -135,7 +135,7 @@ fn root(word: &str) -> Result<Root, String> {
 
 fn report(exported: &Exported) -> String {
     let mut text = format!(
-        "{} of {}: {}, of which they needed {}\n",
+        "{} of {}: {}; they needed {} of it\n",
         counted(exported.files, "file"),
         counted(exported.runs, "run"),
         format_bytes(exported.bytes),
@@ -219,7 +219,7 @@ mod tests {
         };
         assert_eq!(
             report(&exported),
-            "40 files of 2 runs: 1.5 MB, of which they needed 1.2 MB\n\
+            "40 files of 2 runs: 1.5 MB; they needed 1.2 MB of it\n\
              left out, no longer there: 1 file\n\
              the trigger is bin/app\n\
              \n\
