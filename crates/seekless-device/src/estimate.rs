@@ -47,7 +47,7 @@ const STALL_NS_MIN: f64 = 5e6;
 /// If at least half of this many reads in a row were held up, the device itself has become slower.
 const CHANGE_READS: u32 = 16;
 
-/// An estimate replaces the one before if one of its figures is so much larger or smaller.
+/// An estimate replaces the one before if one of its figures is larger or smaller by this factor.
 const CHANGE: f64 = 1.1;
 
 /// The most requests at once that are assumed of a device.

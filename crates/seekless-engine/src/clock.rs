@@ -54,7 +54,7 @@ impl Clock {
         passed.saturating_add(skipped)
     }
 
-    /// Lets so much time pass, as if the program had waited; on the wall's clock it does.
+    /// Lets this much time pass, as if the program had waited; on the wall's clock it does wait.
     pub fn pass(&self, nanos: Nanos) {
         match self.skips() {
             true => self.skip_to(self.now().saturating_add(nanos)),

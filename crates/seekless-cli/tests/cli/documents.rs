@@ -86,7 +86,7 @@ const KINDS: [(&str, &str); 13] = [
     ("py", "none: it needs a package or a cluster"),
     ("sql", "bindings/python/tests/test_documents.py"),
     ("c", "none"),
-    ("toml", "none: a configuration"),
+    ("toml", "the tests of crates/seekless-sled/src/config.rs"),
     ("ini", "none: a file of another program"),
     ("json", "none: a file of another program"),
     ("text", "none: a drawing"),
@@ -105,6 +105,7 @@ fn the_kind_of_each_block_says_who_runs_it() {
                 "rust" | "rust,no_run" => name == "reference/library.md",
                 "python" => ["how-to/python.md", "reference/trace-format.md"].contains(&&*name),
                 "sql" => name == "reference/trace-format.md",
+                "toml" => name == "reference/sleds.md",
                 _ => true,
             };
             assert!(run, "{at}: no test runs it here");

@@ -43,7 +43,7 @@ impl Window {
         (self.requests * 1e9 / self.took_ns, self.bytes * 1e9 / self.took_ns)
     }
 
-    /// The same as if it had begun so much earlier.
+    /// The same as if it had begun this much earlier.
     pub(super) fn rates_after(&self, earlier_ns: f64) -> (f64, f64) {
         Window { took_ns: self.took_ns + earlier_ns, ..*self }.rates()
     }

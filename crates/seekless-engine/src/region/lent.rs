@@ -8,8 +8,8 @@
 use super::sync::{AtomicU64, Ordering, fence, fetch_value};
 use std::ptr::NonNull;
 
-/// In the shared count while there is a lender: so much more than there can be holds that the count
-/// never comes down to the last of them.
+/// Added to the shared count while there is a lender. It exceeds the number of possible holds, so
+/// that the count cannot fall to the last of them.
 const LENDER: u64 = 1 << 63;
 
 struct Inner<T> {
