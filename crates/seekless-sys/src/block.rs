@@ -19,7 +19,7 @@ pub struct BlockDevice {
     folder: PathBuf,
 }
 
-/// What a device has served since the system started: The fields of Linux's block/stat that all
+/// What a device has served since the system started: the fields of Linux's block/stat that all
 /// versions have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Served {
