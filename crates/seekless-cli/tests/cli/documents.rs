@@ -75,6 +75,15 @@ fn each_page_shows_a_command_within_ten_lines() {
     }
 }
 
+#[test]
+fn the_index_names_each_page() {
+    let index = Path::new(ROOT).join("docs/README.md");
+    let index = std::fs::read_to_string(index).expect("the index");
+    for (name, _) in pages(&["tutorials", "how-to", "reference"]) {
+        assert!(links(&index).any(|link| link == name), "docs/README.md does not name {name}");
+    }
+}
+
 /// Kinds of blocks, and which test runs them.
 const KINDS: [(&str, &str); 13] = [
     ("console", "this file"),
