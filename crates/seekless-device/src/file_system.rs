@@ -100,18 +100,18 @@ impl<'a> ColdFiles<'a> {
     ///
     /// # Panics
     /// When the layout has no such file.
-    pub fn open(&mut self, file: usize, report: &mut dyn FnMut(Fetch)) {
+    pub fn open(&mut self, file: usize, tell: &mut dyn FnMut(Fetch)) {
         let found = &self.layout.files[file];
-        self.enter(found.entry.folder, report);
-        self.look_up(found.entry, report);
-        self.inode(found.inode, report);
+        self.enter(found.entry.folder, tell);
+        self.look_up(found.entry, tell);
+        self.inode(found.inode, tell);
     }
 
     /// Reads the whole of an open file; nothing of it the second time.
     ///
     /// # Panics
     /// When the layout has no such file.
-    pub fn read(&mut self, file: usize, report: &mut dyn FnMut(Fetch)) {
+    pub fn read(&mut self, file: usize, tell: &mut dyn FnMut(Fetch)) {
         if std::mem::replace(&mut self.files[file], true) {
             return;
         }
@@ -124,17 +124,17 @@ impl<'a> ColdFiles<'a> {
             let bytes = self.geometry.block_bytes;
             for block in (1..=blocks).rev() {
                 let place = first.saturating_sub(block * bytes);
-                report(Fetch { content: Content::Map, place, bytes });
+                tell(Fetch { content: Content::Map, place, bytes });
             }
         }
         for piece in &found.pieces {
             let place = piece.place.unwrap_or(0);
-            report(Fetch { content: Content::Data, place, bytes: piece.bytes });
+            tell(Fetch { content: Content::Data, place, bytes: piece.bytes });
         }
     }
 
     /// Walks from the root to `folder`, which is then known.
-    fn enter(&mut self, folder: usize, report: &mut dyn FnMut(Fetch)) {
+    fn enter(&mut self, folder: usize, tell: &mut dyn FnMut(Fetch)) {
         let layout = self.layout;
         let mut way = Vec::new();
         let mut next = Some(folder);
@@ -145,15 +145,15 @@ impl<'a> ColdFiles<'a> {
         for number in way.into_iter().rev() {
             self.folders[number] = true;
             if let Some(entry) = layout.folders[number].entry {
-                self.look_up(entry, report);
+                self.look_up(entry, tell);
             }
-            self.inode(layout.folders[number].inode, report);
+            self.inode(layout.folders[number].inode, tell);
         }
     }
 
     /// Reads what finding a name takes: the only block, or the index and the leaf that the name
     /// falls into.
-    fn look_up(&mut self, entry: Entry, report: &mut dyn FnMut(Fetch)) {
+    fn look_up(&mut self, entry: Entry, tell: &mut dyn FnMut(Fetch)) {
         let folder = entry.folder;
         let blocks = self.layout.folders[folder].blocks;
         let leaf = (blocks > 1).then(|| 1 + entry.hash % (blocks - 1));
@@ -162,14 +162,14 @@ impl<'a> ColdFiles<'a> {
                 let bytes = self.geometry.block_bytes;
                 let number = (folder as u64).saturating_mul(FOLDER_BLOCKS) + block % FOLDER_BLOCKS;
                 let place = NAMES_FROM.saturating_add(number.saturating_mul(bytes));
-                report(Fetch { content: Content::Names, place, bytes });
+                tell(Fetch { content: Content::Names, place, bytes });
             }
         }
     }
 
     /// Reads the block of an inode and, as ext4 does, those up to and with the end of the aligned
     /// window around it.
-    fn inode(&mut self, inode: u64, report: &mut dyn FnMut(Fetch)) {
+    fn inode(&mut self, inode: u64, tell: &mut dyn FnMut(Fetch)) {
         let block = self.geometry.inode_block(inode);
         if self.blocks.contains(&Block::Inode(block)) {
             return;
@@ -182,7 +182,7 @@ impl<'a> ColdFiles<'a> {
         for block in window {
             let is_new = self.blocks.insert(Block::Inode(block));
             if run > 0 && !(is_new && self.geometry.joins) {
-                self.report_inodes(first, run, report);
+                self.tell_inodes(first, run, tell);
                 run = 0;
             }
             if run == 0 {
@@ -191,13 +191,13 @@ impl<'a> ColdFiles<'a> {
             run += u64::from(is_new);
         }
         if run > 0 {
-            self.report_inodes(first, run, report);
+            self.tell_inodes(first, run, tell);
         }
     }
 
-    fn report_inodes(&self, first: u64, blocks: u64, report: &mut dyn FnMut(Fetch)) {
+    fn tell_inodes(&self, first: u64, blocks: u64, tell: &mut dyn FnMut(Fetch)) {
         let block_bytes = self.geometry.block_bytes;
         let place = first.saturating_mul(block_bytes);
-        report(Fetch { content: Content::Inodes, place, bytes: blocks * block_bytes });
+        tell(Fetch { content: Content::Inodes, place, bytes: blocks * block_bytes });
     }
 }
