@@ -194,7 +194,7 @@ impl Store {
         Ok(store.names().into_iter().map(|(name, bytes)| (name.to_owned(), bytes)).collect())
     }
 
-    /// What is left out of archives, in words.
+    /// What is left out of each archive of which something is, in words.
     fn left_out(&self) -> PyResult<Vec<String>> {
         Ok(self.current()?.left_out())
     }

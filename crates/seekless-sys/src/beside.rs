@@ -235,7 +235,7 @@ impl Beside {
         self.tell(RELEASED);
     }
 
-    /// Sends the reason why the program should not start.
+    /// Tells why the program should not start.
     pub fn refuse(&mut self, why: &str) {
         self.tell(why);
     }
