@@ -247,7 +247,7 @@ remote = { server = "storage:7007", prefix = "/export/data" }
     #[test]
     fn the_files_that_the_page_shows_are_understood() {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/sleds.md");
-        let page = std::fs::read_to_string(page).expect("the page");
+        let page = fs::read_to_string(page).expect("the page");
         let files = page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
         let files: Vec<&str> = files.collect();
         let [devices, config, mock] = files[..] else { panic!("{} files", files.len()) };
