@@ -1,6 +1,6 @@
 //! Every `console` block of README.md and of the pages below docs/ runs, in order, in a folder that
 //! holds a copy of `examples/`. A command must print the text that the block shows below it; `...`
-//! stands for any lines. In a block that begins with `console figures` the figures may differ, since
+//! stands for any lines. In a block that begins with `console figures` the figures may differ, as
 //! they depend on the machine, but they must be in the same places. The kind of every other block
 //! says which test runs it, or that none does.
 
