@@ -336,7 +336,7 @@ impl Bench<'_> {
         Ok(seconds)
     }
 
-    /// The words before the program's, after what goes before it, and where it finds the packages.
+    /// The command line up to the program's own words, and where the program finds its packages.
     fn begun(&self, way: Way, prepared: &Prepared) -> anyhow::Result<(Command, PathBuf)> {
         let mounted = self.image.mounted().to_owned();
         let mut seekless = Command::new(&self.seekless);

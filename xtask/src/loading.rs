@@ -1,4 +1,4 @@
-//! Checks how many crates a program builds that only loads packs.
+//! Checks how many crates are built for a program that only loads packs.
 //!
 //! Each crate that a store needs is one that its user must wait for, trust and update.
 

@@ -88,7 +88,7 @@ int sleds_delivery_time_range(int fd, int attack_plan, double *low, double *high
  * are not handed out. */
 int64_t sleds_pick_init(int fd, size_t preferred_buffer_bytes, int record);
 
-/* Begins a session with records of one length, the first of which starts at `origin`. Bytes before
+/* Begins a session with records of one length; the first starts at `origin`. Bytes before
  * it are not handed out, nor is an incomplete record at the end. The buffer holds whole records. */
 int64_t sleds_pick_init_fixed(int fd, size_t preferred_buffer_bytes, int64_t origin, int64_t record_bytes);
 
@@ -139,7 +139,7 @@ int sleds_pick_refresh(int fd);
 int sleds_pick_finish(int fd);
 
 /* The same calls in units of data elements, for programs that count in numbers rather than bytes:
- * `elements` of `element_bytes` each (all that fit if negative), the first of which starts at byte
+ * `elements` of `element_bytes` each (all that fit if negative); the first starts at byte
  * `origin`. Elements are numbered from 0. Buffer sizes and results are in elements, too, and only
  * whole elements count. */
 int64_t ff_sleds_pick_init(int fd, int64_t preferred_buffer_elements, int64_t origin, int64_t element_bytes, int64_t elements);

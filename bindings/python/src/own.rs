@@ -1,5 +1,5 @@
-//! Policies that are written in Python, in the simulator beside ours. The simulator keeps the
-//! account of what is resident; the Python class is told of each use, and names the victims.
+//! Policies that are written in Python, in the simulator beside ours. The simulator keeps track of
+//! what is resident; it reports each use to the Python class, which names the victims.
 
 use crate::failure::Failure;
 use crate::job::lock;
@@ -101,7 +101,7 @@ impl Own {
         }
         let message = format!(
             "evict() named id {answer}, which is not in the cache; it must return an id that \
-             request() was told of and that evict() has not returned since"
+             request() was given and that evict() has not returned since"
         );
         Err(PyValueError::new_err(message))
     }

@@ -29,7 +29,7 @@ struct UnderWay {
     loads: HashMap<u64, LoadAsync>,
 }
 
-/// What the store's threads tell.
+/// Messages of the store's threads.
 struct Arrived {
     tickets: Mutex<Vec<u64>>,
     event: OwnedFd,
@@ -111,7 +111,7 @@ impl Arrivals {
         Ok(ended)
     }
 
-    /// Lets go of a load whose caller waits no longer.
+    /// Releases a load whose caller waits no longer.
     fn forget(&self, ticket: u64) -> PyResult<()> {
         lock(self.under_way()?).loads.remove(&ticket);
         Ok(())

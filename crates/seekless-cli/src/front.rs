@@ -44,7 +44,7 @@ pub fn main() -> ExitCode {
     ExitCode::from(2)
 }
 
-/// The program that `run` or `mount` would start and its arguments, as far as that can be told
+/// The program that `run` or `mount` would start and its arguments, as far as that can be known
 /// without their options: all words behind `--`, or behind `run` if the first of them is no option.
 fn wrapped(arguments: &[CString]) -> Option<&[CString]> {
     let words = arguments.get(2..)?;

@@ -127,7 +127,7 @@ impl Words {
         write(self.stream(), escaped_in_json(&text).as_bytes())
     }
 
-    /// Writes `text`, of which each name was [`shown`].
+    /// Writes `text`, whose names were all [`shown`].
     pub fn text(self, text: &str) -> anyhow::Result<()> {
         write(self.stream(), lines(text).as_bytes())
     }

@@ -12,7 +12,7 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// What is assumed of a device of which nothing is known: a plain flash drive.
+    /// Assumed of an unknown device: a plain flash drive.
     pub const ASSUMED: Costs =
         Costs { request_ns: 100_000, bytes_per_second: 1_250_000_000, depth: 32 };
 

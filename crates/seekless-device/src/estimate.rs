@@ -1,9 +1,10 @@
-//! What a device charges, estimated from reads that it served: for programs that were not told.
+//! A device's costs, estimated from reads that it served: for programs that do not know them.
 //!
 //! Two things are looked at. A read that is *alone* on the device shows its latency and its
 //! bandwidth (`fit`). A *limit* on requests or bytes a second lets many reads pass at once and then
-//! holds one up, so that no single read tells the rate: it shows in what passes from the end of one
-//! stall to the end of the next (`limits`). Both forget all but the last: 64 reads, and 8 stalls.
+//! holds one up, so that no single read shows the rate: it shows in the amount that passes from the
+//! end of one stall to the end of the next (`limits`). Both forget all but the last: 64 reads, and
+//! 8 stalls.
 //!
 //! A limit that begins, changes or ends while the program runs is therefore noticed within some
 //! stalls. A device that becomes slower as a whole is noticed when half of the last 16 reads took
@@ -26,8 +27,8 @@ pub struct Served {
     pub bytes: u64,
     /// When it was submitted, on any clock that all reads share.
     pub submitted: Nanos,
-    /// When it ended. A read that did not end after its submission tells only that it ended: the
-    /// time is unknown.
+    /// When it ended. If it is not later than the submission, the read is only known to have ended:
+    /// its time is unknown.
     pub ended: Nanos,
     /// How many reads were in flight after it was submitted, itself included.
     pub in_flight: u32,
@@ -43,10 +44,10 @@ const STALL_FACTOR: f64 = 4.0;
 /// No limit shows in a shorter wait, which may be chance.
 const STALL_NS_MIN: f64 = 5e6;
 
-/// Of so many reads in a row at least half were held up: the device itself has become slower.
+/// If at least half of this many reads in a row were held up, the device itself has become slower.
 const CHANGE_READS: u32 = 16;
 
-/// An estimate replaces the one before if one of its figures is so much larger or smaller.
+/// An estimate replaces the one before if one of its figures is larger or smaller by this factor.
 const CHANGE: f64 = 1.1;
 
 /// The most requests at once that are assumed of a device.
@@ -88,7 +89,7 @@ impl Estimate {
         }
     }
 
-    /// What the device charges, as far as its reads tell; `None` after too few.
+    /// The device's costs, as far as its reads show them; `None` after too few.
     #[must_use]
     pub fn costs(&self) -> Option<Costs> {
         self.costs
@@ -131,8 +132,8 @@ impl Estimate {
         (window_ended || due) && self.revise()
     }
 
-    /// A read has ended that took longer than the device did: it tells what passed, but not how
-    /// long it was held up. Returns as [`Estimate::add`].
+    /// A read has ended whose time is not the device's alone: its bytes count as passed, but not
+    /// how long it was held up. Returns as [`Estimate::add`].
     pub fn passed(&mut self, read: Served) -> bool {
         let since = read.submitted.max(self.last_end);
         let window_ended = self.limits.add(Passed {
@@ -180,7 +181,7 @@ impl Estimate {
             return None;
         }
         let assumed_ns = self.assumed.request_ns as f64;
-        // Several at once may hide each other's latency, so they tell only the least of it.
+        // Several at once may hide each other's latency, so they give only a lower bound.
         let among_ns = among_others.map(|line| line.request_ns);
         let request_ns =
             alone.map_or(assumed_ns, |line| line.request_ns).max(among_ns.unwrap_or(0.0));

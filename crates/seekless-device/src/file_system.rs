@@ -49,7 +49,7 @@ pub struct Fetch {
     pub bytes: u64,
 }
 
-/// A file system of which nothing is in memory at first.
+/// A file system that is not cached at first.
 ///
 /// ```
 /// use seekless_device::{ColdFiles, Geometry, Layout};
@@ -96,7 +96,7 @@ impl<'a> ColdFiles<'a> {
         }
     }
 
-    /// Opens file number `file`: tells each request that this takes, in order.
+    /// Opens file number `file`: reports each request that this takes, in order.
     ///
     /// # Panics
     /// When the layout has no such file.

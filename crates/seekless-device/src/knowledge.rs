@@ -24,10 +24,10 @@ pub enum CostsSource {
 /// What a read brought that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Brought {
-    /// So many bytes, in the time that the device took.
+    /// This many bytes, in the time that the device took.
     Bytes(u64),
-    /// So many bytes of a large entry, in pieces: the next one waited until the decoder had done
-    /// with another.
+    /// This many bytes of a large entry, in pieces: each waited until the decoder was done with an
+    /// earlier one.
     Pieces(u64),
     /// It failed.
     Nothing,
@@ -40,7 +40,7 @@ struct Sent {
     in_flight: u32,
 }
 
-/// The costs in force. Unless they were told, each read that ends may revise them.
+/// The costs in force. Unless they were given, each read that ends may revise them.
 #[derive(Clone, Debug)]
 pub struct Knowledge {
     costs: Costs,

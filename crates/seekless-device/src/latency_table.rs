@@ -1,5 +1,5 @@
-//! A device of which nothing is known but how long requests take, by their size and by how many run
-//! at once: what a benchmark prints.
+//! A device that is known only by how long requests take, by their size and by how many run at
+//! once: the output of a benchmark.
 //!
 //! Between two sizes and between two depths the latency is a straight line over their logarithms,
 //! which are themselves straight lines between powers of two. So the line over sizes is exact where

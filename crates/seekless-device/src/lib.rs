@@ -17,14 +17,13 @@
 //!   any of them.
 //! * [`DeviceSpec`] makes a model from words such as `t7k250` (a [`Preset`]) or
 //!   `iops=500,bandwidth=150MB/s`, or, with the feature `toml`, from the text of its
-//!   [`Parameters`]. [`Utilisation`] tells how much of its time moves bytes.
-//! * [`ColdFiles`] tells which requests opening and reading a file asks of an ext4 file system of
-//!   which nothing is cached: inode tables, folders, extents. It takes where the files lie from a
-//!   [`Layout`].
+//!   [`Parameters`]. [`Utilisation`] is the share of its time that moves bytes.
+//! * [`ColdFiles`] lists the requests for opening and reading a file of an ext4 file system that is
+//!   not cached: inode tables, folders, extents. A [`Layout`] says where the files lie.
 //! * [`Estimate`] finds the costs of a device from the reads that it served. [`Knowledge`] holds
-//!   the costs in force, and whether they were told, probed, estimated or assumed.
-//! * [`Table`] holds what is known of the devices of a machine: latency and bandwidth of each, of
-//!   its zones, and where the numbers come from ([`Origin`]).
+//!   the costs in force, and whether they were given, probed, estimated or assumed.
+//! * [`Table`] holds the figures of a machine's devices: latency and bandwidth of each and of its
+//!   zones, and where the numbers come from ([`Origin`]).
 //! * [`units`] reads and prints sizes, rates and durations, so that all of Seekless writes them
 //!   alike.
 //!

@@ -2,9 +2,9 @@
 
 /// How many names are offered.
 const OFFERED: usize = 3;
-/// A name is near if one character in so many differs.
+/// A name is near if at most one character in this many differs.
 const CHARACTERS_PER_ERROR: usize = 3;
-/// What is at least so long may stand for a longer name that holds it.
+/// A word of at least this length may stand for a longer name that contains it.
 const PART_CHARACTERS: usize = 3;
 
 /// The names that `wrong` may have been meant for, the nearest first: at most three, perhaps none.

@@ -31,7 +31,7 @@ pub struct ObjectStoreParameters {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quantile {
-    /// So many of a thousand requests are faster. The first point has 0, the last 1000.
+    /// How many of a thousand requests are faster. The first point has 0, the last 1000.
     pub permille: u32,
     /// Time to the first byte.
     #[serde(rename = "latency", with = "duration")]

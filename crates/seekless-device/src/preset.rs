@@ -271,8 +271,8 @@ fn level(latency_ns: u64, bytes_per_second: u64, capacity_bytes: u64) -> DiskPar
     }
 }
 
-/// The data sheet gives 11,000 reads of 4 KiB a second alone, 98,000 at depth 32, and 540 MB/s. Of
-/// the inside it tells nothing: the read time and the overhead are what gives those figures.
+/// The data sheet gives 11,000 reads of 4 KiB a second alone, 98,000 at depth 32, and 540 MB/s. It
+/// says nothing of the inside: the read time and the overhead are chosen to give those figures.
 fn samsung_850_evo() -> FlashParameters {
     FlashParameters {
         capacity_bytes: 500 * GB,
@@ -376,7 +376,7 @@ mod tests {
         }
     }
 
-    /// Reads of 4 KiB a second at random places, so many at once.
+    /// Reads of 4 KiB a second at random places, `depth` at once.
     fn reads_a_second(name: &str, depth: u64) -> f64 {
         let mut model = Preset::named(name).unwrap().parameters().model().unwrap();
         let mut draws = crate::SplitMix64::new(1);

@@ -29,7 +29,7 @@ impl Default for QueueOptions {
 /// A device behind the host's queue, itself a device.
 ///
 /// Requests of one instant are joined if they lie end to end and fit one command together; so none
-/// is sent before time goes on: [`DeviceModel::next_event`] tells the instant itself, and
+/// is sent before time goes on: [`DeviceModel::next_event`] gives the instant itself, and
 /// [`DeviceModel::advance`] to it sends them.
 #[derive(Clone, Debug)]
 pub struct Queue<D> {

@@ -32,7 +32,7 @@ pub enum DeviceSpec {
     Model(Model),
 }
 
-/// A name, and numbers of which a device can be made.
+/// A name, and the numbers from which a device is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Model {
     name: Arc<str>,

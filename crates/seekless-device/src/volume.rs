@@ -14,7 +14,7 @@ mod tests;
 /// memory at once (`max_segments` in /sys/block/*/queue), and pages are seldom neighbours.
 pub const PART_BYTES: u64 = 254 * 4096;
 
-/// Linux hands over so much at a time: 256 pages (`BIO_MAX_VECS`).
+/// Linux hands over this much at a time: 256 pages (`BIO_MAX_VECS`).
 const HANDED_BYTES: u64 = 1 << 20;
 
 /// Requests that a volume counts for one I/O of `bytes`. Linux hands it over 1 MiB at a time, and

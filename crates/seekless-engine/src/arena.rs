@@ -21,8 +21,8 @@ const HUGE_BYTES: usize = 2 << 20;
 /// Pages of the bits of one word.
 const WORD: usize = u64::BITS as usize;
 
-/// So many pages of memory, written once at the beginning: the first touch of fresh memory can take
-/// longer than the read that it is for. Clones share it.
+/// Pages of memory, written once at the beginning: the first touch of fresh memory can take longer
+/// than the read that it is for. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Arena {
     memory: Arc<Memory>,
@@ -131,7 +131,7 @@ impl Clone for Page {
 impl Page {
     /// Its bytes, to be written to; `None` if another clone shares them.
     pub fn get_mut(&mut self) -> Option<&mut [u8]> {
-        // What other holders read before they let go comes before what is written now.
+        // Reads of other holders before their release happen before the writes that follow here.
         if self.holders().load(Ordering::Acquire) != 1 {
             return None;
         }
@@ -248,7 +248,7 @@ impl Memory {
         Some(first)
     }
 
-    /// The first run of so many idle pages from `from` on that ends before `end`.
+    /// The first run of `pages` idle pages from `from` on that ends before `end`.
     fn find(&self, from: usize, end: usize, pages: usize) -> Option<usize> {
         let (mut start, mut at) = (from, from);
         while at < end {

@@ -27,7 +27,8 @@ pub struct AlignedBuf {
     allocated: usize,
     capacity: usize,
     len: usize,
-    /// The first so many bytes have been written at some time: `len <= initialised <= allocated`.
+    /// How many of the first bytes have been written at some time:
+    /// `len <= initialised <= allocated`.
     initialised: usize,
     owner: Owner,
 }
@@ -205,7 +206,7 @@ impl AlignedBuf {
     }
 }
 
-/// Whole pages for so many bytes.
+/// Whole pages for `bytes` bytes.
 fn layout(bytes: usize) -> Option<Layout> {
     Layout::from_size_align(bytes.checked_next_multiple_of(ALIGNMENT)?, ALIGNMENT).ok()
 }

@@ -19,7 +19,7 @@ pub(crate) const LOOK_AGAIN: Duration = Duration::from_micros(200);
 /// the program computed in no time: so a test gets the same times on every machine.
 #[derive(Clone, Debug)]
 pub struct Clock {
-    /// `None` stands still between jumps.
+    /// `None`: time does not pass between jumps.
     started: Option<Instant>,
     /// What was skipped so far; `None` is the wall's time.
     skipped_ns: Option<Arc<AtomicU64>>,
@@ -54,7 +54,7 @@ impl Clock {
         passed.saturating_add(skipped)
     }
 
-    /// Lets so much time pass, as if the program had waited; on the wall's clock it does.
+    /// Lets this much time pass, as if the program had waited; on the wall's clock it does wait.
     pub fn pass(&self, nanos: Nanos) {
         match self.skips() {
             true => self.skip_to(self.now().saturating_add(nanos)),
@@ -77,7 +77,7 @@ impl Clock {
 }
 
 /// Whether all other threads of this process sleep. One that runs, may run or waits for a disk does
-/// not; nor is anything skipped where the kernel does not tell.
+/// not; nor is anything skipped where the kernel does not say.
 pub(crate) fn others_sleep() -> bool {
     let Ok(threads) = fs::read_dir("/proc/self/task") else { return false };
     let own = rustix::thread::gettid().as_raw_nonzero().get().to_string();

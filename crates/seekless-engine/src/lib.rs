@@ -32,8 +32,8 @@
 //!
 //! # Its neighbours
 //!
-//! `seekless-device` has the models and the [`Costs`](seekless_device::Costs) that an engine tells
-//! its user. `seekless-io` is built on an engine, and adds the cache.
+//! `seekless-device` has the models and the [`Costs`](seekless_device::Costs) that an engine
+//! reports to its user. `seekless-io` is built on an engine, and adds the cache.
 //!
 //! **Invariant:** moves bytes; knows no cache, policy or archive.
 //!

@@ -63,7 +63,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A budget of so many bytes, of which none are held.
+    /// A budget of `limit` bytes, none of them held yet.
     #[must_use]
     pub fn new(limit: u64) -> Arc<Self> {
         Arc::new(Self { limit, held: AtomicU64::new(0) })
@@ -137,7 +137,7 @@ impl Region {
     /// some 2 bytes for each 1,000 that are ever used.
     ///
     /// # Errors
-    /// The system has not so many addresses left for this process.
+    /// This process has not enough addresses left.
     pub fn new(
         bytes: usize,
         placement: Box<dyn Placement>,
@@ -235,8 +235,8 @@ impl Memory {
         unsafe { self.start.add(offset) }.as_ptr().cast()
     }
 
-    /// Takes back a part that was handed out, of which `len` bytes had been asked for. Memory that
-    /// nothing uses goes back to the system once there is enough of it.
+    /// Takes back a part that was handed out for a request of `len` bytes. Memory that nothing uses
+    /// goes back to the system once there is enough of it.
     fn release(&self, part: Range<usize>, len: usize) {
         if part.is_empty() {
             return;

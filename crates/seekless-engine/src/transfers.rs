@@ -111,7 +111,7 @@ impl Slots {
         Err(io::Error::new(io::ErrorKind::InvalidInput, message))
     }
 
-    /// Memory of so many slots, in huge pages where it is large. In small pages a request of 1 MiB
+    /// Memory of `slots` slots, in huge pages where it is large. In small pages a request of 1 MiB
     /// has more pieces than some devices take, and is cut in two.
     fn memory(&self, slots: usize) -> io::Result<AlignedBuf> {
         let pages = (self.step() * slots / ALIGNMENT).max(1);

@@ -183,7 +183,7 @@ pub(super) fn write(path: &Path, hdus: &[Vec<u8>]) {
     std::fs::write(path, hdus.concat()).expect("room");
 }
 
-/// The image of an HDU of a file, and its pixels' numbers as our own reader tells them.
+/// The image of an HDU of a file, and its pixels' numbers as our own reader gives them.
 pub(super) fn read_image(path: &Path, hdu: usize) -> (Image, Vec<f64>) {
     let source = Source::open(path).expect("a FITS file");
     let image = Image::of(&source.hdus[hdu]).expect("an image");

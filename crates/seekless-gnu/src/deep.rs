@@ -5,7 +5,7 @@
 /// above they end with `stack overflow`.
 pub(crate) const LEVELS_MAX: usize = 20_000;
 
-/// So many levels fit in any stack.
+/// This many levels fit in any stack.
 const LEVELS_OF_ANY_STACK: usize = 200;
 
 /// The stack of one level: a group in a group, with alternatives, repeated.

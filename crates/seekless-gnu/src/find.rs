@@ -1,8 +1,8 @@
 //! `find`: GNU find's walk and expressions, and what a file would cost to read as one more thing to
 //! ask (Van Meter and Gao 2000, sections 3.2 and 4.3: `-latency`).
 //!
-//! No file is read or recalled to decide. What `stat` tells is asked first; a file is opened only
-//! where its latency is.
+//! No file is read or recalled to decide. `stat` answers first; a file is opened only for tests of
+//! its latency.
 
 mod ahead;
 mod answer;
@@ -78,8 +78,8 @@ fn levels(arguments: &[OsString]) -> usize {
 /// `out` is one: names are then shown without control characters.
 ///
 /// # Errors
-/// `out` could not be written; everything else is told in `messages`, in GNU's words, and by the
-/// answer.
+/// `out` could not be written; everything else is reported in `messages`, in GNU's words, and by
+/// the answer.
 pub fn find(
     arguments: &[OsString],
     out: &mut dyn Write,

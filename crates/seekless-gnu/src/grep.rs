@@ -65,7 +65,7 @@ pub struct Report {
 ///
 /// # Errors
 ///
-/// Only if `out` or `err` refuses what is written; all else is said on `err` and told by
+/// Only if `out` or `err` refuses what is written; all else is reported on `err` and by
 /// [`Report::failed`].
 pub fn run(
     options: &Options,

@@ -10,7 +10,7 @@
 //!
 //! # The neighbours
 //!
-//! `seekless-sled` tells what each range of a file costs to read now. `seekless-read` delivers the
+//! `seekless-sled` knows what each range of a file costs to read now. `seekless-read` delivers the
 //! text of many files in chunks, the cheapest first. `wc` and `grep` are built on `seekless-read`,
 //! and `find` asks `seekless-sled` for its test `-latency`. Command lines for `wc` and `grep` are
 //! parsed by the `seekless` command, which fills in [`wc::Job`] and [`grep::Options`].

@@ -8,13 +8,13 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 
 impl Store {
-    /// The program will load these files in this order: what is told replaces all that was told
-    /// before. A store whose policy knows the future (`belady`, `belady-size`) evicts by it; others
-    /// take no notice. Loads that differ are right all the same; each file counts as needed at the
-    /// place where it was announced until it is loaded, or the next call.
+    /// The program will load these files in this order, which replaces all earlier announcements. A
+    /// store whose policy knows the future (`belady`, `belady-size`) evicts by it; others take no
+    /// notice. Loads that differ are right all the same; each file counts as needed at the place
+    /// where it was announced until it is loaded, or the next call.
     ///
-    /// A training job tells the order of an epoch and of the next one, at the start of each: then
-    /// the next use of every file is known whenever one must leave.
+    /// A training job announces the order of an epoch and of the next one, at the start of each:
+    /// then the next use of every file is known whenever one must leave.
     ///
     /// # Errors
     /// [`NotFound`](crate::ErrorKind::NotFound) for the first name that is not there; then nothing

@@ -1,5 +1,5 @@
 //! What a load hands out: the bytes of one file, read-only and shared. The last holder frees them,
-//! whether or not the cache has let go of them meanwhile.
+//! whether or not the cache has released them meanwhile.
 
 use crate::cached::Lend;
 use crate::recording::Held;

@@ -109,16 +109,16 @@ impl StoreBuilder {
     }
 
     /// The eviction policy by name, see [`NAMES`](seekless_policy::eviction::NAMES); by default
-    /// `landlord`. `belady` evicts by what [`Store::will_load`] tells.
+    /// `landlord`. `belady` evicts by the order that [`Store::will_load`] gives.
     pub fn policy(mut self, name: impl Into<String>) -> Self {
         self.policy = name.into();
         self
     }
 
-    /// Whether small files that lie in one unit of so many bytes of the archive leave the cache
+    /// Whether small files that lie in one unit of the archive, of this many bytes, leave the cache
     /// together (Wassenberg 2006, section 5.3): with each file that the policy evicts, the others
     /// of its unit. By default none does: on the recorded starts it costs more hits than it saves
-    /// reads. [`Store::decisions`] tells the policy's own victims alone.
+    /// reads. [`Store::decisions`] has the policy's own victims alone.
     pub fn leave_together(mut self, unit_bytes: u64) -> Self {
         self.together_bytes = Some(unit_bytes);
         self
@@ -366,7 +366,7 @@ impl StoreBuilder {
         let setting = |error| Error::setting("the cache cannot be made", error);
         let (policy, recorder) =
             Watched::new(named(&self.policy, files_bytes).map_err(setting)?, self.record);
-        // As far as the program tells it: without `Store::will_load` no next use is known.
+        // As far as the program announces it: without `Store::will_load` no next use is known.
         let offer = Needs { next_use: true, ..Needs::NONE };
         let config = Config::files(files_bytes);
         let mut cache = Cache::with_offer(policy, config, offer).map_err(setting)?;

@@ -6,7 +6,7 @@
 //! 1. A hit looks at the slot and is logged under its stripe's lock, as one step.
 //! 2. A request that may evict holds all stripes from before the last of the log is drained until
 //!    the slots of its victims are empty. So each hit is either drained before the eviction is
-//!    decided, or finds the slot empty: none is logged for what the policy has let go.
+//!    decided, or finds the slot empty: none is logged for an entry that the policy has evicted.
 //! 3. What was evicted while it was read is never put into its slot.
 //! 4. A stripe lends buffers whose slots have them. A request that empties a slot holds all stripes
 //!    and removes their lenders.
@@ -18,7 +18,7 @@ mod sync;
 mod tests;
 
 use crate::buffer::{Buffer, BufferLender, WeakBuffer};
-pub(crate) use hit_log::{Hit, HitLog, Stopped, Told};
+pub(crate) use hit_log::{EntryHits, Hit, HitLog, PausedLog};
 use seekless_policy::eviction::Id;
 pub(crate) use slots::Slots;
 pub(crate) use sync::own_number;

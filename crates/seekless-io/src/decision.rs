@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::lock;
 
-/// One thing that the cache was told, and what it did.
+/// One request to the cache, and what it did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Decision {

@@ -12,8 +12,8 @@ const LONG_LIVED: u8 = 2;
 const COST: u8 = 3;
 const URGENT: u8 = 4;
 
-/// A hint for each entry; at first the usual one. One byte an entry, and more for those whose cost
-/// was told.
+/// A hint for each entry; at first [`Hint::Usual`]. One byte an entry, and more for those with a
+/// cost.
 pub(crate) struct Hints {
     codes: Box<[AtomicU8]>,
     costs: Mutex<HashMap<Id, u32>>,
@@ -53,7 +53,7 @@ impl Hints {
             ONCE => Hint::Once,
             LONG_LIVED => Hint::LongLived,
             URGENT => Hint::Urgent,
-            // Told before the code was set.
+            // The cost was stored before the code was set.
             COST => lock(&self.costs).get(&id).map_or(Hint::Usual, |&cost| Hint::Cost(cost)),
             _ => Hint::Usual,
         }

@@ -7,17 +7,17 @@
 //! loader must read many files with one request and keep what will be needed again. It must not
 //! wait for a read that it could have started earlier. This crate is that loader.
 //!
-//! A [`Store`] is an open pack, or several packs and loose folders of which later ones override
-//! earlier ones. [`Store::load`] gives the content of one file, [`Store::load_async`] as a future,
-//! and [`Store::load_many`] those of a list, in the order in which they arrive. A [`Buffer`] is
+//! A [`Store`] is an open pack, or several packs and loose folders; later ones override earlier
+//! ones. [`Store::load`] gives the content of one file, [`Store::load_async`] as a future, and
+//! [`Store::load_many`] those of a list, in the order in which they arrive. A [`Buffer`] is
 //! read-only and shared: the cache and all who loaded the file use the same memory.
 //!
 //! # The five ways of a load
 //!
 //! A load takes the first of these ways that has the file:
 //!
-//! 1. *the file cache*: a slot an entry, without the cache's lock; the hit is logged and told to
-//!    the policy before the next miss;
+//! 1. *the file cache*: a slot an entry, without the cache's lock; the hit is logged and reported
+//!    to the policy before the next miss;
 //! 2. *an orphan*: evicted, but still held by a user, hence revived without I/O;
 //! 3. *a read under way* that covers the file;
 //! 4. *a kept read*: bytes that were read with another file;
@@ -26,8 +26,8 @@
 //!
 //! The last three are one call of [`Planner::demand`](seekless_policy::planner::Planner::demand).
 //!
-//! What the device charges is told by the program, or known from `seekless probe`, or estimated
-//! from the store's own reads; [`Store::statistics`] tells which.
+//! The device's costs are given by the program, or known from `seekless probe`, or estimated from
+//! the store's own reads; [`Store::statistics`] says which.
 //!
 //! Reads complete on worker threads, which decode, check the CRC, and answer every load that waits
 //! for the file.

@@ -1,4 +1,4 @@
-//! Finds files that a user has held for long: the store let go of them, many others came since, and
+//! Finds files that a user has held for long: the store released them, many others came since, and
 //! the memory is still taken. Most often the program has forgotten the buffer.
 
 use crate::cached::Slots;
@@ -6,7 +6,7 @@ use crate::statistics::LONG_HELD_AFTER;
 use seekless_policy::eviction::Id;
 use std::collections::VecDeque;
 
-/// Files that the store let go of, the oldest first, and how many had come by then.
+/// Files that the store released, the oldest first, and how many had come by then.
 #[derive(Default)]
 pub(crate) struct LongHeld {
     let_go: VecDeque<(Id, u64)>,
@@ -14,7 +14,7 @@ pub(crate) struct LongHeld {
 }
 
 impl LongHeld {
-    /// The store has let go of a file, or never kept it.
+    /// The store has released a file, or never kept it.
     pub(crate) fn let_go(&mut self, id: Id) {
         self.let_go.push_back((id, self.come));
     }
@@ -57,7 +57,7 @@ mod tests {
         let [_first, second, third] = buffers;
         drop(second);
         slots.keep(2, third);
-        let told: Vec<Id> = (0..3 * LONG_HELD_AFTER).filter_map(|_| held.came(&slots)).collect();
-        assert_eq!(told, [0], "the second was dropped, and the third is in the cache again");
+        let found: Vec<Id> = (0..3 * LONG_HELD_AFTER).filter_map(|_| held.came(&slots)).collect();
+        assert_eq!(found, [0], "the second was dropped, and the third is in the cache again");
     }
 }

@@ -86,7 +86,7 @@ impl Memory {
         Err(refused)
     }
 
-    /// What the store keeps at rest, as it was told.
+    /// The bytes that the store keeps at rest, as given to the builder.
     pub(crate) fn kept_bytes(&self) -> u64 {
         self.kept_bytes
     }
@@ -111,7 +111,7 @@ impl Memory {
         Ok(Buffer::new(content.freeze(self.protect)))
     }
 
-    /// So many bytes of stored content were copied from where the device put them.
+    /// `bytes` bytes of stored content were copied from where the device put them.
     pub(crate) fn note_copy(&self, bytes: usize) {
         self.copied.fetch_add(bytes as u64, Ordering::Relaxed);
     }
@@ -191,7 +191,7 @@ impl Memory {
         MemoryBytes { held: self.budget.held(), resident, waste }
     }
 
-    /// Whether so much memory is lost between buffers that the cache should hold less.
+    /// Whether more memory is lost between buffers than the cache should tolerate.
     pub(crate) fn is_wasteful(&self) -> bool {
         let RegionBytes { asked, resident } = self.main.bytes();
         resident.saturating_sub(asked) > self.waste_max

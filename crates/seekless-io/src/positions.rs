@@ -44,7 +44,7 @@ struct Places {
 }
 
 impl Positions {
-    /// Of a store that keeps so many bytes.
+    /// For a store that keeps `kept_bytes` bytes.
     pub(crate) fn of(kept_bytes: u64) -> Self {
         Self { room_bytes: (kept_bytes / SHARE).max(ROOM_BYTES_MIN), kept: Mutex::default() }
     }

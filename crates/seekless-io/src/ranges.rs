@@ -21,7 +21,8 @@ const HEADER_BYTES: u64 = 30 + 256;
 /// The fixed part, and name and extra fields at their longest.
 const HEADER_BYTES_MAX: u64 = 30 + 2 * 65_535;
 
-/// Content that is decoded only to get to what lies behind it is written over every so many bytes.
+/// Content that is decoded only to reach a later part goes through a buffer of this size, again and
+/// again.
 const SKIPPED_BYTES: u64 = 64 << 10;
 
 /// The least that is read at once of data which is decoded as a stream.
@@ -41,7 +42,7 @@ impl Store {
     ///   the range are read and decoded ([`Chunks`]), and their CRCs checked. The last of them is
     ///   kept, so that small ranges that follow one another read and decode each chunk once.
     /// - Any other compressed entry that the cache can keep ([`Store::kept_file_bytes`]): a
-    ///   [`Store::load`] of all of it, of which the range is a part.
+    ///   [`Store::load`] of all of it; the range is a part of that.
     /// - A larger one: it is decoded from the nearest place before the range at which the store can
     ///   go on, in memory for the range alone. Such places are where the last range ended, and of
     ///   deflated data points at some distance, which all together take an eighth of the cache at
@@ -92,7 +93,7 @@ impl Shared {
         }
     }
 
-    /// Counts a range for which so many bytes of what was read were used.
+    /// Counts a range that used this many of the bytes read.
     fn count_range(&self, bytes: u64, used_bytes: u64) {
         let mut state = self.drained();
         state.statistics.ranges += 1;
@@ -310,7 +311,7 @@ pub(crate) struct LastChunk {
 }
 
 impl LastChunk {
-    /// Of a store that keeps so many bytes: a chunk is kept if it is a small part of them.
+    /// For a store that keeps `kept_bytes` bytes: a chunk is kept if it is a small part of them.
     pub(crate) fn of(kept_bytes: u64) -> Self {
         Self { chunk: Mutex::default(), room_bytes: kept_bytes / 16 }
     }

@@ -1,4 +1,4 @@
-//! Records a live store: which files the program loads, when, and when it lets go of them. The
+//! Records a live store: which files the program loads, when, and when it releases them. The
 //! store's own reads are of no use for that: they are the store's choice, and a recorder of system
 //! calls does not see those of io_uring.
 //!
@@ -134,8 +134,8 @@ pub struct Recording {
 
 impl Store {
     /// Records all loads from now on in a new file at `path`, as a trace: which file, when the load
-    /// began, how large the file is, and when the program let go of it (the last clone of the
-    /// buffer was dropped). Loads that fail are left out.
+    /// began, how large the file is, and when the program released it (the last clone of the buffer
+    /// was dropped). Loads that fail are left out.
     ///
     /// The file is CSV: `seekless pack --trace`, `order` and `sim` take it as it is, and `seekless
     /// trace import` makes it Parquet. It grows while the program runs, four times a second. If the

@@ -121,7 +121,8 @@ impl Shared {
         Some(self.hit_noted(hit, None))
     }
 
-    /// The buffer of a hit after which the log is to be drained, or which may be recorded.
+    /// The buffer of a hit. Drains the log if the hit filled it, and records the load if loads are
+    /// recorded.
     pub(crate) fn hit_noted(&self, hit: Hit<Buffer>, began: Option<u64>) -> Buffer {
         if hit.is_full {
             drop(self.drained());
@@ -159,8 +160,8 @@ impl Shared {
         let mut released = Released::default();
         let request = self.file_request(id);
         let mut state = self.drained();
-        // Most were drained while other threads went on logging; from here to the end of the
-        // eviction no thread logs.
+        // The log was drained above while other threads went on logging. From here to the end of
+        // the eviction no thread logs.
         let mut stopped = self.hits.stop(&self.sources);
         state.drain_stopped(&mut stopped, |id| self.file_request(id));
         let beside_bytes = self.positions.bytes();

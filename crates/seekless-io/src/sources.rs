@@ -28,8 +28,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Between two sources, or two loose files, lies at least so much: more than one read may cover of
-/// several entries. A power of two.
+/// The least gap between two sources, or two loose files: more than one read of several entries may
+/// cover. A power of two.
 const GAP_BYTES: u64 = 1 << 30;
 
 /// Where to load from, before it is opened.
@@ -80,7 +80,7 @@ pub(crate) enum Item<'a> {
         entry: Entry,
         name: &'a str,
     },
-    /// A loose file of so many bytes.
+    /// A loose file of this many bytes.
     Loose {
         bytes: u64,
     },
@@ -133,7 +133,7 @@ impl Source {
 }
 
 impl Sources {
-    /// What is left out of each archive of which something is, in words.
+    /// What is left out of archives, in words: one line for each that has such entries.
     pub(crate) fn left_out(&self) -> Vec<String> {
         let of_part = |part: &Part| match &part.source {
             Source::Archive(archive) if !archive.index.left_out().is_empty() => {
@@ -418,7 +418,7 @@ fn lay_out(source: &Source, base: u64, extents: &mut Vec<Extent>) {
         })),
         Source::Folder(folder) => {
             for file in &folder.files {
-                // An empty file is read like one of a byte, of which none comes.
+                // An empty file is read like one of a byte; none comes.
                 extents.push(Extent { offset: behind(extents), bytes: file.bytes.max(1) });
             }
         }

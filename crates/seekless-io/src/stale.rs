@@ -9,7 +9,7 @@ use std::path::Path;
 impl Store {
     /// The files of the first archive that `folder`, from which it was packed, has no longer as
     /// they were packed, by size and time; in archive order. Files that are new in the folder are
-    /// not named. Looks at each file, and reads those of which size and time do not prove that they
+    /// not named. Looks at each file, and reads those whose size and time do not prove that they
     /// are the same ([`Likeness::Unproven`]). A file that cannot be read counts as changed.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 //! blocks, does I/O or decodes.
 
 use crate::buffer::{Buffer, BufferLender};
-use crate::cached::{HitLog, Slots, Told};
+use crate::cached::{EntryHits, HitLog, Slots};
 use crate::decision::{Decision, Recorder, Watched};
 use crate::error::Error;
 use crate::latencies::Latencies;
@@ -22,8 +22,9 @@ use std::sync::Arc;
 /// Where a load's result goes: its position in the caller's list, and the bytes.
 pub(crate) type Answer = (usize, Result<Buffer, Error>);
 
-/// So many hits the policy is told of together: few enough to stay in the processor's first cache.
-const TOLD_AT_ONCE: usize = 64;
+/// How many hits are reported to the policy together: few enough to stay in the processor's first
+/// cache.
+const REPORTED_AT_ONCE: usize = 64;
 
 /// A load that waits for an entry.
 pub(crate) struct Waiter {
@@ -65,8 +66,8 @@ pub(crate) struct Released {
     pub(crate) long_held: Option<Id>,
 }
 
-/// Hits that stand still.
-type Stopped<'a> = crate::cached::Stopped<'a, BufferLender, Sources>;
+/// A proof that no thread logs hits at the moment.
+type PausedLog<'a> = crate::cached::PausedLog<'a, BufferLender, Sources>;
 
 pub(crate) struct State {
     cache: Cache<Watched>,
@@ -74,9 +75,9 @@ pub(crate) struct State {
     /// What the program has said it will load.
     future: Future,
     commands: Vec<Command>,
-    /// Empty, between drains: logged hits, and those that the policy is told of together.
-    hits: Vec<Told>,
-    told: Vec<Hits>,
+    /// Empty, between drains: logged hits, and those reported to the policy together.
+    hits: Vec<EntryHits>,
+    taken: Vec<Hits>,
     flights: HashMap<Id, Flight>,
     pub(crate) planner: Planner,
     pub(crate) knowledge: Knowledge,
@@ -102,7 +103,7 @@ impl State {
             future: Future::default(),
             commands: Vec::new(),
             hits: Vec::new(),
-            told: Vec::new(),
+            taken: Vec::new(),
             flights: HashMap::new(),
             planner,
             knowledge,
@@ -131,26 +132,26 @@ impl State {
         self.knowledge.ended(tag, brought, when)
     }
 
-    /// Tells the policy of the hits that threads have logged meanwhile.
+    /// Reports to the policy the hits that threads have logged meanwhile.
     pub(crate) fn drain(&mut self, log: &HitLog<BufferLender>, request: impl Fn(Id) -> Request) {
         let mut scratch = std::mem::take(&mut self.hits);
-        log.drain(&mut scratch, |told| self.hit(told, &request));
+        log.drain(&mut scratch, |taken| self.hit(taken, &request));
         self.hits = scratch;
     }
 
-    /// The same of those that were logged since, while hits stand still.
+    /// The same for hits that were logged since, while logging is paused.
     pub(crate) fn drain_stopped(
         &mut self,
-        hits: &mut Stopped<'_>,
+        hits: &mut PausedLog<'_>,
         request: impl Fn(Id) -> Request,
     ) {
         let mut scratch = std::mem::take(&mut self.hits);
-        hits.drain(&mut scratch, |told| self.hit(told, &request));
+        hits.drain(&mut scratch, |taken| self.hit(taken, &request));
         self.hits = scratch;
     }
 
-    /// Whether hits may be told entry by entry, with their number: each by itself is of interest to
-    /// no one.
+    /// Whether hits may be reported as one count per entry. Not while decisions are recorded or
+    /// predictions made: those need the order.
     pub(crate) fn folds_hits(&self) -> bool {
         let nobody_asks = self.recorder.is_none() && self.planner.prediction().is_none();
         nobody_asks && self.cache.folds_hits()
@@ -168,7 +169,7 @@ impl State {
         Request { next_use: self.future.loaded(request.id), ..*request }
     }
 
-    /// The last of so many requests for the same file, likewise.
+    /// The same for the last of `times` requests for one file.
     fn foreseen_times(&mut self, request: Request, times: u32) -> Request {
         // After the last that was announced there is nothing to foresee.
         let before = (1..times).find(|_| self.future.loaded(request.id) == NEVER);
@@ -178,36 +179,36 @@ impl State {
         }
     }
 
-    /// Tells the policy of hits, several entries at a time.
-    fn hit(&mut self, told: &[Told], request: impl Fn(Id) -> Request) {
-        for told in told.chunks(TOLD_AT_ONCE) {
-            let mut all = std::mem::take(&mut self.told);
-            for &Told { id, hits: times, .. } in told {
+    /// Reports hits to the policy, several entries at a time.
+    fn hit(&mut self, taken: &[EntryHits], request: impl Fn(Id) -> Request) {
+        for taken in taken.chunks(REPORTED_AT_ONCE) {
+            let mut all = std::mem::take(&mut self.taken);
+            for &EntryHits { id, hits: times, .. } in taken {
                 let request = self.foreseen_times(request(id), times);
                 self.statistics.hits += u64::from(times);
                 self.statistics.delivered_bytes += request.weight * u64::from(times);
                 all.push(Hits { request, times });
             }
-            // Each is told by itself if there is a prediction: see `folds_hits`.
-            told.iter().for_each(|told| self.planner.loaded(told.id));
+            // If there is a prediction, each hit is reported by itself: see `folds_hits`.
+            taken.iter().for_each(|taken| self.planner.loaded(taken.id));
             let are_known = self.cache.touch(&all);
-            debug_assert!(are_known, "a hit of what was evicted: {told:?}");
+            debug_assert!(are_known, "a hit of what was evicted: {taken:?}");
             if let Some(recorder) = &mut self.recorder {
                 all.iter().for_each(|hits| recorder.requested(hits.request));
             }
             all.clear();
-            self.told = all;
+            self.taken = all;
         }
     }
 
-    /// One request that found no kept buffer. Hits stand still, and the policy has been told of
-    /// all. `waiter` is used unless the buffer is at hand.
+    /// One request that found no kept buffer. Logging of hits is paused, and the policy knows all
+    /// of them. `waiter` is used unless the buffer is at hand.
     pub(crate) fn request(
         &mut self,
         request: &Request,
         waiter: Waiter,
         slots: &Slots,
-        hits: &mut Stopped<'_>,
+        hits: &mut PausedLog<'_>,
         released: &mut Released,
     ) -> Asked {
         let request = &self.foreseen(request);
@@ -236,13 +237,13 @@ impl State {
         Asked::Ready(buffer)
     }
 
-    /// The cache of files takes its share of the memory, which what is known of the device may have
-    /// changed, less what lies beside it. Hits stand still.
+    /// The cache of files takes its share of the memory, less what lies beside it. The share
+    /// changes with what is known of the device. Logging of hits is paused.
     pub(crate) fn share_memory(
         &mut self,
         beside_bytes: u64,
         slots: &Slots,
-        hits: &mut Stopped<'_>,
+        hits: &mut PausedLog<'_>,
         released: &mut Released,
     ) {
         let bytes = self.planner.files_bytes().saturating_sub(beside_bytes);
@@ -252,12 +253,12 @@ impl State {
         }
     }
 
-    /// The cache lets go of one file more, since the memory between its buffers is too much. Hits
-    /// stand still.
+    /// The cache evicts one file more, since too much memory lies unused between its buffers.
+    /// Logging of hits is paused.
     pub(crate) fn evict_one(
         &mut self,
         slots: &Slots,
-        hits: &mut Stopped<'_>,
+        hits: &mut PausedLog<'_>,
         released: &mut Released,
     ) {
         self.cache.evict_one(&mut self.commands);
@@ -296,8 +297,8 @@ impl State {
             Ok(buffer) => {
                 self.statistics.delivered_bytes +=
                     buffer.len() as u64 * flight.waiters.len() as u64;
-                // What was evicted while it was read must not be a hit, which the policy could not
-                // be told of.
+                // An entry evicted during its read must not become a hit: the policy no longer
+                // knows it.
                 match flight.kept && self.cache.resident(id) {
                     true => slots.keep(id, buffer.clone()),
                     false => {
@@ -347,7 +348,7 @@ impl State {
     }
 
     /// Does what the cache has commanded; true says that it wants the requested entry fetched.
-    /// `forget` is called with each victim before its buffer is let go.
+    /// `forget` is called with each victim before its buffer is released.
     fn obey(&mut self, slots: &Slots, released: &mut Released, mut forget: impl FnMut(Id)) -> bool {
         let mut fetch = false;
         for command in self.commands.drain(..) {

@@ -36,7 +36,7 @@ pub struct Statistics {
     /// share sectors with others. Nothing is copied twice, and nothing that was decoded is copied.
     pub copied_bytes: u64,
     /// Files that a user still held when the store had given [`LONG_HELD_AFTER`] others since it
-    /// let go of them. With the feature `log` each is named in a warning: it may have been
+    /// released them. With the feature `log` each is named in a warning: it may have been
     /// forgotten.
     pub long_held: u64,
     /// Bytes read for entries, without the directory; [`Counters`](seekless_engine::Counters) has
@@ -80,7 +80,7 @@ pub struct Statistics {
     pub costs_source: CostsSource,
 }
 
-/// So many files later a file that is still held counts as held for long.
+/// A file that is still held this many files later counts as held for long.
 pub const LONG_HELD_AFTER: u64 = 4096;
 
 impl Statistics {

@@ -60,7 +60,7 @@ impl Store {
     }
 
     /// Says how the program will use the file called `name`. From its next request on each counts
-    /// as cheaper or dearer; only policies that weigh cost heed that: `landlord`, `gds`, `gdsf` and
+    /// as cheaper or dearer; only policies that weigh cost use that: `landlord`, `gds`, `gdsf` and
     /// `hyperbolic`. Reads of [`Hint::Urgent`] files go before others of a [`Store::load_many`].
     /// The last hint for a file holds.
     ///
@@ -167,7 +167,7 @@ impl Store {
         self.shared.sources.first_archive().is_some_and(|archive| archive.direct)
     }
 
-    /// Reads begin at multiples of so many bytes, and are as long: what O_DIRECT demands, or 1.
+    /// Offsets and lengths of reads are multiples of this many bytes: as O_DIRECT demands, or 1.
     #[must_use]
     pub fn alignment(&self) -> u64 {
         self.shared.sources.alignment
@@ -206,8 +206,8 @@ impl Store {
         self.prediction_note.as_deref()
     }
 
-    /// What is left out of each archive of which something is, in words: entries that no file can
-    /// have the name of, or that stand there again, and bytes behind the end.
+    /// What is left out of archives, in words: entries with a name that no file can have, or that
+    /// occurs again, and bytes behind the end.
     #[must_use]
     pub fn left_out(&self) -> Vec<String> {
         self.shared.sources.left_out()

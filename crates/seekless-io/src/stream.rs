@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// Tags of blocks have their number, from 1 on, above these bits.
 const TAG_BITS: u32 = 32;
 
-/// The block's number in tags that ask for a chunk to be decoded; no read has so many blocks.
+/// The block's number in tags that ask for a chunk to be decoded; no read has as many blocks.
 const CHUNK: u64 = (1 << TAG_BITS) - 2;
 
 /// What a worker is to do for a large read.

@@ -19,7 +19,7 @@ pub fn alternate(
     alternate_with_progress(workloads, rounds, &mut |_, _| ())
 }
 
-/// Parts of a trial that progress is told in.
+/// The parts of a trial in which progress is reported.
 const PARTS: u64 = 1000;
 
 /// As [`alternate`]. Calls `progress` with the thousandths of trials that are done, and of all

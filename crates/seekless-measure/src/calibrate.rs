@@ -59,8 +59,8 @@ pub struct Calibration {
     /// time for these, of the line. (A throttle lets single reads pass for a while, so the line
     /// alone may say too much.)
     pub bytes_per_second: u64,
-    /// The very first read, which also waits for what sleeps: a disk that stands still, a link that
-    /// is down.
+    /// The very first read, which also waits for sleeping hardware: a disk that has spun down, a
+    /// link that is down.
     pub first_byte_ns: u64,
     /// The line's bandwidth: one request at a time.
     pub single_bytes_per_second: u64,

@@ -1,5 +1,5 @@
-//! Drops files from the page cache before a trial, and reports what was cached, what still is, and
-//! of which files the kernel does not say.
+//! Drops files from the page cache before a trial, and reports how much was cached, how much still
+//! is, and for which files the kernel does not say.
 
 use crate::Error;
 use seekless_device::units::{format_bytes, format_count};
@@ -36,11 +36,11 @@ pub struct Coldness {
     pub resident_bytes_before: u64,
     /// Bytes that are still there after it.
     pub resident_bytes_after_drop: u64,
-    /// Files of which part is still there.
+    /// Files with a part still cached.
     pub could_not_drop: u64,
     /// The first ten of them.
     pub could_not_drop_examples: Vec<String>,
-    /// Files of which the kernel will not say what is cached: neither cold nor warm.
+    /// Files whose cached pages the kernel hides: neither cold nor warm.
     pub unknown: u64,
     /// Whether directories and inodes were dropped too.
     pub metadata_dropped: bool,

@@ -13,8 +13,8 @@
 //!   drop ([`Coldness`]). A trial whose files stayed cached is not hidden: the figures say so.
 //! * Rivals must deliver the same bytes. Each trial returns a [`Checksum`] of what it read, and
 //!   [`alternate`] refuses to compare rivals whose checksums differ.
-//! * [`Slowed`] limits a real disk to so many requests and bytes a second, as a cloud volume does.
-//!   The kernel enforces the limits for this process alone and counts the requests exactly.
+//! * [`Slowed`] limits a real disk's requests and bytes a second, as a cloud volume does. The
+//!   kernel enforces the limits for this process alone and counts the requests exactly.
 //! * [`KernelWindow`] sets how far the kernel reads ahead, so that it may be compared with.
 //! * [`calibrate`] finds the latency and the bandwidth of a device from a few hundred reads.
 //! * [`replay`] plays recorded I/Os again, on a real target or on a device model.

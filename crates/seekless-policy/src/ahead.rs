@@ -39,7 +39,7 @@ pub fn sides(around_bytes: u64) -> (u64, u64) {
     (before, around_bytes - before)
 }
 
-/// Requests are dear if the device reads more than this in the time of one: a quarter of the
+/// A request counts as dear if the device reads more than this in the time of one: a quarter of the
 /// largest read that devices take as one (1 MiB).
 const DEAR_GAP_BYTES: u64 = 256 << 10;
 

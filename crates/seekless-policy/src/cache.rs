@@ -204,7 +204,7 @@ impl<E: Eviction> Cache<E> {
         are_resident
     }
 
-    /// Whether hits may be told id by id: [`Eviction::folds_hits`].
+    /// Whether hits may be reported id by id: [`Eviction::folds_hits`].
     #[must_use]
     pub fn folds_hits(&self) -> bool {
         self.leaving.is_none() && self.changed.is_none() && self.policy.folds_hits()

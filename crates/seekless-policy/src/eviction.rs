@@ -254,8 +254,8 @@ pub trait Eviction {
             }
         }
     }
-    /// Whether hits may be told id by id: of all hits between two other calls, only how many each
-    /// id had counts, and the order of the ids' last ones.
+    /// Whether hits may be reported id by id: of all hits between two other calls, only each id's
+    /// number counts, and the order of the ids' last ones.
     fn folds_hits(&self) -> bool {
         false
     }

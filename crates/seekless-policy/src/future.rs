@@ -20,8 +20,8 @@ pub struct Future {
 }
 
 impl Future {
-    /// The program will load `loads` in this order, and no id is `ids` or above. What was announced
-    /// before and has not been loaded does not come any more.
+    /// The program will load `loads` in this order, and no id is `ids` or above. Earlier
+    /// announcements that have not come true are dropped.
     ///
     /// # Panics
     /// If a load is not below `ids`.

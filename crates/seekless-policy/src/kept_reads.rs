@@ -41,7 +41,7 @@ pub struct Found {
     pub is_last: bool,
 }
 
-/// What the owner of kept reads knows of their entries, and what it must hear.
+/// What the owner of kept reads knows of their entries, and what is reported to it.
 pub trait Owner {
     /// Whether `entry` is to be kept longer than what merely came with a read.
     fn expects(&self, entry: Id) -> bool;
@@ -93,7 +93,7 @@ pub struct KeptReads {
 
 impl KeptReads {
     /// Keeps no read yet, and later reads of at most `capacity_bytes` together. `entries` are those
-    /// of the archive, by number, of which none begins before the end of the one before it.
+    /// of the archive, by number; none begins before the end of the one before it.
     #[must_use]
     pub fn new(entries: Arc<[Extent]>, capacity_bytes: u64) -> Self {
         let (order, mut unused) = (Lists::new(), Queues::new());
@@ -106,9 +106,9 @@ impl KeptReads {
     /// the archive. Returns the slot of the read, or `None` if it is not kept: it has no such
     /// entries, or their pages are more than the capacity.
     ///
-    /// An entry that an older read holds too is served from the newer read: `owner` hears what the
-    /// older one keeps no longer, and what is dropped of others to make room. The returned slot may
-    /// be one that was dropped.
+    /// An entry that an older read holds too is served from the newer read: `owner` is notified of
+    /// the entries that the older one no longer keeps, and of those dropped from others to make
+    /// room. The returned slot may be one that was dropped.
     pub fn insert(&mut self, read: Extent, unused: &[Id], owner: &mut impl Owner) -> Option<Slot> {
         debug_assert!(unused.is_sorted());
         let extents = unused.iter().map(|&id| self.entries[id as usize]);
@@ -172,8 +172,8 @@ impl KeptReads {
         self.unused.queue_of(entry).is_some()
     }
 
-    /// What is kept of the read in a slot that is in use, in pieces apart from each other: its
-    /// pages that hold an entry which has not been requested.
+    /// The parts of the read in a used slot that are kept, as separate pieces: its pages that hold
+    /// an entry which has not been requested.
     pub fn pieces(&self, slot: Slot) -> impl Iterator<Item = Extent> + '_ {
         let entries = self.unused.iter(slot).map(|id| self.entries[id as usize]);
         pieces(self.held[slot as usize].read, entries)

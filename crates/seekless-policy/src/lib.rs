@@ -47,8 +47,8 @@
 //! - [`page_keys`]: the stable names of pages, alike in simulator and live cache.
 //! - [`sample`]: seeded random numbers, and sets to draw from.
 //!
-//! The other modules are arrays of which policies are made. They are private: a policy outside this
-//! crate needs only the [`Eviction`](eviction::Eviction) trait.
+//! The other modules are arrays from which policies are made. They are private: a policy outside
+//! this crate needs only the [`Eviction`](eviction::Eviction) trait.
 //!
 //! # An example
 //!

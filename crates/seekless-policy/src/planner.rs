@@ -6,8 +6,8 @@
 //! answers in this order ([`Planner::demand`]):
 //!
 //! 1. *a read under way* covers the entry;
-//! 2. *a kept read* has it: bytes that were read with another entry, of which the pages stay that
-//!    hold an entry which has not been requested ([`kept_reads`]);
+//! 2. *a kept read* has it: bytes that were read with another entry; the pages stay that hold an
+//!    entry which has not been requested ([`kept_reads`]);
 //! 3. *a read* of it and of what is worth reading around it ([`ahead`]).
 //!
 //! A list of entries is planned at once ([`Planner::plan`]) into few reads ([`extents`]). The owner
@@ -20,8 +20,8 @@
 //!
 //! **Memory.** 25 bytes an entry of the archive: 12 each to find it in a read under way and in a
 //! kept read, and 1 for what reading ahead came to. Some 80 bytes for each read that is under way
-//! or kept, of which the latter are at most [`READS_MAX`](crate::kept_reads::READS_MAX). The table
-//! of entries is shared with the owner. Nothing is allocated after these have grown.
+//! or kept; at most [`READS_MAX`](crate::kept_reads::READS_MAX) are kept. The table of entries is
+//! shared with the owner. Nothing is allocated after these have grown.
 //!
 //! **Time.** A demand looks at the entries of its window, up to 1 MiB of the archive, twice at most
 //! and each by a binary search among the reads under way. The end of a read costs O(its entries).
@@ -104,7 +104,7 @@ impl Memory {
         self.files_beside(costs, false)
     }
 
-    /// The cache of files beside kept reads, of which more are kept if loads are `predicted`.
+    /// The cache of files beside kept reads. More reads are kept if loads are `predicted`.
     fn files_beside(&self, costs: &Costs, predicted: bool) -> u64 {
         match self.read_ahead_bytes {
             Some(_) => self.cache_bytes,
@@ -193,7 +193,7 @@ pub struct Planner {
     kept: KeptReads,
     worth: Worth,
     prediction: Option<Prediction>,
-    /// Heeded only with a prediction.
+    /// Used only with a prediction.
     balance: Balance,
     /// The entries that were needed last came in a list, which says more than any guess.
     is_listed: bool,
@@ -296,7 +296,7 @@ impl Planner {
         };
         let read = |sides| demand(entries, index, costs, sides, read_bytes_max, needed);
         let whole = read(sides(widest));
-        // A file that an earlier window would have brought does not begin a window.
+        // If an earlier window would have brought this file, it does not begin a window of its own.
         let expected = worth.expects(id);
         worth.requested(id, entry.bytes);
         if let Some(Read { first, count, .. }) = whole
@@ -341,9 +341,10 @@ impl Planner {
         self.under_way.hurry_covering(self.entries[id as usize])
     }
 
-    /// All of `ids` are needed, in any order. Those of kept reads are added to `found`. The others
-    /// join reads under way or get reads of their own, which wait in a line. Those to be submitted
-    /// now are added to `starts`. Sorts `ids`, and leaves in it those with reads of their own.
+    /// All of `ids` are needed, in any order. Entries in kept reads are added to `found`. The
+    /// others join reads under way or get reads of their own, which wait in a line. Reads to be
+    /// submitted now are added to `starts`. Sorts `ids`, and leaves in it the entries with reads of
+    /// their own.
     pub fn plan(
         &mut self,
         ids: &mut Vec<Id>,

@@ -90,7 +90,7 @@ pub struct Score {
 /// What is known of a file in this run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
-    /// Not loaded, or let go since.
+    /// Not loaded, or released since.
     #[default]
     New,
     Loaded,
@@ -133,8 +133,8 @@ pub struct Prediction {
     listed: Vec<(u16, Bin)>,
     /// How many of the recorded runs have a file, by file.
     having: Vec<Having>,
-    /// How sure it is that a file comes which all of them have, wherever the program is; 0 if that
-    /// is not asked.
+    /// Confidence that a file which every recorded run loads will still be loaded. 0 turns this
+    /// kind of guess off.
     core_confidence: u32,
     /// Guesses of the list before this one need not be looked at again.
     next: usize,
@@ -254,8 +254,8 @@ impl Prediction {
         }
     }
 
-    /// `id` was read ahead, and its bytes were let go before it was loaded, or did not come. It is
-    /// not guessed again before it is loaded.
+    /// `id` was read ahead, and its bytes were released before it was loaded, or did not come. It
+    /// is not guessed again before it is loaded.
     pub fn gone_unused(&mut self, id: Id) {
         if let State::Ahead(bin) = self.states[id as usize] {
             self.wasted(id, bin);

@@ -100,7 +100,7 @@ pub trait Ahead {
     fn pages(&self) -> u64;
     /// Starts to fetch the missing pages of a window. Returns how many pages it started.
     fn submit(&mut self, window: Window) -> u32;
-    /// Whether the device has so much to do that a prefetch should be left out.
+    /// Whether the device is so busy that a prefetch should be left out.
     fn congested(&self) -> bool;
     /// How many pages may be prefetched and unused at a time, over all files.
     fn budget_pages(&self) -> u32;

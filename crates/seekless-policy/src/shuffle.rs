@@ -4,7 +4,7 @@
 use crate::id::Id;
 use seekless_device::SplitMix64;
 
-/// Which epoch of which training.
+/// An epoch of a training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Epoch {
     /// Of the training.

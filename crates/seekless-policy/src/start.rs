@@ -7,8 +7,8 @@
 //! around each touch of a mapped file and ahead of each read, up to the device's window: much of
 //! that is never used. Bringing in the needed ranges alone saves these bytes; joining neighbours
 //! saves requests; asking for several at once hides the time of each, where the device serves
-//! several at once. None of it helps with many small files on a device that allows so many requests
-//! a second: each file costs its requests either way. So each file is judged by itself.
+//! several at once. None of it helps with many small files on a device that limits requests per
+//! second: each file costs its requests either way. So each file is judged by itself.
 
 mod plain;
 
@@ -129,7 +129,7 @@ pub struct Wait {
 }
 
 impl Wait {
-    /// The wait for requests of which `at_once` are under way.
+    /// The wait for requests when `at_once` are under way at a time.
     #[must_use]
     pub fn of(requests: u64, bytes: u64, at_once: u32, costs: &Costs) -> Self {
         let each = costs.request_ns as f64 / 1e9 / f64::from(at_once.max(1));

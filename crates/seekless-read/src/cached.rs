@@ -19,8 +19,8 @@ pub(crate) fn is_cached(file: &File, offset: u64, bytes: u64) -> bool {
         .is_ok_and(|held| held.cached == pages(offset, bytes))
 }
 
-/// Copies a range out of the page cache, all of which must be cached and within the file. False if
-/// it cannot be mapped, or if the file was cut short meanwhile; the buffer's content is meaningless
+/// Copies a range out of the page cache; all of it must be cached and within the file. False if it
+/// cannot be mapped, or if the file was cut short meanwhile; the buffer's content is meaningless
 /// then.
 pub(crate) fn copy(file: &File, buffer: &mut [u8], offset: u64) -> bool {
     let before = (offset % page_bytes()) as usize;

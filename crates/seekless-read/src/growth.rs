@@ -2,7 +2,8 @@
 //! as fast. Where a cache is full of other programs' pages, only a trial shows whether they give
 //! way.
 
-/// The cache counts as full after so many steps in a row that kept less than half of what was read.
+/// The cache counts as full after this many steps in a row that kept less than half of the bytes
+/// read.
 const STRIKES: u8 = 2;
 
 /// Bytes read into the cache, and the bytes of the file that were cached before.
@@ -20,7 +21,7 @@ impl Growth {
         Growth { cached_bytes, read_bytes: 0, strikes: 0 }
     }
 
-    /// Continues with another file, of which so many bytes are cached. The count of steps stays.
+    /// Continues with another file, with this many cached bytes. The count of steps stays.
     pub(crate) fn with(self, cached_bytes: u64) -> Self {
         Growth { cached_bytes, read_bytes: 0, ..self }
     }

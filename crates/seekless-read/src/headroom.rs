@@ -27,7 +27,7 @@ impl Headroom {
         self.free.saturating_add(self.cached)
     }
 
-    /// Whether so many bytes fit without evicting anything.
+    /// Whether this many bytes fit without evicting anything.
     pub(crate) fn takes(self, bytes: u64) -> bool {
         self.free >= bytes.saturating_add(MARGIN_BYTES)
     }

@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn what_is_held_outlives_an_order_to_drop_it_and_what_is_let_go_does_not() {
         let Some(file) = cached_file() else {
-            return eprintln!("skipped: nothing tells what is cached");
+            return eprintln!("skipped: nothing shows what is cached");
         };
         let mut hold = Hold::on(&file, [0..2 * MIB, 3 * MIB..8 * MIB].into_iter(), 6 * MIB);
         assert_eq!(hold.ranges(), [3 * MIB..8 * MIB, MIB..2 * MIB]);
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn nothing_is_brought_in_by_a_hold() {
         let Some(file) = cached_file() else {
-            return eprintln!("skipped: nothing tells what is cached");
+            return eprintln!("skipped: nothing shows what is cached");
         };
         residency::drop_cached(file.as_fd()).unwrap();
         let before = cached(&file, 0..8 * MIB);
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn a_hold_is_bounded() {
         let Some(file) = cached_file() else {
-            return eprintln!("skipped: nothing tells what is cached");
+            return eprintln!("skipped: nothing shows what is cached");
         };
         assert_eq!(Hold::on(&file, once(0..8 * MIB), 0).bytes(), 0);
         let end = Hold::on(&file, once(0..8 * MIB - 5), page_bytes() + 904);

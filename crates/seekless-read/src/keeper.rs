@@ -31,7 +31,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const RUNS_MAX: usize = 8;
 /// If less than this is absent, it is not worth asking how full the cache is.
 const ASKED_BYTES: u64 = 1 << 20;
-/// After so many bytes read, it is asked how many of them were kept.
+/// After this many bytes read, the cache is asked how many of them it kept.
 const STEP_BYTES: u64 = 4 << 20;
 /// Smaller ranges are not worth a mapping.
 const HELD_BYTES_MIN: u64 = 64 << 10;
@@ -276,8 +276,8 @@ impl Keeper {
         self.bypass.fill(asked.file, buffer, offset)
     }
 
-    /// Reads a part of which some is cached, run by run. One read over both kinds would obey the
-    /// marks for readahead that it meets.
+    /// Reads a partly cached part, run by run. One read over both kinds would obey the marks for
+    /// readahead that it meets.
     fn mixed(&self, asked: &Asked, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let start = offset / page_bytes() * page_bytes();
         let before = (offset - start) as usize;

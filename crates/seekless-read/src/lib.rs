@@ -60,7 +60,7 @@
 //!
 //! # The neighbours
 //!
-//! `seekless-sled` tells what ranges cost, `seekless-sys` what the page cache holds, and
+//! `seekless-sled` knows what ranges cost, `seekless-sys` what the page cache holds, and
 //! `seekless-engine` lends its aligned buffers. `seekless-gnu` and `seekless-fits` are programs on
 //! this crate, and `bindings/c` are its calls in C.
 

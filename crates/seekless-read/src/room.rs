@@ -18,7 +18,7 @@ const LARGE_BYTES: u64 = 1 << 30;
 pub(crate) enum Belief {
     /// It takes all that is absent without pushing anything out.
     Enough,
-    /// It takes so many more bytes.
+    /// It takes this many more bytes.
     Free(u64),
     /// It is unknown. Bytes are read into the cache as long as the count of cached bytes grows.
     Trial,
@@ -47,7 +47,7 @@ pub(crate) struct Room {
     /// The bytes that were found absent, and their number when the room was judged last.
     absent: u64,
     judged: u64,
-    /// Looked up when first needed; `None` inside if the system does not tell.
+    /// Looked up when first needed; `None` inside if the system does not say.
     headroom: Option<Option<Headroom>>,
     /// The growth of the file with this number, which is being read into the cache.
     growth: Option<(usize, Growth)>,
@@ -59,8 +59,8 @@ impl Room {
         Room { belief, absent: 0, judged: 0, headroom: None, growth: None }
     }
 
-    /// The room for a single file, number 0, of which `absent` bytes are not cached and `cached`
-    /// bytes are.
+    /// The room for a single file, number 0, with `absent` bytes not cached and `cached` bytes
+    /// cached.
     pub(crate) fn of_file(absent: u64, cached: u64, ours: u64, now: Option<Headroom>) -> Self {
         let mut room = Room::new(Belief::of(now, absent, ours));
         room.begin(0, || Some(cached));
@@ -86,7 +86,7 @@ impl Room {
         *self.headroom.get_or_insert_with(look)
     }
 
-    /// Notes that another file has so many absent bytes.
+    /// Notes that another file has this many absent bytes.
     pub(crate) fn miss(&mut self, bytes: u64) {
         self.absent += bytes;
     }
@@ -112,7 +112,7 @@ impl Room {
             && self.headroom.flatten().is_some_and(|headroom| headroom.bytes() >= LARGE_BYTES)
     }
 
-    /// Begins to read a file into the cache; `cached` tells how many of its bytes are cached
+    /// Begins to read a file into the cache; `cached` gives how many of its bytes are cached
     /// before.
     pub(crate) fn begin(&mut self, file: usize, cached: impl FnOnce() -> Option<u64>) {
         if self.growth.is_none_or(|(of, _)| of != file)
@@ -125,7 +125,7 @@ impl Room {
     }
 
     /// Counts bytes of a file that were read into the cache. After each `step_bytes`, `cached`
-    /// tells how many of its bytes are cached.
+    /// gives how many of its bytes are cached.
     pub(crate) fn kept(
         &mut self,
         file: usize,

@@ -1,4 +1,4 @@
-//! Which ranges of a file the page cache holds, where the kernel does not tell: found out by
+//! Which ranges of a file the page cache holds, where the kernel does not say: found out by
 //! touching pages, which reads them.
 
 use seekless_sys::residency::{self, PageRun};
@@ -20,10 +20,10 @@ pub(crate) fn spacing(bytes: u64) -> u64 {
     bytes.div_ceil(TOUCHES_MAX).max(SPACING_BYTES)
 }
 
-/// Which parts of `range` are in the page cache, as [`residency::runs`] tells; where that does not
-/// tell, by touching sampled pages, which **reads** them where they are not cached. One page is
+/// Which parts of `range` are in the page cache, from [`residency::runs`]; where that does not
+/// know, by touching sampled pages, which **reads** them where they are not cached. One page is
 /// touched every 2 MiB, at most 64 in all, and none after one that took over a millisecond. `None`
-/// where that does not tell either. For programs that are going to read the range anyway.
+/// where that does not help either. For programs that are going to read the range anyway.
 ///
 /// # Errors
 /// The descriptor is of something without pages.

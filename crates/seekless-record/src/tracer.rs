@@ -350,7 +350,8 @@ impl Tracer {
         self.go_on(tid, passed)
     }
 
-    /// Lets a thread run to its next stop that matters, and delivers `signal` unless it is 0.
+    /// Resumes a thread until its next stop that the recorder needs, and delivers `signal` unless
+    /// it is 0.
     fn go_on(&self, tid: i32, signal: i32) -> io::Result<()> {
         let until = if self.attached { Until::SyscallExit } else { Until::Event };
         tracee::resume(tid, until, signal)

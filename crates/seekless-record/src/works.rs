@@ -1,5 +1,5 @@
-//! Whether this process may watch programs here, by each way: tried, by the code that a recording
-//! uses.
+//! Which ways of watching programs work for this process here. Each is tried with the code that a
+//! recording uses.
 
 use crate::record::{attach, explain, why_no_events, why_no_touches};
 use seekless_sys::block_events::BlockEvents;

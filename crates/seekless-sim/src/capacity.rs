@@ -43,7 +43,7 @@ impl Size {
 }
 
 impl Capacities {
-    /// A capacity of so many bytes; for bare ids, of so many ids.
+    /// A capacity of this many bytes; for bare ids, of this many ids.
     #[must_use]
     pub fn of_bytes(bytes: u64) -> Self {
         Self(vec![Size::Bytes(bytes)])
@@ -58,7 +58,7 @@ impl Capacities {
         self.0.iter().map(|size| resolved(*size, totals)).collect()
     }
 
-    /// As [`Capacities::resolve`], for a working set of so many pages.
+    /// As [`Capacities::resolve`], for a working set of this many pages.
     ///
     /// # Errors
     /// As [`Capacities::resolve`].

@@ -103,8 +103,7 @@ impl Totals {
         Self::with(requests, count, weight)
     }
 
-    /// Those of a trace of `count` requests of this weight together, of which `requests` has all
-    /// ids.
+    /// Totals of a trace of `count` requests with this weight together; `requests` has all its ids.
     fn new(requests: &Requests, count: u64, weight: u64) -> Self {
         Self::with(requests, count as f64, weight as f64)
     }

@@ -12,8 +12,8 @@
 //! # The neighbours
 //!
 //! libCacheSim is the reference among simulators. Its published figures are among the tests of this
-//! crate, and docs/differences.md explains each difference. Ozen's blockcacheperf simulates writes
-//! to flash. Both simulate policies that exist nowhere else.
+//! crate, and docs/reference/differences.md explains each difference. Ozen's blockcacheperf
+//! simulates writes to flash. Both simulate policies that exist nowhere else.
 //!
 //! # The idea
 //!

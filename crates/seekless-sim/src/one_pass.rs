@@ -11,8 +11,8 @@ use crate::run::{config, each_case, simulate_with};
 use crate::stream::Timed;
 use std::time::{Duration, Instant};
 
-/// From so many capacities on one pass is quicker than simulating each: it took as long as 4 to 9
-/// simulations of traces of 1 to 20 million requests.
+/// From this many capacities on, one pass is quicker than simulating each: it took as long as 4 to
+/// 9 simulations of traces of 1 to 20 million requests.
 const CAPACITIES_MIN: usize = 10;
 
 /// Runs every case on all cores under these rules, and returns the figures and times in the order
@@ -103,15 +103,16 @@ mod tests {
                 .map(|(policy, capacity)| Case { policy: policy.to_owned(), capacity })
                 .collect();
             let options = Options::default();
-            let mut told = Vec::new();
-            let rows =
-                simulate_cases(&requests, &cases, &options, &mut |done, of| told.push((done, of)))
-                    .unwrap();
+            let mut reported = Vec::new();
+            let rows = simulate_cases(&requests, &cases, &options, &mut |done, of| {
+                reported.push((done, of))
+            })
+            .unwrap();
             for (case, (figures, _)) in cases.iter().zip(&rows) {
                 assert_eq!(figures, &simulate_with(&requests, case, &options).unwrap(), "{case:?}");
             }
             assert_eq!(rows.len(), cases.len());
-            assert_eq!(told.last(), Some(&(24, 24)));
+            assert_eq!(reported.last(), Some(&(24, 24)));
         }
     }
 }

@@ -250,9 +250,9 @@ mod tests {
     fn cases_come_back_in_order_whatever_runs_first() {
         let requests = Requests::from_pages((0..5000).map(|turn| turn * turn % 97).collect());
         let cases: Vec<_> = (1..20).map(|pages| case("arc", pages * 4096)).collect();
-        let mut heard = 0;
-        let figures = simulate_all(&requests, &cases, &mut |_, _| heard += 1).unwrap();
-        assert_eq!(heard, 19);
+        let mut reports = 0;
+        let figures = simulate_all(&requests, &cases, &mut |_, _| reports += 1).unwrap();
+        assert_eq!(reports, 19);
         assert_eq!(
             figures.iter().map(|row| row.capacity_units).collect::<Vec<_>>(),
             (1..20).collect::<Vec<_>>()

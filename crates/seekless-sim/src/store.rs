@@ -6,10 +6,10 @@
 //! one reader it predicts the live store's requests and bytes one for one, and its time as well as
 //! the model is true.
 //!
-//! The reader loads one file after another, and holds each for as long as it is told to. A load
-//! takes the first way that has the file: the cache, what the program still holds, a kept read, a
-//! read. What the program computes between
-//! two loads, and what decoding takes, is given as [`Work`]; a read is not begun before.
+//! The reader loads one file after another, and holds each for a given time. A load takes the first
+//! way that has the file: the cache, what the program still holds, a kept read, a read. What the
+//! program computes between two loads, and what decoding takes, is given as [`Work`]; a read is not
+//! begun before.
 
 mod large;
 mod listed;
@@ -60,7 +60,7 @@ pub struct Settings {
     /// Bytes of the units of the archive whose files leave the cache together ([`Together`]).
     /// `None`: each leaves by itself.
     pub together_bytes: Option<u64>,
-    /// What it knows of the device at first. Unless it was told, its reads revise this.
+    /// What it knows of the device at first. Unless the costs were given, its reads revise them.
     pub costs: Costs,
     /// How it knows.
     pub source: CostsSource,
@@ -84,11 +84,11 @@ pub struct Work {
 pub struct StoreFigures {
     /// Loads.
     pub loads: u64,
-    /// Of these, those of files in the cache.
+    /// Loads of files in the cache.
     pub hits: u64,
-    /// Those of files that the cache had let go of, but that the program still held.
+    /// Loads of files that the cache had released, but that the program still held.
     pub revived: u64,
-    /// Those of files that had come with another file's read.
+    /// Loads of files that had come with another file's read.
     pub read_ahead_hits: u64,
     /// Requests to the device, of at most 1 MiB each, the opening included.
     pub requests: u64,
@@ -109,7 +109,7 @@ pub struct StoreFigures {
 pub enum Event {
     /// Loads this entry, and holds it.
     Load(Id),
-    /// Lets go of one load of this entry.
+    /// Releases one load of this entry.
     Release(Id),
 }
 
@@ -130,7 +130,7 @@ pub fn on_demand(
 }
 
 /// As [`on_demand`], for a program that holds files for longer: a load of a file that it still
-/// holds takes no I/O, even if the cache has let go of the file. A release of what is not held does
+/// holds takes no I/O, even if the cache has released the file. A release of what is not held does
 /// nothing.
 ///
 /// # Errors
@@ -283,7 +283,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Tells the planner what the cache has let go of.
+    /// Reports to the planner the files that the cache has released.
     fn let_go(&mut self, commands: &[Command]) {
         for command in commands {
             if let Command::Drop(victim) = command {

@@ -117,7 +117,7 @@ impl Default for Windows {
 pub enum Opened {
     /// All requests, in memory.
     Kept(Box<Requests>),
-    /// A long trace, of which the first window has been read.
+    /// A long trace whose first window has been read.
     Long(Box<Stream>),
 }
 
@@ -255,7 +255,7 @@ impl Stream {
         self.size_min >= 1 && self.size_max <= 1
     }
 
-    /// Notes what the window tells of sizes. Returns those of its requests, if one has ever
+    /// Notes what the window shows of sizes. Returns those of its requests, if one has ever
     /// changed: then what a cache holds may differ from what is asked for.
     fn weigh(&mut self) -> Vec<u64> {
         self.first_bytes += self.window.new_sizes().iter().sum::<u64>();
@@ -274,8 +274,8 @@ impl Stream {
     fn next_window(&mut self, progress: &mut (dyn FnMut(u64, u64) + Send)) -> Result<()> {
         self.window.clear();
         self.window.ids.shrink_to(self.windows.others);
-        let mut told = |done, total| progress(done, total);
-        self.more = self.reader.read(&mut self.window, self.windows.others, &mut told)?;
+        let mut report = |done, total| progress(done, total);
+        self.more = self.reader.read(&mut self.window, self.windows.others, &mut report)?;
         Ok(())
     }
 
@@ -342,7 +342,7 @@ impl Stream {
         }
     }
 
-    /// Refuses caches that take too much memory for so many objects.
+    /// Refuses caches that take too much memory for this many objects.
     fn check(&self, objects: u32) -> Result<()> {
         let bytes = self.plan.bytes_per_id(self.unit_weights)? * u64::from(objects);
         if self.memory_bytes_max.is_none_or(|bytes_max| bytes <= bytes_max) {

@@ -1,5 +1,5 @@
 //! The user's configuration: `seekless/sleds.toml` in the configuration folder. It overrides what
-//! was assumed or measured. `docs/sleds.md` explains every key.
+//! was assumed or measured. `docs/reference/sleds.md` explains every key.
 
 use crate::{Error, ErrorKind, Level};
 use seekless_device::{Row, Table};
@@ -42,7 +42,7 @@ pub struct MountRule {
     pub cache: Option<PathBuf>,
     /// Another machine that knows more about the files. It runs `seekless sleds --serve`.
     pub remote: Option<RemoteRule>,
-    /// How to tell, without opening a file, that it must be recalled from an archive first.
+    /// How to see, without opening a file, that it must be recalled from an archive first.
     pub recall: Option<RecallRule>,
 }
 
@@ -241,5 +241,20 @@ remote = { server = "storage:7007", prefix = "/export/data" }
             assert!(error.to_string().contains(word), "{error}");
         }
         assert_eq!(Config::parse("").expect("empty"), Config::default());
+    }
+
+    /// The device table, the configuration and the mock levels that docs/reference/sleds.md shows.
+    #[test]
+    fn the_files_that_the_page_shows_are_understood() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/sleds.md");
+        let page = fs::read_to_string(page).expect("the page");
+        let files = page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
+        let files: Vec<&str> = files.collect();
+        let [devices, config, mock] = files[..] else { panic!("{} files", files.len()) };
+        let devices = crate::Devices::parse(devices).expect("a device table");
+        assert_eq!(devices.entries().count(), 1);
+        assert!(Config::parse(config).expect("a configuration").row("jukebox").is_some());
+        let levels = crate::provider::Mock::parse(mock, 2 << 20).expect("mock levels");
+        assert_eq!(levels.len(), 2);
     }
 }

@@ -1,4 +1,4 @@
-//! Tells what each range of a file costs to read now.
+//! Says what each range of a file costs to read now.
 //!
 //! # The problem
 //!
@@ -10,7 +10,7 @@
 //!
 //! # The idea
 //!
-//! Van Meter and Gao ("Latency Management in Storage Systems", OSDI 2000) let the system tell. A
+//! Van Meter and Gao ("Latency Management in Storage Systems", OSDI 2000) let the system say so. A
 //! *storage latency estimation descriptor*, or SLED, says of one range of a file how long its first
 //! byte takes and how fast the rest follows. A program with the SLEDs of a file can read the cheap
 //! ranges first, show the user how long a job will take, or leave an expensive file alone. Here a
@@ -18,13 +18,12 @@
 //!
 //! # How an answer is made
 //!
-//! A [`Surveyor`] asks several [providers](provider), each of which knows one thing: the page
-//! cache, the file's extents on its device, a cache file, another machine, an archive's state. The
-//! answers are laid over each other, the nearest on top. Costs come from the device table
-//! ([`Devices`]), which `seekless probe` fills with measured values; the user can override them in
-//! a [`Config`]. From the SLEDs, [`delivery_time`] estimates how long a file takes by a [`Plan`],
-//! and [`Turnover`] how long the answer stays true. A [`Server`] answers for files that other
-//! machines mount.
+//! A [`Surveyor`] asks several [providers](provider); each knows one thing: the page cache, the
+//! file's extents on its device, a cache file, another machine, an archive's state. The answers are
+//! laid over each other, the nearest on top. Costs come from the device table ([`Devices`]), which
+//! `seekless probe` fills with measured values; the user can override them in a [`Config`]. From
+//! the SLEDs, [`delivery_time`] estimates how long a file takes by a [`Plan`], and [`Turnover`] how
+//! long the answer stays true. A [`Server`] answers for files that other machines mount.
 //!
 //! **Invariant:** answers *unknown* rather than guess; never moves data into the cache by asking.
 //!
@@ -49,7 +48,7 @@
 //! # The neighbours
 //!
 //! `seekless-device` has the table's rows and the units, `seekless-sys` the kernel's calls. This
-//! crate tells and never reads; `seekless-read` reads files in the order that SLEDs advise.
+//! crate answers and never reads; `seekless-read` reads files in the order that SLEDs advise.
 
 mod config;
 mod delivery;

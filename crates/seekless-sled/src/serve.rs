@@ -1,4 +1,4 @@
-//! Tells other machines where the ranges of files lie: `seekless sleds --serve`. It only reads,
+//! Shows other machines where the ranges of files lie: `seekless sleds --serve`. It only reads,
 //! below given folders only, and everything it does is bounded.
 
 mod clients;
@@ -78,7 +78,7 @@ impl Server {
     /// The address that it listens at.
     ///
     /// # Errors
-    /// The system does not tell.
+    /// The system does not say.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
@@ -195,8 +195,9 @@ impl Shared {
         self.converse(stream, |silent| self.clients().is_silent_since(number, silent))
     }
 
-    /// Answers one question after the other. `stays` is told since when the client has been silent,
-    /// or `None` while an answer is being made; it returns whether the client may stay.
+    /// Answers one question after the other. `stays` is given the time since when the client has
+    /// been silent, or `None` while an answer is being made; it returns whether the client may
+    /// stay.
     fn converse(
         &self,
         stream: &impl Wire,
@@ -280,7 +281,7 @@ fn shortened(sleds: &[Sled], bytes: u64, sleds_max: usize) -> Vec<WireSled> {
 pub struct Unconnected(Shared);
 
 impl Unconnected {
-    /// Tells about the files below `root`.
+    /// Serves the files below `root`.
     ///
     /// # Errors
     /// It is no folder.
@@ -289,7 +290,7 @@ impl Unconnected {
         Shared::new(options, surveyor).map(Unconnected)
     }
 
-    /// What it says to a client that says these, so many bytes at a time.
+    /// Its answer to a client that sends these bytes, some at a time.
     ///
     /// # Errors
     /// Why it hung up.
@@ -297,18 +298,18 @@ impl Unconnected {
         let memory = Memory {
             said: RefCell::new(said),
             at_a_time: at_a_time.max(1),
-            heard: RefCell::default(),
+            received: RefCell::default(),
         };
         let ended = self.0.converse(&memory, |_| true);
-        (memory.heard.into_inner(), ended)
+        (memory.received.into_inner(), ended)
     }
 }
 
-/// A client that says what it has to say, and takes what it is told.
+/// A client that sends its bytes, and takes the answer.
 struct Memory<'a> {
     said: RefCell<&'a [u8]>,
     at_a_time: usize,
-    heard: RefCell<Vec<u8>>,
+    received: RefCell<Vec<u8>>,
 }
 
 impl Wire for Memory<'_> {
@@ -319,7 +320,7 @@ impl Wire for Memory<'_> {
 
     fn write_within(&self, bytes: &[u8], _: Duration) -> io::Result<usize> {
         let taken = &bytes[..bytes.len().min(self.at_a_time)];
-        self.heard.borrow_mut().extend_from_slice(taken);
+        self.received.borrow_mut().extend_from_slice(taken);
         Ok(taken.len())
     }
 }

@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Tells what each range of a file costs to read now. Nothing is read or recalled to find out.
+/// Finds out what each range of a file costs to read now. Nothing is read or recalled to find out.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -113,7 +113,7 @@ struct Asked {
     device: u64,
     /// `None` unless its files are [plain](Surveyor::is_plain).
     slowest: Option<Slowest>,
-    /// The kernel has told how many pages of one of its files are cached.
+    /// The kernel has said how many pages of one of its files are cached.
     counted: bool,
 }
 
@@ -237,7 +237,7 @@ impl Surveyor {
     }
 
     /// Opens a file to examine it: without waiting, and without changing its access time where that
-    /// is allowed. `stat` tells whether it is; without it, the kernel is asked.
+    /// is allowed. `stat` shows whether it is; without it, the kernel is asked.
     fn open(
         &self,
         folder: BorrowedFd<'_>,

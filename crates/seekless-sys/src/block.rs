@@ -19,8 +19,8 @@ pub struct BlockDevice {
     folder: PathBuf,
 }
 
-/// What a device has served since the system started: Linux's block/stat, of which all Linux
-/// versions have these fields.
+/// What a device has served since the system started: the fields of Linux's block/stat that all
+/// versions have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Served {
     /// Reads that have ended.
@@ -98,7 +98,7 @@ impl Served {
 }
 
 impl BlockDevice {
-    /// The device of this number, as `stat` tells it: `st_dev` of a file on it, or `st_rdev` of its
+    /// The device of this number, as `stat` gives it: `st_dev` of a file on it, or `st_rdev` of its
     /// node. `None` if no block device has it (tmpfs, overlay, btrfs, network).
     #[must_use]
     pub fn numbered(number: u64) -> Option<Self> {
@@ -122,7 +122,7 @@ impl BlockDevice {
     /// Its number.
     ///
     /// # Errors
-    /// /sys does not tell.
+    /// /sys does not say.
     pub fn number(&self) -> io::Result<u64> {
         let text = fs::read_to_string(self.folder.join("dev"))?;
         let numbers = text.trim().split_once(':');
@@ -134,7 +134,7 @@ impl BlockDevice {
     /// What it has served.
     ///
     /// # Errors
-    /// /sys does not tell.
+    /// /sys does not say.
     pub fn served(&self) -> io::Result<Served> {
         let text = fs::read_to_string(self.folder.join("stat"))?;
         Served::parse(&text).ok_or_else(|| io::ErrorKind::InvalidData.into())

@@ -1,5 +1,5 @@
 //! What reaches the machine's disks: each request as the block layer hands it to a driver, and its
-//! end. The kernel's tracepoints block_rq_issue and block_rq_complete tell of both, through perf
+//! end. The kernel's tracepoints block_rq_issue and block_rq_complete report both, through perf
 //! events of every process. Root may follow them, or a process with CAP_PERFMON that can read
 //! tracefs.
 

@@ -31,7 +31,7 @@ type Attributes = [u64; 16];
 /// The raw call. What `attributes` points to must live through it, and be as large as the command
 /// says; that is each caller's promise.
 fn call(command: u32, attributes: &Attributes) -> io::Result<i32> {
-    // SAFETY: the attributes are of the size that is told; the callers, all in this module, point
+    // SAFETY: the attributes have the size that is passed; the callers, all in this module, point
     // them only to live memory of the size that the command reads or writes.
     let result = unsafe {
         libc::syscall(libc::SYS_bpf, command, attributes.as_ptr(), size_of::<Attributes>())

@@ -1,13 +1,13 @@
-//! The system calls of a program and of all that it starts, as small programs in the kernel tell
+//! The system calls of a program and of all that it starts, as small programs in the kernel report
 //! them (eBPF on raw tracepoints), with the files that the calls are about. The program never
 //! stops.
 //!
 //! A program at the entry of each call notes arguments and time, one at the exit joins the result
-//! and puts a record into one ring. The kernel's table of descriptors tells which open file a call
+//! and puts a record into one ring. The kernel's table of descriptors says which open file a call
 //! is about, so a record names it by the address of the kernel's `struct file`. The first record of
 //! each such file is preceded by one with its name, walked up the kernel's tree of names.
 //!
-//! Requests of io_uring are told as calls, too ([`RING_READ`]).
+//! Requests of io_uring are reported as calls, too ([`RING_READ`]).
 
 mod convention;
 mod entry;
@@ -34,17 +34,17 @@ pub use uring::{RING_READ, RING_SYNC, RING_WRITE};
 
 // A table takes time to make by the room that it may need at most: some 0.4 ms a million bytes.
 const PROCESSES_MAX: u32 = 1 << 14;
-/// Threads that have made a call that is told, and live.
+/// Live threads that have made a reported call.
 const THREADS_MAX: u32 = 1 << 14;
 const THREADS_OF_MACHINE_MAX: u32 = 1 << 16;
-/// Open files whose names are known to have been told; others are told again.
+/// Open files whose names are known to have been reported; others are reported again.
 const FILES_MAX: u32 = 1 << 13;
 /// Requests of rings that are under way.
 const REQUESTS_MAX: u32 = 1 << 15;
 /// The number of the first namespace of processes, in which programs in the kernel count.
 const FIRST_NAMESPACE: &str = "pid:[4026531836]";
 
-/// When a call is told.
+/// When a call is reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Moment {
     /// At its exit, with all that is known.
@@ -57,40 +57,40 @@ pub enum Moment {
     Entry,
 }
 
-/// A call that is told, and what of it. Arguments are numbered from 0.
+/// A call that is reported, and which parts of it. Arguments are numbered from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rule {
     /// Its number.
     pub number: u32,
     /// Whether that is a number of the 32-bit calls.
     pub foreign: bool,
-    /// Of which arguments it is told, as a filter would decide.
+    /// With which arguments it is reported, as a filter would decide.
     pub when: When,
-    /// When it is told.
+    /// When it is reported.
     pub moment: Moment,
     /// Its result is a new descriptor.
     pub opens: bool,
     /// It changes the current directory.
     pub moves: bool,
-    /// The argument with a path; of a call that opens, it is told only if the call fails.
+    /// The argument with a path; for a call that opens, it is reported only if the call fails.
     pub text: Option<usize>,
     /// Arguments with descriptors.
     pub files: [Option<usize>; 2],
-    /// Arguments with addresses of words; what is there at the exit is told.
+    /// Arguments with addresses of words; their content at the exit is reported.
     pub words: [Option<usize>; 2],
-    /// Tell the position and size of the last of its files, at the exit.
+    /// Report the position and size of the last of its files, at the exit.
     pub end: bool,
-    /// Tell its last two arguments too, which are told as 0 otherwise. They are also told with
-    /// words, with two files, and with an end.
+    /// Report its last two arguments too, which are 0 otherwise. They are also reported with words,
+    /// with two files, and with an end.
     pub wide: bool,
 }
 
-/// Whose calls are told.
+/// Whose calls are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// Those of the processes that [`CallEvents::follow`] names, and of all that they start.
+    /// Calls of the processes that [`CallEvents::follow`] names, and of all that they start.
     Followed,
-    /// Those of all processes of the machine but this one.
+    /// Calls of all processes of the machine but this one.
     Machine,
 }
 
@@ -126,8 +126,8 @@ struct Tables {
 
 impl CallEvents {
     /// Loads the programs. Of the scope [`Scope::Followed`] no process is followed yet.
-    /// `ring_bytes`, the room for records at most, must be a power of two. With `fetches` it is
-    /// also told what comes into the page cache for a followed process, where that works
+    /// `ring_bytes`, the room for records at most, must be a power of two. With `fetches` it also
+    /// reports the pages that come into the page cache for a followed process, where that works
     /// ([`CallEvents::sees_fetches`]).
     ///
     /// # Errors
@@ -137,7 +137,8 @@ impl CallEvents {
         Self::load_as(true, rules, ring_bytes, scope, fetches)
     }
 
-    /// With `direct` it tries programs that load the kernel's fields as they are.
+    /// With `direct` it tries programs that load the kernel's fields directly, without a helper
+    /// call each.
     fn load_as(
         direct: bool,
         rules: &[Rule],
@@ -227,13 +228,13 @@ impl CallEvents {
         self.direct
     }
 
-    /// Whether requests of io_uring are told, too.
+    /// Whether requests of io_uring are reported, too.
     #[must_use]
     pub fn sees_rings(&self) -> bool {
         self.sees_rings
     }
 
-    /// Whether it is told what comes into the page cache; if not, why.
+    /// Whether pages that come into the page cache are reported; if not, why.
     ///
     /// # Errors
     /// The reason, for people.
@@ -374,7 +375,9 @@ mod tests {
             return;
         };
         if let Err(why) = events.sees_fetches() {
-            return eprintln!("skipped: what comes into the page cache is not told: {why}");
+            return eprintln!(
+                "skipped: pages that come into the page cache are not reported: {why}"
+            );
         }
         let made = || {
             let mut file = tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
@@ -484,7 +487,7 @@ mod tests {
         assert_eq!((calls, events.lost()), (some + more, 0));
     }
 
-    /// What a shell tells that runs this, after it has begun.
+    /// The events of a shell that runs this, after it has begun.
     fn told_of_a_shell(rules: &[Rule], script: &str, mut each: impl FnMut(Event<'_>)) -> bool {
         let Some(mut events) = loaded(true, rules, false) else { return false };
         let mut shell = Command::new("/bin/sh");

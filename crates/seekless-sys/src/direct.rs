@@ -1,4 +1,4 @@
-//! Opens files past the page cache (O_DIRECT), and tells the alignment that such reads need.
+//! Opens files past the page cache (O_DIRECT), and finds the alignment that such reads need.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// The alignment to assume if the kernel does not tell. It is right for every block device with
+/// The alignment to assume if the kernel does not say. It is right for every block device with
 /// sectors of up to 4096 bytes.
 const ASSUMED_BYTES: u32 = 4096;
 

@@ -47,7 +47,7 @@ pub enum Placeless {
     Encoded,
     /// The file system has not chosen a place yet: the data is only in memory.
     Delayed,
-    /// The file system does not tell.
+    /// The file system does not say.
     Unknown,
 }
 
@@ -83,8 +83,8 @@ struct Request<const COUNT: usize> {
     extents: [RawExtent; COUNT],
 }
 
-/// The extents of `range`, at most about `limit` of them. `None` where the file system does not
-/// tell (tmpfs, FUSE, NFS). Delayed allocations are not written back for it.
+/// The extents of `range`, at most about `limit` of them. `None` where the file system does not say
+/// (tmpfs, FUSE, NFS). Delayed allocations are not written back for it.
 ///
 /// # Errors
 /// The file is not open, or its block map cannot be read.
@@ -193,7 +193,7 @@ mod tests {
         file.write_all_at(b"x", 1 << 39).unwrap();
         file.sync_all().unwrap();
         let Some(found) = extents(&file, 0..1 << 40, 1000).unwrap() else {
-            eprintln!("skipped: the file system does not tell its extents");
+            eprintln!("skipped: the file system does not show its extents");
             return;
         };
         assert_eq!(found.end, 1 << 40);
@@ -209,7 +209,7 @@ mod tests {
             rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, 1 << 20);
         let found = extents(&file, 0..1 << 20, 1000).unwrap();
         let (Ok(()), Some(found)) = (reserved, found) else {
-            eprintln!("skipped: the file system reserves nothing or does not tell");
+            eprintln!("skipped: the file system reserves nothing or does not say so");
             return;
         };
         assert!(
@@ -226,7 +226,7 @@ mod tests {
         }
         file.sync_all().unwrap();
         let Some(all) = extents(&file, 0..300 * 65536, usize::MAX).unwrap() else {
-            eprintln!("skipped: the file system does not tell its extents");
+            eprintln!("skipped: the file system does not show its extents");
             return;
         };
         assert_eq!((all.list.len(), all.end), (300, 300 * 65536));

@@ -12,7 +12,7 @@ use std::fs::File;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// The size of a folio, of which its start is a multiple.
+/// The size of a folio; its start is a multiple of this.
 pub const FOLIO_BYTES: u64 = 2 << 20;
 
 /// Before Linux 5.18, such a fault reads page by page.
@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(sizes, [FOLIO_BYTES, 32 << 20, 512 << 20]);
     }
 
-    /// A file of 5 MiB of which nothing is cached, or `None` where it stays cached (tmpfs).
+    /// A file of 5 MiB that is not cached, or `None` where it stays cached (tmpfs).
     fn cold() -> Option<File> {
         let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         file.write_all(&vec![7; 5 << 20]).unwrap();

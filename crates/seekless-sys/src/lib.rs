@@ -19,13 +19,13 @@
 //! # What is here
 //!
 //! Files and the page cache:
-//! - [`residency`] tells what of a file is cached, and drops it from the cache;
+//! - [`residency`] shows which pages of a file are cached, and drops them;
 //! - [`reads`] reads with or without leaving pages in the cache, [`folios`] fills the cache by
 //!   large pieces;
 //! - [`map`] and [`guarded`] map a file for reading;
-//! - [`direct`] opens a file past the cache, and tells the alignment that this needs;
-//! - [`extents`] tells where a file lies on its device, and where it has holes;
-//!   [`block::OnDisk`] names the disk;
+//! - [`direct`] opens a file past the cache, and finds the alignment that this needs;
+//! - [`extents`] shows where a file lies on its device, and where it has holes; [`block::OnDisk`]
+//!   names the disk;
 //! - [`handle`] finds a file again after it was moved;
 //! - [`files`] opens and closes many files, [`descriptor`] finds the path of an open one;
 //! - [`output`] writes a file that appears whole or not at all;
@@ -40,20 +40,20 @@
 //! - [`names`] writes names of any bytes as text.
 //!
 //! The machine:
-//! - [`mounts`] tells what is mounted where, [`namespaces`] gives a process mounts of its own,
+//! - [`mounts`] lists what is mounted where, [`namespaces`] gives a process mounts of its own,
 //!   [`cgroup`] what limits this process;
-//! - [`block`] tells what a device has served, [`in_use`] whether anything uses a file or device;
+//! - [`block`] counts what a device has served, [`in_use`] whether anything uses a file or device;
 //! - [`undo`] puts back what was changed, even after a kill;
 //! - [`home`] names the user's folders.
 //!
 //! Processes:
 //! - [`seccomp`], [`notify`], [`tracee`] and [`signals`] serve the recorder of programs;
-//! - [`call_events`] tells it of calls without a stop, by programs in the kernel (eBPF);
-//! - [`page_faults`] tells it which mapped pages a program touches, [`block_events`] what reaches
-//!   the devices;
+//! - [`call_events`] reports calls to it without a stop, by programs in the kernel (eBPF);
+//! - [`page_faults`] reports which mapped pages a program touches, [`block_events`] which requests
+//!   reach the devices;
 //! - [`replace`] replaces this process by another program, [`beside`] with a helper beside it;
-//! - [`inherited`] tells what this process was started with;
-//! - [`usage`] tells what processes have used.
+//! - [`inherited`] has what this process was started with;
+//! - [`usage`] has what processes have used.
 //!
 //! # Example
 //!
@@ -67,7 +67,7 @@
 //! let file = std::fs::File::open(&path)?;
 //! match residency::resident_bytes(file.as_fd())? {
 //!     Some(bytes) => assert!(bytes <= 10_000),
-//!     None => println!("this kernel does not tell"),
+//!     None => println!("this kernel does not say"),
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -40,7 +40,7 @@ pub fn fetch_value<T>(value: &T) {
     let _ = value;
 }
 
-/// Huge pages of most machines have so many bytes; less memory has no room for one.
+/// Huge pages of most machines have this many bytes; less memory has no room for one.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// Asks the kernel for huge pages for the memory of `values`, which should have its capacity and

@@ -15,7 +15,7 @@ pub fn may_mount() -> bool {
     sets.is_ok_and(|sets| sets.effective.contains(CapabilitySet::SYS_ADMIN))
 }
 
-/// Gives this process mounts of its own: what it mounts from now on, only it and its children see.
+/// Gives this process mounts of its own: only it and its children see what it mounts from now on.
 /// What others mount it still sees.
 ///
 /// Without root, the process gets a user namespace too. There it keeps its user and group, and may

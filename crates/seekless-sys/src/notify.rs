@@ -92,7 +92,7 @@ impl Listener {
         self.has_ended(0).unwrap_or(true)
     }
 
-    /// Whether no process has the filter any more. Waits so many milliseconds for that or for a
+    /// Whether no process has the filter any more. Waits this many milliseconds for that or for a
     /// notification; −1 waits for ever.
     fn has_ended(&self, wait_ms: i32) -> io::Result<bool> {
         let fd = self.notifications.as_raw_fd();
@@ -139,7 +139,7 @@ const ROOM: usize = 64;
 struct Room([u8; ROOM]);
 
 /// Sends a descriptor through a socket. Makes no allocation and no call that a filter of this crate
-/// would tell of.
+/// would report.
 pub(crate) fn send_listener(to: RawFd, fd: RawFd) -> io::Result<()> {
     let (mut byte, mut room) = (0_u8, Room([0; ROOM]));
     let mut part = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };

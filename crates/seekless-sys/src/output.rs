@@ -1,5 +1,5 @@
 //! Where a job writes its result: standard output, or a file that appears whole or not at all, and
-//! replaces another only when told to.
+//! replaces another only on request.
 //!
 //! A file has no name until it is whole, so that even a kill leaves nothing behind. Where the file
 //! system has no nameless files, it has a temporary name that is removed on failure. It gets its
@@ -290,7 +290,7 @@ impl Write for Output {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A file is there, and the destination was not told to replace it.
+    /// A file is there, and the destination may not replace it.
     Exists,
     /// A folder, device, pipe or terminal is there.
     Unfit,

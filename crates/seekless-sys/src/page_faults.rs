@@ -39,8 +39,8 @@ impl PageFaults {
         Self::open(flags, |attributes| perf::open_on_all(attributes, pid))
     }
 
-    /// Follows threads that run, from now on, and all that they start. What is mapped already is
-    /// not told: [`mapped_now`] tells it.
+    /// Follows threads that run, from now on, and all that they start. Existing mappings are not
+    /// reported: [`mapped_now`] lists them.
     ///
     /// # Errors
     /// As [`PageFaults::follow`]; or none of the threads is there any more.
@@ -105,10 +105,11 @@ impl PageFaults {
     }
 }
 
-/// Which bytes of an address range the kernel maps at one fault: so many, aligned to as many. The
-/// kernel tells it in a debug file that only root can read, else its default is assumed.
+/// The bytes of an address range that the kernel maps at one fault: a fixed number, aligned to that
+/// number. The number is in a debug file of the kernel that only root can read, else the default is
+/// assumed.
 #[must_use]
 pub fn fault_around_bytes() -> u64 {
-    let told = fs::read_to_string("/sys/kernel/debug/fault_around_bytes");
-    told.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(FAULT_AROUND_BYTES)
+    let text = fs::read_to_string("/sys/kernel/debug/fault_around_bytes");
+    text.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(FAULT_AROUND_BYTES)
 }

@@ -1,4 +1,4 @@
-//! Perf events: what the kernel tells of as it happens, through rings of records.
+//! Perf events: the kernel reports them as they happen, through rings of records.
 
 #![expect(clippy::host_endian_bytes, reason = "the kernel writes records for this machine")]
 

@@ -22,11 +22,11 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
 
-/// The default grain: smaller cached fragments are not told apart. Reading them apart costs more
+/// The default grain: smaller cached fragments are not distinguished. Reading them apart costs more
 /// than it saves.
 pub const GRAIN_BYTES: u64 = 64 << 10;
 /// The bytes of the file that are in the page cache, in whole pages cut at the file's end. `None`
-/// if the kernel does not tell: there is no cachestat, and mincore would lie because the file is
+/// if the kernel does not say: there is no cachestat, and mincore would lie because the file is
 /// neither ours nor writable to us.
 ///
 /// # Errors
@@ -42,7 +42,7 @@ pub fn resident_bytes(file: BorrowedFd<'_>) -> io::Result<Option<u64>> {
 }
 
 /// Whether all of a file of `bytes` is in the page cache, or nothing of it, by one question. `None`
-/// if only a part is there, and if the kernel does not tell.
+/// if only a part is there, and if the kernel does not say.
 #[must_use]
 pub fn all_or_nothing(file: BorrowedFd<'_>, bytes: u64) -> Option<bool> {
     let cached = count(file, 0, bytes).ok()?.cached;
@@ -89,7 +89,7 @@ pub fn resident_bytes_by_mincore(file: BorrowedFd<'_>) -> io::Result<Option<u64>
     Ok(pages.map(|pages| (pages * page_bytes()).min(file_bytes)))
 }
 
-/// How many pages of the range mincore calls resident; `None` where it does not tell the truth.
+/// How many pages of the range mincore calls resident; `None` where it is not right.
 fn pages_by_mincore(file: BorrowedFd<'_>, range: Range<u64>) -> io::Result<Option<u64>> {
     if mincore_is_honest(file)? { mapped_pages(file, range) } else { Ok(None) }
 }

@@ -1,4 +1,4 @@
-//! A seccomp filter that tells the tracer of chosen system calls and lets all others run at full
+//! A seccomp filter that reports chosen system calls to the tracer and lets all others run at full
 //! speed. Classic BPF, a few instructions a rule; see seccomp(2), SECCOMP_RET_TRACE and
 //! SECCOMP_RET_USER_NOTIF.
 
@@ -11,8 +11,7 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::RawFd;
 
-/// Tells the stops that this filter asks for from those that a filter of the program's own asks
-/// for.
+/// Distinguishes the stops of this filter from those of a filter of the program's own.
 pub const MARK: u32 = 0x5ee7;
 
 /// Offsets in `struct seccomp_data`.
@@ -28,7 +27,7 @@ const ALWAYS: u32 = libc::BPF_JMP | libc::BPF_JA;
 const TRACED: u32 = libc::SECCOMP_RET_TRACE | MARK;
 const RETURN: u32 = libc::BPF_RET | libc::BPF_K;
 
-/// How the tracer is told of a call.
+/// How a call is reported to the tracer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Action {
     /// By a stop of ptrace.
@@ -48,8 +47,8 @@ impl Action {
     }
 }
 
-/// When the tracer is told of a call of a rule's number. Only an argument's low 32 bits are looked
-/// at, where not said otherwise.
+/// When a call of a rule's number is reported to the tracer. Only an argument's low 32 bits are
+/// looked at, where not said otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum When {
     /// At each call.
@@ -89,7 +88,7 @@ pub struct Rule {
     pub number: u32,
     /// When it is of interest.
     pub when: When,
-    /// How the tracer is told.
+    /// How calls are reported to the tracer.
     pub action: Action,
 }
 
@@ -131,8 +130,8 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// The tracer is told of calls that match a rule of their architecture's section; everything
-    /// else runs as if there were no filter.
+    /// Calls that match a rule of their architecture's section are reported to the tracer;
+    /// everything else runs as if there were no filter.
     ///
     /// Sections and rules asked first are the cheapest: put the commonest calls there.
     #[must_use]
@@ -150,7 +149,7 @@ impl Filter {
         Self { program, notifies: rules.any(|rule| rule.action == Action::Notify) }
     }
 
-    /// Whether any rule is told by notifications.
+    /// Whether any rule reports by notifications.
     #[must_use]
     pub fn notifies(&self) -> bool {
         self.notifies

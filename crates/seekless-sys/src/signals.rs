@@ -77,10 +77,10 @@ impl Drop for Replaced {
 
 impl Forwarding {
     /// Handlers for SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH and SIGALRM,
-    /// except those that this process was told to ignore. SIGTSTP does not stop this process: the
-    /// program decides, and [`stop_with_program`] follows. An ignored SIGCHLD is set to its default
-    /// meanwhile, since it would swallow exit codes. `None` if another program of this process
-    /// already has them.
+    /// except those that this process ignores since its start. SIGTSTP does not stop this process:
+    /// the program decides, and [`stop_with_program`] follows. An ignored SIGCHLD is set to its
+    /// default meanwhile, since it would swallow exit codes. `None` if another program of this
+    /// process already has them.
     #[must_use]
     pub fn to(program: i32) -> Option<Self> {
         PROGRAM.compare_exchange(0, program, Ordering::SeqCst, Ordering::SeqCst).ok()?;
@@ -159,8 +159,8 @@ pub fn is_forwarded(signal: i32) -> bool {
     FORWARDED.contains(&signal)
 }
 
-/// While the answer lives, a write beyond the limit of file sizes (`ulimit -f`) is an error and no
-/// death: it would take the wrapped program along.
+/// While the guard is held, exceeding `ulimit -f` returns an error instead of SIGXFSZ, which would
+/// kill the wrapped program too.
 #[must_use]
 pub fn survive_file_size_limit() -> Option<Replaced> {
     if action::is_ignored(libc::SIGXFSZ) { None } else { replace(libc::SIGXFSZ, nothing(), 0) }

@@ -1,7 +1,7 @@
 //! This machine's time zone.
 
 /// The second since 1970 UTC at which the clocks of this zone show the time that `shown` would be
-/// in UTC. `shown` itself where the zone has no such time or the C library cannot tell.
+/// in UTC. `shown` itself where the zone has no such time or the C library does not know it.
 #[must_use]
 pub fn of_local(shown: i64) -> i64 {
     // SAFETY: all fields are numbers, or a pointer that may be null.

@@ -1,5 +1,5 @@
-//! Makes a trace fit to be given away: names of files become keyed hashes, and what tells of the
-//! machine and its user goes.
+//! Makes a trace fit to be given away: names of files become keyed hashes, and facts about the
+//! machine and its user are dropped.
 //!
 //! A folder or file becomes the first 80 bits of HMAC-SHA-256 of its path, as 20 hexadecimal
 //! digits. So the same path has the same name in every trace made with one key, a file stays in
@@ -23,7 +23,7 @@ const KEY_BYTES: usize = 32;
 /// The most that a file of a key may hold.
 const KEY_BYTES_MAX: u64 = 1 << 20;
 const HASH_BYTES: usize = 10;
-/// A longer ending of a name may tell more than the kind of file.
+/// A longer ending of a name may reveal more than the kind of file.
 const EXTENSION_CHARS_MAX: usize = 8;
 
 /// What turns names into hashes.
@@ -177,7 +177,7 @@ impl Rule for Hashed<'_> {
     }
 }
 
-/// The ending of a name that tells the kind of file.
+/// The ending of a name that shows the kind of file.
 fn extension(name: &str) -> Option<&str> {
     let ending = Path::new(name).extension()?.to_str()?;
     let plain = ending.chars().all(|char| char.is_ascii_alphanumeric());
@@ -206,7 +206,7 @@ mod tests {
         assert!(parts[0][3].ends_with(".so") && parts[2][2].ends_with(".so"), "{found:?}");
         assert_ne!(parts[0][3], parts[2][2]);
         assert_eq!((parts[3][1], parts[3][2].len()), ("..", 20), "{found:?}");
-        // RFC 4231 has no such text; `printf /usr | openssl dgst -sha256 -hmac secret` tells it.
+        // RFC 4231 has no such text; `printf /usr | openssl dgst -sha256 -hmac secret` gives it.
         assert_eq!(parts[0][1], "47fbeb575520981768c8");
         assert_eq!(names(&key, &["/usr"]), names(&Key(b"secret".to_vec()), &["/usr"]));
         assert_ne!(names(&key, &["/usr"]), names(&Key::random().unwrap(), &["/usr"]));

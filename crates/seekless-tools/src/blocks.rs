@@ -1,7 +1,7 @@
 //! Turns a trace of files into a block trace: the accesses that a device would see if there were no
 //! page cache.
 //!
-//! FIEMAP tells where a file's bytes lie. An access becomes one row for each piece that lies
+//! FIEMAP shows where a file's bytes lie. An access becomes one row for each piece that lies
 //! together on the device, in whole sectors, at the time of the access. The device is the whole
 //! disk, whose offsets the block layer counts too. What lies on no device is left out and counted.
 //! With Ozen's lines, each access has a row for each sector instead, as his collector writes them.

@@ -112,8 +112,8 @@ impl Comparison {
     }
 }
 
-/// Compares `directory` with `pack` on a run of `loads`. `progress` hears what is done, how much of
-/// it, and of how much.
+/// Compares `directory` with `pack` on a run of `loads`. `progress` is given the step, how much of
+/// it is done, and of how much.
 ///
 /// # Errors
 /// When the run or a file is missing, a loose file differs from what was packed, a side cannot be

@@ -96,7 +96,7 @@ fn metadata(trace: &Trace, runs: &[u32]) -> Result<Metadata> {
     let info = |&run: &u32| {
         all.runs.get(run as usize).cloned().ok_or_else(|| {
             let (path, count) = (trace.path().display(), all.runs.len());
-            let why = format!("{path} has no run {run}: it tells of {count}, numbered from 0");
+            let why = format!("{path} has no run {run}: it has {count}, numbered from 0");
             Error::new(ErrorKind::Missing, why)
         })
     };
@@ -199,7 +199,7 @@ mod tests {
         let out = Destination::new(folder.path().join("cut.parquet"));
         for (rule, why) in [
             (Cut { time_ns: 9..10, ..Cut::default() }, "no row fits"),
-            (Cut { runs: vec![3], ..Cut::default() }, "has no run 3: it tells of 3"),
+            (Cut { runs: vec![3], ..Cut::default() }, "has no run 3: it has 3"),
             (Cut { paths: vec!["[".into()], ..Cut::default() }, "is not a glob"),
         ] {
             let error = cut(&trace, &out, &rule, &mut |_, _| {}).unwrap_err();

@@ -41,9 +41,9 @@ pub struct Row {
     pub old_bytes: u64,
     /// Bytes that only the new trace reads.
     pub new_bytes: u64,
-    /// Its size in the old trace, if that tells.
+    /// Its size in the old trace, if known.
     pub old_file_bytes: Option<u64>,
-    /// Its size in the new trace, if that tells.
+    /// Its size in the new trace, if known.
     pub new_file_bytes: Option<u64>,
 }
 
@@ -292,7 +292,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let old = trace(folder.path(), "old", &[("/a/x", 0, 4096, 9000), ("/a/y/x", 0, 1, 9000)]);
         let new = trace(folder.path(), "new", &[("/b/x", 0, 4096, 9000), ("/b/y/x", 0, 1, 9000)]);
-        // Both files have the same name and size, so that nothing tells which is which.
+        // Both files have the same name and size, so that they cannot be distinguished.
         let unsaid = diff(&old, &new, &Roots::default()).unwrap();
         assert_eq!(unsaid.changes, [(Change::New, 2), (Change::Gone, 2)].into());
         let said = diff(&old, &new, &Roots::new(vec!["/a=/b".parse().unwrap()])).unwrap();

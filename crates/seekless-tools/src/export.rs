@@ -33,9 +33,9 @@ pub struct Options {
     pub format: Format,
     /// The folder that the tool serves: where the traces saw it, and where it lies here.
     pub root: Root,
-    /// At most so many bytes: the list ends before the first file that does not fit.
+    /// At most this many bytes: the list ends before the first file that does not fit.
     pub budget_bytes: Option<u64>,
-    /// Only files that so many runs need.
+    /// Only files that this many runs need.
     pub min_runs: u32,
     /// In which order. `None` is what suits the format.
     pub order: Option<Order>,

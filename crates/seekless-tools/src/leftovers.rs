@@ -55,7 +55,8 @@ pub fn list() -> Vec<Leftover> {
     spools.iter().filter(|spool| !spool.is_running).map(of_spool).chain(folders).collect()
 }
 
-/// Removes what has not changed for so many seconds, or only says what it would remove.
+/// Removes leftovers that have not changed for this many seconds, or only says what it would
+/// remove.
 ///
 /// # Errors
 /// Something cannot be removed.

@@ -62,8 +62,8 @@ pub struct Options {
     pub exclude: Vec<String>,
     /// Whether a pack in the order of runs holds no prediction of the loads that these make.
     pub no_prediction: bool,
-    /// Whether files are not looked through for names of others, by which files that no run loads
-    /// are placed, and files that not all runs load are foretold.
+    /// Skip the scan of file contents for names of other files (used to place files that no run
+    /// loads, and to predict).
     pub no_references: bool,
     /// Whether what a pack cannot hold is an error; without it, it is left out and told.
     pub strict: bool,
@@ -116,8 +116,8 @@ pub struct Summary {
     pub left_out: LeftOut,
     /// Files and folders that were excluded.
     pub excluded: u64,
-    /// Bytes of the prediction that the pack holds ([`PREDICTION`]), which no other figure here but
-    /// `archive_bytes` counts; 0 if it holds none.
+    /// Bytes of the pack's prediction ([`PREDICTION`]); 0 if it has none. Only `archive_bytes`
+    /// counts them too.
     pub prediction_bytes: u64,
     /// Names of files in the content of others that the prediction holds: only from and to files
     /// that not all runs load.
@@ -174,7 +174,7 @@ pub fn pack_for_runs(
     pack_arranged(dir, &out.into(), arrange, options, progress)
 }
 
-/// Hears how far it is, and how far it goes.
+/// Receives the amount done and the total.
 type Hear<'a> = &'a mut dyn FnMut(u64, u64);
 
 fn pack_arranged(

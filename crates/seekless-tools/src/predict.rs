@@ -37,7 +37,7 @@ pub struct Options {
     pub roots: Roots,
     /// The device.
     pub device: DeviceSpec,
-    /// Whether the store is told its device. If not, it finds out from its reads.
+    /// Whether the store is given its device. If not, it finds out from its reads.
     pub told: bool,
     /// What is computed between reads.
     pub work: Work,
@@ -56,7 +56,7 @@ pub struct Prediction {
     pub missing: u64,
     /// The device, in its own words.
     pub device: String,
-    /// Whether the store is told its device.
+    /// Whether the store is given its device.
     pub told: bool,
     /// A row for each cache.
     pub rows: Vec<Row>,
@@ -158,7 +158,7 @@ fn opened(path: &Path, predict: bool) -> Result<(Archive, Store)> {
     Ok((archive, store))
 }
 
-/// What the program does with these loads, in the order of time. If the run tells no releases, each
+/// What the program does with these loads, in the order of time. If the run has no releases, each
 /// load is released before the next.
 fn events(loads: &[(Id, &Load)]) -> Vec<Event> {
     let tells = loads.iter().any(|(_, load)| load.released_ns.is_some());

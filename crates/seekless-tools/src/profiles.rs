@@ -142,7 +142,7 @@ pub fn read(path: &Path) -> Result<Profile> {
         .map_err(|error| Error::because(ErrorKind::Trace, "the profile cannot be read", error))
 }
 
-/// A profile as a user looks at it.
+/// A profile as it is shown to users.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Shown {
     /// The program and the shape of its arguments.
@@ -253,9 +253,9 @@ pub fn merge(sources: &[PathBuf], out: Destination) -> Result<Profile> {
 /// What to remove.
 #[derive(Clone, Debug, Default)]
 pub struct Prune {
-    /// Profiles that have not changed for so many seconds.
+    /// Profiles that have not changed for this many seconds.
     pub older_than_s: Option<u64>,
-    /// The oldest, until the rest take at most so many bytes.
+    /// The oldest, until the rest take at most this many bytes.
     pub bytes_max: Option<u64>,
     /// Remove nothing; say what would be.
     pub dry_run: bool,

@@ -9,7 +9,7 @@ pub(crate) trait Rule {
     /// Changes a row; false leaves it out.
     fn row(&mut self, access: &mut Access) -> bool;
 
-    /// The new name of a file, of which a row is kept. Both are escaped as a trace's are.
+    /// The new name of a file that keeps a row. Both are escaped as a trace's are.
     fn name(&mut self, name: &str) -> String;
 }
 

@@ -30,7 +30,7 @@ pub struct Options {
     pub roots: Roots,
     /// Only files below one of these folders; all files if there are none.
     pub within: Vec<PathBuf>,
-    /// At most so many bytes, what is needed first taken first.
+    /// At most this many bytes, those needed first.
     pub budget_bytes: Option<u64>,
     /// What the device charges. `None`: as `seekless probe` measured it, else assumed.
     pub costs: Option<Costs>,
@@ -45,19 +45,19 @@ pub struct Options {
 /// What was brought in, or would be.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Warmed {
-    /// Files of which something is needed.
+    /// Files with needed ranges.
     pub files: u64,
     /// Bytes that the runs needed of them.
     pub needed_bytes: u64,
     /// Bytes that were asked for: what is needed, with the gaps that cost less than a request.
     pub asked_bytes: u64,
-    /// Of these, bytes that were in the page cache already. `None` if the kernel does not tell.
+    /// Of these, bytes that were in the page cache already. `None` if the kernel does not say.
     pub cached_bytes: Option<u64>,
     /// Bytes that are locked in memory.
     pub locked_bytes: u64,
     /// Why not more is locked, if so.
     pub not_locked: Option<String>,
-    /// Ranges asked for, of which something was missing.
+    /// Requested ranges that were not wholly cached.
     pub requests: u64,
     /// How long the device would take for them, in seconds, one at a time.
     pub expected_s: f64,

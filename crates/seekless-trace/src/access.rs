@@ -108,7 +108,7 @@ impl FromStr for Op {
     }
 }
 
-/// One access. docs/trace-format.md says what each field means for each [`Op`].
+/// One access. docs/reference/trace-format.md says what each field means for each [`Op`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// Which run of the trace, from 0.
@@ -133,7 +133,7 @@ pub struct Access {
     pub error: Option<i32>,
     /// The file's size when it was opened.
     pub file_bytes: Option<u64>,
-    /// The device that the file is on, as `stat` tells it.
+    /// The device that the file is on, as `stat` gives it.
     pub device: Option<u64>,
     /// The file's inode number.
     pub inode: Option<u64>,

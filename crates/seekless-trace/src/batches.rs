@@ -24,8 +24,8 @@ pub struct Batches {
 }
 
 impl Trace {
-    /// The rows as Arrow tables with the columns of docs/trace-format.md; `op` and `path` are
-    /// dictionaries. Columns that another tool has added are left out, and those that it has
+    /// The rows as Arrow tables with the columns of docs/reference/trace-format.md; `op` and `path`
+    /// are dictionaries. Columns that another tool has added are left out, and those that it has
     /// dropped are missing. The schema's metadata hold what the trace says about itself.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
-//! Opens files of other formats that may be compressed with gzip, xz, lzma-alone or zstd. Their
-//! content tells which; what other files may begin with as well must also decode ([`guess`]). A job
-//! that is asked to stop reads no further, even where it waits for a pipe.
+//! Opens files of other formats that may be compressed with gzip, xz, lzma-alone or zstd. The
+//! content decides which; a beginning that other files may have as well must also decode
+//! ([`guess`]). A job that is asked to stop reads no further, even where it waits for a pipe.
 
 mod guess;
 
@@ -78,7 +78,7 @@ impl Input {
     }
 }
 
-/// Opens a plain, gzip, xz, lzma or zstd file for reading; its first bytes tell which it is.
+/// Opens a plain, gzip, xz, lzma or zstd file for reading; its first bytes decide which it is.
 /// Several compressed streams one after another are read as one.
 ///
 /// # Errors

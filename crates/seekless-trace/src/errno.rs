@@ -1,6 +1,6 @@
 //! The names of errors, as C and strace have them.
 
-/// Names of Linux, with the numbers that all its architectures but a few share.
+/// Linux's names, with the numbers that most architectures use.
 const ERRORS: [(&[u8], i32); 56] = [
     (b"EPERM", 1),
     (b"ENOENT", 2),

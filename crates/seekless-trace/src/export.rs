@@ -40,7 +40,7 @@ impl Format {
         if text { Content::Text } else { Content::Binary }
     }
 
-    /// Writes the rows of `trace`, telling how many of how many are done.
+    /// Writes the rows of `trace`, reporting how many of how many are done.
     ///
     /// # Errors
     /// As the function of the same name.

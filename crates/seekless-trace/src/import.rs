@@ -55,7 +55,8 @@ pub(crate) fn too_many_names(lines: &Lines) -> Error {
 }
 
 /// Imports files (plain, gzip, xz, lzma or zstd) as the trace `out`. If `options` name no format,
-/// each file tells its own. All must be of one [`Kind`]. Each file is one run, in the order given.
+/// each file's content and name decide. All must be of one [`Kind`]. Each file is one run, in the
+/// order given.
 ///
 /// # Errors
 /// As the function that is named as the format.
@@ -112,11 +113,11 @@ pub fn kind_of(path: &Path, options: &Options) -> Result<Option<Kind>> {
 /// How to read files of other formats.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The format of all files. If it is `None`, each file tells.
+    /// The format of all files. If it is `None`, each file's content and name decide.
     pub format: Option<Format>,
     /// Skip and count malformed lines instead of ending at the first.
     pub lenient: bool,
-    /// Which column holds which field. If it is `None`, the names in the header tell.
+    /// Which column holds which field. If it is `None`, the names in the header decide.
     pub columns: Option<Columns>,
     /// The byte between columns.
     pub delimiter: u8,
@@ -199,26 +200,26 @@ pub type Progress<'a> = &'a mut dyn FnMut(u64, u64);
 
 /// What the importers share: the trace being written, the report, and the progress.
 struct Import<'a> {
-    /// All files, of which some may be parts of one run.
+    /// All files; some may be parts of one run.
     files: &'a [PathBuf],
     /// The file that follows the current one.
     next: Option<PathBuf>,
-    /// Files of blktrace that are one run, of which more follow.
+    /// Files of blktrace that are one run; more of them follow.
     group: Option<blktrace::Group>,
     writer: Writer,
     options: &'a Options,
     report: Report,
     /// What was left out of the runs that are not added yet, by kind.
     left_out: BTreeMap<String, u64>,
-    progress: Told<'a>,
+    progress: Advance<'a>,
     /// The names take more memory than the text justifies: no line can be imported any more.
     full: bool,
     /// The records of all files; `None` once there are rows of other formats.
     numbered: Option<Numbered>,
 }
 
-/// Tells how far the import has come.
-struct Told<'a> {
+/// Reports how far the import has come.
+struct Advance<'a> {
     progress: Progress<'a>,
     /// Bytes of the files before the current one, and of all.
     done: u64,
@@ -227,7 +228,7 @@ struct Told<'a> {
     rows: u64,
 }
 
-impl Told<'_> {
+impl Advance<'_> {
     /// `consumed` bytes of the current file have been read.
     fn tell(&mut self, consumed: u64) {
         (self.progress)(self.rows, estimated_rows(self.rows, self.done + consumed, self.total));
@@ -255,7 +256,7 @@ impl<'a> Import<'a> {
             options,
             report: Report::default(),
             left_out: BTreeMap::new(),
-            progress: Told { progress, done: 0, total, rows: 0 },
+            progress: Advance { progress, done: 0, total, rows: 0 },
             full: false,
             numbered: Some(Numbered::default()),
         }
@@ -313,7 +314,7 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// The first file tells the kind of the trace.
+    /// The first file decides the kind of the trace.
     fn set_kind(&mut self, kind: Kind, path: &Path) -> Result<()> {
         let known = &mut self.writer.metadata_mut().kind;
         if self.report.runs > 0 && *known != kind {

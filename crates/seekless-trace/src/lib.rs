@@ -22,8 +22,8 @@
 //!   its own size.
 //!
 //! While a program is being recorded there is no Parquet file yet, since its footer comes last.
-//! Rows go to a *spool* ([`SpoolWriter`]), of which everything but the last quarter of a second
-//! survives a kill. [`Trace::open`] reads a spool like a trace.
+//! Rows go to a *spool* ([`SpoolWriter`]); all of it but the last quarter of a second survives a
+//! kill. [`Trace::open`] reads a spool like a trace.
 //!
 //! # What is where
 //!
@@ -40,9 +40,9 @@
 //!
 //! # Neighbours
 //!
-//! `seekless-record` makes traces of running programs. `seekless-sim` simulates caches on them,
-//! and `seekless-tools` orders, packs and compares files by them. This crate knows nothing of
-//! caches or devices. docs/trace-format.md describes the file for readers in other languages.
+//! `seekless-record` makes traces of running programs. `seekless-sim` simulates caches on them, and
+//! `seekless-tools` orders, packs and compares files by them. This crate knows nothing of caches or
+//! devices. docs/reference/trace-format.md describes the file for readers in other languages.
 //!
 //! # Example
 //!

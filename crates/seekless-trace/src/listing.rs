@@ -1,5 +1,5 @@
 //! Opens what names files that a program needs: a trace of any format, or a list of paths as
-//! `vmtouch -b` reads it. It is opened once, so that it may be a pipe; its first bytes tell.
+//! `vmtouch -b` reads it. It is opened once, so that it may be a pipe; its first bytes decide.
 
 use crate::compressed::{self, Input};
 use crate::error::{Error, ErrorKind, Result};

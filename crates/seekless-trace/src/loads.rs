@@ -22,7 +22,7 @@ pub struct Load {
     pub bytes: u64,
     /// When, in nanoseconds from the run's start.
     pub time_ns: u64,
-    /// When the program let go of it, if the trace has a `release` row for it.
+    /// When the program released it, if the trace has a `release` row for it.
     pub released_ns: Option<NonZeroU64>,
 }
 
@@ -47,7 +47,7 @@ impl Loads {
     /// are joined by name, runs appended in the order given.
     ///
     /// Within a run each `load` row of a file counts. A file without load rows counts once, at its
-    /// first successful read or map. Its size counts, or, if the trace does not tell the size, the
+    /// first successful read or map. Its size counts, or, if the trace does not have the size, the
     /// end of the bytes that were read. A `release` row ends the oldest load of its file that has
     /// not been released.
     ///
@@ -157,7 +157,7 @@ struct File {
     seen: Seen,
     /// Its reads in the current run.
     reads: u64,
-    /// Its size, as far as the rows up to now tell.
+    /// Its size, as far as the rows up to now show it.
     bytes: u64,
 }
 

@@ -1,5 +1,6 @@
 //! What a trace says about itself: its kind, page size, lost events and the circumstances of each
-//! run. The Parquet file holds it as key-value metadata; docs/trace-format.md lists the keys.
+//! run. The Parquet file holds it as key-value metadata; docs/reference/trace-format.md lists the
+//! keys.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

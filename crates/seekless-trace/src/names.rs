@@ -5,7 +5,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
 
-/// Names may take this, plus so many times the text that was read.
+/// Names may take this, plus this many times the text that was read.
 const NAMES_BYTES_BASE: u64 = 8 << 20;
 const NAMES_BYTES_PER_BYTE: u64 = 24;
 
@@ -47,9 +47,8 @@ impl Names {
         (self.text.len() + size_of::<usize>() * self.ends.len()) as u64
     }
 
-    /// Whether the names take more memory than a text justifies of which `consumed` bytes were
-    /// read. A compressed text can unfold to a thousand times its size, but real names of files do
-    /// not.
+    /// Whether the names take more memory than `consumed` bytes of text justify. A compressed text
+    /// can unfold to a thousand times its size, but real names of files do not.
     pub(crate) fn are_too_many(&self, consumed: u64) -> bool {
         self.bytes()
             > NAMES_BYTES_BASE.saturating_add(consumed.saturating_mul(NAMES_BYTES_PER_BYTE))

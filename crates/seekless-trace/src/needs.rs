@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 const PAGE_BYTES: u64 = 4096;
 
-/// A range of a file that a run read or touched, none of which it had needed before but perhaps
-/// some pages in its middle.
+/// A range of a file that a run read or touched for the first time, except perhaps some pages in
+/// its middle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Need {
     /// Which file; an index into [`Needs::names`].

@@ -8,7 +8,7 @@ use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
-/// Objects are looked up in groups of so many. The memory of a group is asked for while the group
+/// Objects are looked up in groups of this many. The memory of a group is asked for while the group
 /// before it is looked up, so the processor seldom waits for it.
 const GROUP: usize = 32;
 const SLOTS_MIN: usize = 1 << 10;
@@ -47,7 +47,7 @@ struct Group {
 
 const NO_GROUP: Group = Group { records: [NO_RECORD; GROUP], homes: [0; GROUP], length: 0 };
 
-/// What a request told of its object.
+/// What a request showed of its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
     /// Nothing: it was known, and has the size of its last request.
@@ -176,7 +176,7 @@ impl Objects {
         number
     }
 
-    /// Makes room for so many more objects: a quarter of the slots stays free.
+    /// Makes room for this many more objects: a quarter of the slots stays free.
     fn reserve(&mut self, more: usize) {
         let needed = self.objects as usize + more;
         while needed > self.slots.len() / 4 * 3 {

@@ -10,7 +10,7 @@ use std::io::Read;
 use std::path::Path;
 
 impl Trace {
-    /// Opens a Parquet trace or a recorder's spool; the content tells which it is. If `path` does
+    /// Opens a Parquet trace or a recorder's spool; the content decides which it is. If `path` does
     /// not exist and a recording to it was cut off, opens the spool of that recording (see
     /// [`spool_path`](crate::spool_path)); [`Trace::origin`] says so.
     ///

@@ -38,7 +38,7 @@ pub struct Profile {
     pub runs: Vec<ProfiledRun>,
 }
 
-/// A file of a profile, and how to tell that it is still the same.
+/// A file of a profile, and how to see that it is still the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProfiledFile {
     /// Its path, escaped as a trace's are.

@@ -8,7 +8,7 @@ use crate::foreign::{LCS_HEADER_BYTES, LCS_MAGIC, ORACLE_RECORD_BYTES};
 use crate::import::{self, Format};
 use std::path::{Path, PathBuf};
 
-/// Records are read in pieces of about so many bytes, which stay in the second-level cache. They
+/// Records are read in pieces of about this many bytes, which stay in the second-level cache. They
 /// are larger than a buffered reader's buffer, so that nothing is copied twice.
 const PIECE_BYTES: usize = 64 << 10;
 /// Time, object and size of a record, in the wider of their two forms.
@@ -21,7 +21,7 @@ const LCS_RECORD_BYTES: [usize; 8] = [24, 28, 36, 40, 44, 52, 68, 100];
 /// libCacheSim does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// The time in seconds, from a start that the format does not tell.
+    /// The time in seconds, from a start that the format does not give.
     pub seconds: u32,
     /// The number of the object.
     pub object: u64,
@@ -108,7 +108,7 @@ impl<'a> Piece<'a> {
 
 impl Records {
     /// Opens a file of records: oracleGeneral or lcs, plain or compressed. `None` if it has another
-    /// format. If `options` name no format, the content and the ending of its name tell.
+    /// format. If `options` name no format, the content and the ending of its name decide.
     ///
     /// # Errors
     /// The file cannot be read, or the header of lcs is damaged or of an unknown version. A pipe

@@ -32,7 +32,7 @@ const BATCH_ROWS: usize = 16_384;
 pub enum Origin {
     /// The Parquet file itself.
     Parquet,
-    /// The spool of a recording that was cut off. Tell the user.
+    /// The spool of a recording that was cut off. Inform the user.
     Spool {
         /// How many bytes at its end were torn; 0 if the last batch was whole.
         torn_bytes: u64,
@@ -102,7 +102,7 @@ impl Trace {
         &self.metadata
     }
 
-    /// What it was read from. Tell the user about an [`Origin::Spool`].
+    /// What it was read from. Inform the user about an [`Origin::Spool`].
     #[must_use]
     pub fn origin(&self) -> &Origin {
         &self.origin
@@ -145,7 +145,7 @@ impl Trace {
         Ok(Scan::new(reader, columns, self.path.clone(), self.source.len()))
     }
 
-    /// Reads these leaves of all rows, in batches of so many rows.
+    /// Reads these leaves of all rows, in batches of this many rows.
     pub(crate) fn reader_of(
         &self,
         leaves: &[(usize, Column)],
@@ -253,7 +253,7 @@ impl Trace {
     }
 }
 
-/// The names of a trace's files may take this in memory, plus so many times the file's size.
+/// The names of a trace's files may take this in memory, plus this many times the file's size.
 const NAMES_BYTES_BASE: u64 = 24 << 20;
 const NAMES_BYTES_PER_FILE_BYTE: u64 = 16;
 

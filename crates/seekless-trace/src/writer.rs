@@ -110,8 +110,7 @@ impl Writer {
         self.names.intern(path).0
     }
 
-    /// Whether the names take more memory than a text justifies of which `consumed` bytes were
-    /// read.
+    /// Whether the names take more memory than `consumed` bytes of text justify.
     pub(crate) fn names_are_too_many(&self, consumed: u64) -> bool {
         self.names.are_too_many(consumed)
     }

@@ -79,5 +79,5 @@ pub use seekless_trace as trace;
 
 /// The page on the library, whose examples are tests.
 #[cfg(all(doctest, feature = "full"))]
-#[doc = include_str!("../../../docs/library.md")]
+#[doc = include_str!("../../../docs/reference/library.md")]
 pub struct LibraryPage;

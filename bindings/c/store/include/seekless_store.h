@@ -50,7 +50,7 @@ enum seekless_store_hint {
     SEEKLESS_STORE_ONCE = 0,       /* once: it leaves the cache first */
     SEEKLESS_STORE_NO_HINT = 1,    /* nothing is known */
     SEEKLESS_STORE_LONG_LIVED = 2, /* for long: it stays for longer */
-    SEEKLESS_STORE_COST = 3,       /* losing it costs so much; without a hint 1 */
+    SEEKLESS_STORE_COST = 3,       /* the cost of losing it; without a hint 1 */
     SEEKLESS_STORE_URGENT = 4      /* of reads that wait, its goes first */
 };
 

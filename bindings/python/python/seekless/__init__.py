@@ -7,8 +7,8 @@
 - :class:`training.Dataset`: the files of a pack for PyTorch, in shuffled epochs;
 - ``fsspec.filesystem("seekless", fo="data.zip")``: the same for pandas, xarray and others.
 
-docs/python.md explains them; ``help(seekless.simulate)`` lists what a call takes. KB, MB, GB are
-powers of 1000, KiB, MiB, GiB of 1024."""
+docs/how-to/python.md explains them; ``help(seekless.simulate)`` lists what a call takes. KB, MB, GB
+are powers of 1000, KiB, MiB, GiB of 1024."""
 
 from __future__ import annotations
 

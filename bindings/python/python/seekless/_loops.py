@@ -1,4 +1,4 @@
-"""Loads for asyncio: one descriptor an event loop tells when loads have arrived."""
+"""Loads for asyncio: one descriptor an event loop wakes it when loads have arrived."""
 
 from __future__ import annotations
 

@@ -99,8 +99,8 @@ def simulate(
 
     - ``policy``: names (:func:`policies`) or classes of Python (:class:`Policy`).
     - ``capacity``: bytes, or text such as ``"64MB"``, ``"10%"``, ``"1MB..64MB*2"``.
-    - ``unit``: what a request asks for: ``"file"``, ``"page"`` or ``"object"``; by default the
-      trace tells. ``unit_weights``: each file or object weighs 1.
+    - ``unit``: the unit of a request: ``"file"``, ``"page"`` or ``"object"``; by default the
+      trace decides. ``unit_weights``: each file or object weighs 1.
     - ``lines``: back-to-back accesses to one page are one request (``"merged"``) or several
       (``"raw"``).
     - ``write_back``: ``"evict"``, ``"every=30s"``, ``"dirty=10%"``, ``"sync"``, joined by commas.

@@ -24,7 +24,7 @@ class SeeklessFileSystem(AbstractArchiveFileSystem):
     """The files of a pack, or of a Zip that another tool made, read-only, through the cache of a
     :class:`seekless.Store`.
 
-    ``fo`` is a path of this machine, or a list of them, of which later ones override earlier ones.
+    ``fo`` is a path of this machine, or a list of them; later ones override earlier ones.
     Other arguments are those of the store: ``cache="256MiB"``, ``policy="lru"``.
 
     >>> pandas.read_csv("seekless://tables/a.csv", storage_options={"fo": "data.zip"})
@@ -115,7 +115,7 @@ class SeeklessFileSystem(AbstractArchiveFileSystem):
         name, size = self._file(path)
         if size <= WHOLE_BYTES_MAX:
             return io.BufferedReader(_Whole(name, self.store.load(name)))
-        parts: Any = _Parts  # whose types fsspec does not tell right
+        parts: Any = _Parts  # its types are wrong in fsspec
         return parts(
             self, name, mode, block_size or 1 << 20, cache_options=cache_options, size=size
         )
@@ -143,7 +143,7 @@ class SeeklessFileSystem(AbstractArchiveFileSystem):
         return {name: bytes(content) for name, content in zip(names, self.store.load_all(names))}
 
     def ukey(self, path: str) -> str:
-        """What tells whether a file has changed: its size, and the device, inode, size and times of
+        """A key that changes with a file: its size, and the device, inode, size and times of
         the packs as they were opened; of loose files as they are now."""
         name, size = self._file(path)
         loose = [
@@ -211,7 +211,7 @@ class _Whole(io.RawIOBase):
 
 
 class _Parts(AbstractBufferedFile):
-    """A large file, of which parts are read."""
+    """A large file, read in parts."""
 
     def _fetch_range(self, start: int, end: int) -> bytes:
         return bytes(self.fs.store.read_range(self.path, start, end))

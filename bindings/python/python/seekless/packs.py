@@ -91,14 +91,14 @@ class Store:
     Of files that several sources have under one name, the last source's is loaded. Contents are
     read-only ``memoryview`` of the cache's own memory: ``numpy.frombuffer(view, "u1")`` and
     ``io.BytesIO(view)`` take them, ``bytes(view)`` copies. A view stays valid as long as it lives,
-    also when the cache has let go of the file and when the store is closed.
+    also when the cache has released the file and when the store is closed.
 
     Any thread may load. A store is pickled by its paths and settings, and opened again where it
     arrives; in the child of a fork it opens itself again with its first load.
 
     - ``cache``: what is kept between loads, in bytes or as ``"64MiB"``.
-    - ``policy``: what leaves the cache (:func:`seekless.policies`); ``"belady"`` evicts by what
-      :meth:`will_load` tells.
+    - ``policy``: what leaves the cache (:func:`seekless.policies`); ``"belady"`` evicts by the
+      order that :meth:`will_load` gives.
     - ``direct``: read past the system's page cache where the file system allows it.
     - ``predict``: read ahead what a pack says its program loads next.
     - ``workers``: threads that decode; by default as many as there are cores.
@@ -222,8 +222,8 @@ class Store:
         return dict(self._store.names())
 
     def left_out(self) -> list[str]:
-        """What of the archives is left out, a text for each of which something is: names that no
-        file can have, names that stand there again, bytes behind the end."""
+        """What is left out of archives, a text for each that has such entries: names that no file
+        can have, names that occur again, bytes behind the end."""
         return self._store.left_out()
 
     def statistics(self) -> dict[str, Any]:

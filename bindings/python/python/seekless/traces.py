@@ -28,7 +28,7 @@ class Trace:
     import`` reads (CSV, libCacheSim's oracleGeneral and lcs, blktrace, strace, ...), compressed or
     not.
 
-    ``format`` names the format where the content does not tell it. For CSV, ``columns`` says which
+    ``format`` names the format where the content does not show it. For CSV, ``columns`` says which
     column holds which field (``time:ms=ts,path=name,bytes=#3``), ``delimiter`` and ``header`` what
     it looks like; with ``lenient`` malformed lines are skipped.
 
@@ -112,8 +112,8 @@ class Trace:
         return cls(out)
 
     def to_arrow(self, *, progress: Progress = None) -> Table:
-        """All rows as a table; docs/trace-format.md explains the columns. ``op`` and ``path`` are
-        dictionaries. It is kept, so that later calls give the same memory."""
+        """All rows as a table; docs/reference/trace-format.md explains the columns. ``op`` and
+        ``path`` are dictionaries. It is kept, so that later calls give the same memory."""
         if self._table is None:
             with shown("Reading", progress) as tell:
                 self._table = Table(_seekless.trace_table(self.path, self.import_options, tell))

@@ -1,8 +1,8 @@
 """Training sets: the files of a pack for PyTorch's loader, in an order that the store knows.
 
-A sampler tells the store the order of this epoch and of the next. So each file is read ahead
-exactly when it is needed, and what leaves the cache is what is needed last (Belady's rule): with a
-cache of a quarter of the bytes, later epochs read three quarters of them, and any order is a true
+A sampler gives the store the order of this epoch and of the next. So each file is read ahead
+exactly when it is needed, and the cache evicts the file needed last (Belady's rule): with a cache
+of a quarter of the bytes, later epochs read three quarters of them, and any order is a true
 random permutation. An LRU cache of that size reads about 97 % in such epochs.
 
 >>> dataset = seekless.training.Dataset("data.zip", cache="25%", transform=decode)
@@ -207,18 +207,18 @@ def _cache_bytes(cache: Bytes, content: int) -> int:
 class SeededSampler:
     """The orders of the epochs: in each, every file once, in a permutation that follows from
     ``seed`` and the number of the epoch alone, on every machine. Each call of ``iter`` begins the
-    next epoch, and tells the data set its order and that of the epoch after it.
+    next epoch, and gives the data set its order and that of the epoch after it.
 
     - ``groups``: without it every permutation is equally likely. With bytes such as ``"4MiB"``,
-      neighbours in the pack of so many bytes are a group; the groups come in any order, and the
+      neighbours in the pack of that many bytes are a group; the groups come in any order, and the
       files of ``mixed`` groups at a time are shuffled together. That saves requests, for volumes
-      that charge for each; docs/python.md says how many, and what it does to randomness.
+      that charge for each; docs/how-to/python.md says how many, and what it does to randomness.
     - ``epochs``: how many there are; so the last need not keep anything for a next one.
-    - ``rank``, ``world_size``: this process is one of so many that share each epoch. By default as
+    - ``rank``, ``world_size``: this process is one of those that share each epoch. By default as
       ``torch.distributed`` says if it was begun, else as RANK and WORLD_SIZE in the environment
       do, which torchrun sets, else alone. Each gets a part of the epoch's order in one piece, all
       equally many files: the last parts are filled up with the first files of the order, or with
-      ``drop_last`` what is left over comes in no part.
+      ``drop_last`` left-over files come in no part.
 
     It is resumable: :meth:`state_dict` and :meth:`load_state_dict`."""
 

@@ -21,18 +21,19 @@ mod pattern;
 
 /// Load a run cold from loose files and from their pack, side by side.
 ///
-/// The loads of one recorded run are replayed in its order in three ways. They come from the loose
-/// files, from the pack as the program asks, and from the pack with the list known beforehand.
+/// The loads of one recorded run are replayed in its order in three ways: from the loose files,
+/// from the pack one after another, and from the pack with the list of loads known beforehand.
 /// These take turns, after one round that is discarded, and all must deliver the same bytes. Before
-/// each trial the files are dropped from the page cache; the report says what could not be dropped.
+/// each trial the files are dropped from the page cache; the report says how much could not be
+/// dropped.
 ///
 /// With --rivals the folder is also packed into temporary files, and they are loaded too. One is in
-/// the order of names, and one, if runs are given, in the order of the newest of them. What those
-/// packs gain comes from the archive, not from the order.
+/// the order of names, and one, if runs are given, in the order of the newest of them. The gain of
+/// those packs comes from the archive, not from the order.
 ///
 /// With --throttle (root) the kernel limits the disk of the files to these rates, for this process
 /// alone, and counts the requests. Quote this figure. Before each trial all caches are emptied,
-/// those of names and inodes too. The throttle counts requests before adjacent ones are merged, so
+/// also of names and inodes. The throttle counts requests before adjacent ones are merged, so
 /// ext4's readahead of inodes is set to 1 meanwhile. A child process puts it back at the end, also
 /// if this program is killed. If the child is killed too, the next `seekless compare` puts it back.
 /// Loose files are still charged up to a quarter more than on a volume, which counts merged
@@ -91,7 +92,7 @@ pub struct Args {
     /// last]
     #[arg(long, num_args = 0.., value_name = "RUN")]
     rivals: Option<Vec<PathBuf>>,
-    /// The pack's store does not read ahead by what the pack says of its program's loads
+    /// Do not read ahead by the pack's prediction of its program's loads
     #[arg(long)]
     no_prediction: bool,
     /// Files that the traces name below OLD are now below NEW; may be given several times

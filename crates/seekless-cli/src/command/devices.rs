@@ -16,12 +16,12 @@ use std::process::ExitCode;
 ///
 /// Wherever a verb takes --device it takes one of these names, the numbers of a volume
 /// (iops=500,bandwidth=150MB/s), or a TOML file (disk.toml, ./disk). A volume may also have
-/// latency=1ms, and burst=3000x540000: 3000 requests a second while the 540,000 last that it can
-/// save up.
+/// latency=1ms, and burst=3000x540000: 3000 requests a second until the 540,000 that it can save up
+/// are spent.
 ///
 /// With DEVICE, prints its numbers as such a file, to be changed and given to --device. Comments in
-/// it tell how much of the device's time moves bytes when reads of one size go to random places one
-/// at a time, as in Fig. 1 of Wu, Xi and Xu 2010: simulated, and by the paper's formula.
+/// it give the share of the device's time that moves bytes when reads of one size go to random
+/// places one at a time, as in Fig. 1 of Wu, Xi and Xu 2010: simulated, and by the paper's formula.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

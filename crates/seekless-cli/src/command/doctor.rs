@@ -11,16 +11,16 @@ use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Tell which kernel facilities are usable here, and what each missing one costs.
+/// Show which kernel facilities are usable here, and what each missing one costs.
 ///
 /// Each facility is tried for a moment, by the code that uses it: a ring is made, a file is read
 /// past the page cache, a child is attached, a program is loaded into the kernel. Nothing is
-/// changed, and nothing is left behind. What a file system decides is tried with a file of 2 MiB in
-/// FOLDER, which has no name there.
+/// changed or left behind. Facilities of the file system are tried with a file of 2 MiB without a
+/// name in FOLDER.
 ///
-/// What is refused is listed with the reason, with what Seekless does instead, what that costs, and
-/// how to get it. What killed verbs have left in your folders is counted. Run it as the user, in
-/// the container and on the file system that count: each decides differently.
+/// Refused facilities are listed with the reason, what Seekless does instead, what that costs, and
+/// how to get them. Files that killed verbs left in your folders are counted. Run it as the user,
+/// in the container and on the file system that you will use: each decides differently.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -11,20 +11,20 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// List what starts of a program need, for tools that prefetch or lay out files.
+/// List the files that starts of a program need, for tools that prefetch or lay out files.
 ///
-/// Writes what recorded runs read or touched in the form that another tool takes. Files are in the
-/// order in which the newest run needed them, then what older runs add. In lists of what to
-/// prefetch, those that most runs need come first, since such a list may be cut; squashfs-sort,
-/// erofs, tar and webdataset lay files out, so there they do not (--order). nydus and juicefs get
-/// the ranges that were needed, the other formats whole files.
+/// Writes the files that recorded runs read or touched in the form that another tool takes, in the
+/// order in which the newest run needed them, then those that older runs add. In prefetch lists,
+/// files that most runs need come first, since such a list may be cut; not so for squashfs-sort,
+/// erofs, tar and webdataset, which lay files out (--order). nydus and juicefs get the ranges that
+/// were needed, the other formats whole files.
 ///
 /// Only files below --root are listed, by their names below it. Links are followed, so that a list
 /// names the file itself. Names that a format cannot carry are left out. The summary on standard
 /// error counts what was left out, and why.
 ///
-/// With --score, each run is left out in turn, and the list that the others make is held against
-/// it: how much of what it needs the list brings in, and how much is brought in vain.
+/// With --score, each run is left out in turn and compared with the list that the others make: how
+/// many of the bytes that it needs are listed, and how many it does not need.
 ///
 /// soci: the index builder makes the prefetch artifacts from this list, since they name spans of
 /// compressed layers. cvmfs-bundle: put the file beside the first file of the list, which is the
@@ -52,13 +52,13 @@ pub struct Args {
     /// OLD, and it lies at NEW here
     #[arg(long, value_name = "DIR|OLD=NEW", default_value = "/", value_parser = root)]
     root: Root,
-    /// List at most so much: the list ends before the first file that does not fit
+    /// List at most this many bytes: the list ends before the first file that does not fit
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     budget: Option<u64>,
     /// Only files that at least N runs need
     #[arg(long, value_name = "N", default_value_t = 1)]
     min_runs: u32,
-    /// In which order: need is as the newest run needed the files; runs puts first what most runs
+    /// The order: need is as the newest run needed the files; runs puts files first that most runs
     /// need [default: need for squashfs-sort, erofs, tar and webdataset, runs for the others]
     #[arg(long, value_enum)]
     order: Option<By>,
@@ -135,7 +135,7 @@ fn root(word: &str) -> Result<Root, String> {
 
 fn report(exported: &Exported) -> String {
     let mut text = format!(
-        "{} of {}: {}, of which they needed {}\n",
+        "{} of {}: {}; they needed {} of it\n",
         counted(exported.files, "file"),
         counted(exported.runs, "run"),
         format_bytes(exported.bytes),
@@ -219,7 +219,7 @@ mod tests {
         };
         assert_eq!(
             report(&exported),
-            "40 files of 2 runs: 1.5 MB, of which they needed 1.2 MB\n\
+            "40 files of 2 runs: 1.5 MB; they needed 1.2 MB of it\n\
              left out, no longer there: 1 file\n\
              the trigger is bin/app\n\
              \n\

@@ -20,13 +20,14 @@ const ABOUT: &str = "Find files as GNU find does, also by what they would cost t
 const LONG_ABOUT: &str = "\
 Find files as GNU find does, also by what they would cost to read now
 
-Paths, tests and actions are GNU find 4.9's, in its order, words and exit codes. No file is read or recalled to decide, and only a
-file whose cost is asked is opened. Where it saves time, files are looked at before their turn, by several threads; what is done and
-shown, and in which order, is the same.";
+Paths, tests and actions are GNU find 4.9's, in its order, words and exit codes. No file is read or
+recalled to decide, and only a file whose cost is asked for is opened. Where it saves time, files
+are examined before their turn, by several threads; the actions and their order stay the same.";
 const USAGE: &str = "seekless find [-H] [-L] [-P] [OPTIONS] [PATH]... [EXPRESSION]";
 const AFTER: &str = "\
-N is exactly so much, +N more, -N less. What a file costs is the time until all of it is delivered, in whole units rounded up. Of
-that, what devices need is what matters where files are picked to be read soon: what lies in memory counts nothing there.
+N is exactly this, +N more, -N less. A file's cost is the time until all of it is delivered, in
+whole units rounded up. To pick files that will be read soon, use -cost, the part of it that devices
+need: memory counts nothing there.
 
 Directives of -printf beside GNU find's:
   %{latency}     the time of -latency in seconds
@@ -42,21 +43,23 @@ Examples:
   seekless find . -type f -printf '%{cost} s  %{resident} %%  %p\\n'
 
 Where it differs from GNU find 4.9, and why:
-  -D             is read and shows nothing: what it shows is GNU find's inside
+  -D             is read and shows nothing: it is about GNU find's inside
   -O             is read; tests are asked in the order of -O2, which is its default
   ( A ) -name B  does A before it asks for B; GNU find may ask first, even where A is an action
   A -name B -name C -o D  asks for D last; GNU find may ask for it first, even where A is an action
-  -xtype         with parentheses may complain of other links that lead round: GNU find guesses what costs least in another way
+  -xtype         with parentheses may complain of other links that lead round: GNU find guesses
+                 the cheapest test in another way
   -printf %Z     writes nothing and does not complain: security contexts are not asked
   -newerXt       takes no date that begins with TZ=\": the time zone belongs to the process
-  -L             asks for a file from its folder: links on the way there do not count towards the 40 that the kernel follows,
-                 and paths may be longer than it takes at once
+  -L             asks for a file from its folder: links on the way there do not count towards the
+                 40 that the kernel follows, and paths may be longer than it takes at once
   -ok            gives the command an empty standard input; GNU find closes it, by a slip
-  -files0-from   names its file in the message of an empty name; GNU find names the file of the message before, by a slip
-  -exec ... +    runs for all files that wait; GNU find forgets them after a path that is empty, by a slip
+  -files0-from   names its file in the message of an empty name; GNU find names the file of the
+                 message before, by a slip
+  -exec ... +    runs for all files that wait; GNU find forgets them after an empty path, by a slip
   -fprint FILE   empties the file when all of the command line is right, not before, and is written
                  out before a command runs: GNU find may hold its last 4 KiB back
-  ((((...        more than 500 parentheses or ! within one another are refused
+  ((((...        more than 20,000 parentheses or ! within one another are refused
   write errors   end it at once, with one message";
 /// Room for a word and what follows it; longer ones stand on a line of their own.
 const COLUMN: usize = 26;

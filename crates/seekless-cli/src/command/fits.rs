@@ -63,7 +63,7 @@ struct Common {
     /// Print the figures as JSON
     #[arg(long)]
     json: bool,
-    /// Print to standard error how much was read from where
+    /// Print to standard error the bytes read from each source
     #[arg(long)]
     stats: bool,
 }

@@ -11,8 +11,7 @@ use std::path::PathBuf;
 /// How files of other formats are read.
 #[derive(clap::Args, Debug)]
 pub struct Foreign {
-    /// The format of the files [default: each file tells, by its content and the ending of its
-    /// name]
+    /// The format of the files [default: decided by the content and the name of each]
     #[arg(long, value_name = "FORMAT", value_parser = format())]
     format: Option<Format>,
     /// csv: which column holds which field: FIELD[:UNIT]=COLUMN,... where COLUMN is a name of the

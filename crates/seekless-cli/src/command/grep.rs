@@ -33,8 +33,9 @@ const ABOUT: &str = "Find lines, the cheapest bytes first";
 const LONG_ABOUT: &str = "\
 Find lines, the cheapest bytes first
 
-Prints what GNU grep 3.8 prints. What the page cache holds is searched before the rest is read, and reading the rest does
-not push it out; lines still come in the order of the files. -q, -l and -L stop at any line that decides.";
+Prints what GNU grep 3.8 prints. The cached part of a file is searched before the rest is read, and
+reading the rest does not push it out; lines still come in the order of the files. -q, -l and -L
+stop at any line that decides.";
 const USAGE: &str = "seekless grep [OPTION]... PATTERNS [FILE]...";
 const AFTER: &str = "\
 Without FILE, or where FILE is -, standard input is searched; with -r the folder one is in.

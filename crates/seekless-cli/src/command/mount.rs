@@ -26,11 +26,11 @@ const WINDOW_BYTES_MIN: u64 = 1 << 20;
 
 /// Mount a pack as a read-only folder.
 ///
-/// Programs that know nothing of Seekless read the files of PACK in DIR. What they read comes
-/// through the store: in a few large requests, decoded by all cores, with the files that the
-/// program is likely to read next, if the pack says so. What was read once lies in the kernel's
-/// page cache. What most of the recorded runs load is brought there at once, in the order of first
-/// need and not far ahead of what the program opens.
+/// Programs that know nothing of Seekless read the files of PACK in DIR. The store reads them: in a
+/// few large requests, decoded by all cores, together with files that the pack expects next. Files
+/// that were read once lie in the kernel's page cache. Those that most recorded runs load are
+/// brought there from the start, in the order of first need and not far ahead of the program's
+/// opens.
 ///
 /// The pack is unmounted on Ctrl-C, or by `fusermount3 -u DIR`. With a command, it is unmounted
 /// when that ends, and the exit status is the command's, or 126 if it cannot be executed and 127 if
@@ -46,7 +46,7 @@ pub struct Args {
     pack: PathBuf,
     /// The folder at which its files appear; it must be empty
     dir: PathBuf,
-    /// Run this command meanwhile, then unmount
+    /// Run this command while the pack is mounted, then unmount
     #[arg(last = true, value_name = "CMD")]
     command: Vec<OsString>,
     /// DIR may hold files, which are hidden while the pack is mounted
@@ -57,20 +57,19 @@ pub struct Args {
     #[arg(long)]
     all_users: bool,
     /// Memory for the contents of files, beside the kernel's page cache: half of it for files that
-    /// were read, and half for what open files hold and what is being read. A few MiB for each
-    /// processor come on top while files are read
+    /// were read, half for open files and reads under way. While files are read, a few MiB for each
+    /// processor come on top
     #[arg(long, value_name = "BYTES", default_value = "128MiB", value_parser = parse_bytes)]
     cache: u64,
-    /// Bring in at most so much of what most of the recorded runs load, before the program asks for
-    /// it; 0 is nothing [default: half of the free memory]
+    /// Bring in at most this many bytes that most recorded runs load, before the program asks for
+    /// them; 0 is nothing [default: half of the free memory]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     ahead: Option<u64>,
-    /// Refuse an archive for what is odd about one entry, such as a name that stands there twice or
-    /// leads out of it, and for bytes behind its end. By default such entries are left out and
-    /// counted
+    /// Refuse an archive with an odd entry, such as a name that stands there twice or leads out of
+    /// it, or with bytes behind its end. By default such entries are left out and counted
     #[arg(long)]
     strict: bool,
-    /// Do not read files ahead because the pack says that the program is likely to read them
+    /// Do not read ahead by the pack's prediction of the program's loads
     #[arg(long)]
     no_prediction: bool,
 }

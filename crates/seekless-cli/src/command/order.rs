@@ -21,22 +21,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Compute the order of files in an archive from the runs that read them, and score it.
 ///
-/// best lays together what the same runs load, small files apart from larger ones, and files that
-/// no run has loaded beside their like, or with --contents behind those that name them. It makes
-/// that order and the ones below without some of the runs, loads those runs on a model of the
-/// device, and keeps the order that loads them fastest. greedy joins files that are often loaded
-/// one after the other into chains. recent is the newest run's own order, followed by what older
-/// runs add. name is by path. In these three, files that no run loads keep their place: that of
-/// --files if it is a plain list, otherwise by path.
+/// best lays together the files that the same runs load, small files apart from larger ones, and
+/// files that no run has loaded beside similar ones, or with --contents behind those that name
+/// them. It makes that order and the ones below without some of the runs, loads those runs on a
+/// model of the device, and keeps the order that loads them fastest. greedy joins files that are
+/// often loaded one after the other into chains. recent is the newest run's own order, followed by
+/// the files that older runs add. name is by path. In these three, files that no run loads keep
+/// their place: that of --files if it is a plain list, otherwise by path.
 ///
-/// With two runs or more, each method is made without each run in turn, and that run is loaded from
-/// it on the device: with the list of its loads known, and on demand. The floor is what no order
-/// can beat: each run's own files alone, in its own order.
+/// With two runs or more, each method makes an order without each run in turn, and that run is
+/// loaded from it on the device: with the list of its loads known, and on demand. No order can beat
+/// the floor: each run's own files alone, in its own order.
 ///
 /// Scores count first loads only. A seek is a load of a file that does not lie directly after the
 /// previous one. Block runs are maximal runs of touched 128 KiB blocks. Amplification is the bytes
 /// of touched blocks for each byte loaded. Scores on the runs that made the order are too good:
-/// --leave-one-out and --score tell what a new run will see.
+/// --leave-one-out and --score show what a new run gets.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -54,8 +54,8 @@ pub struct Args {
     /// load]
     #[arg(long, value_name = "LIST")]
     files: Option<PathBuf>,
-    /// The folder that holds the files: they are looked through for names of others, and what no
-    /// run loads lies behind what names it. `seekless pack` always does so
+    /// The folder that holds the files: they are searched for names of others, and files that no
+    /// run loads lie behind those that name them. `seekless pack` always does so
     #[arg(long, value_name = "DIR")]
     contents: Option<PathBuf>,
     /// How to order

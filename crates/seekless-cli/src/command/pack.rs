@@ -28,18 +28,18 @@ use std::process::ExitCode;
 /// names that are not UTF-8 or not allowed in an archive. They are left out with a message; with
 /// --strict they are an error.
 ///
-/// With --trace the pack also holds what these runs load, as the entry .seekless/prediction, the
-/// last one: some two bytes a load. Stores read ahead by it; other tools see a small file, and
-/// --update keeps it. --no-prediction leaves it out.
+/// With --trace the pack also lists the loads of these runs in its last entry,
+/// .seekless/prediction: some two bytes a load. Stores read ahead by it; other tools see a small
+/// file, and --update keeps it. --no-prediction leaves it out.
 ///
-/// With --trace all files are also looked through for names of others: a map names its models, a
-/// page its pictures. How often such a name comes true is learned from the runs. Stores read ahead
-/// what a loaded file names, if not all runs load it anyway. Files that no run has loaded are also
-/// put behind those that name them. --no-references leaves this out.
+/// With --trace all files are also searched for names of others: a map names its models, a page its
+/// pictures. The runs show how often a named file is loaded. Stores read ahead the files that a
+/// loaded file names, unless all runs load them anyway. Files that no run has loaded are also put
+/// behind those that name them. --no-references leaves this out.
 ///
 /// With --update the pack is brought up to date with the folder. Only files that have changed are
-/// read and coded; all others are copied from the pack as they lie there. What stays keeps its
-/// order, and new files are put beside those of their folder and kind. Give the --exclude that the
+/// read and coded; all others are copied from the pack as they lie there. Files that stay keep
+/// their order; new ones are put beside those of their folder and kind. Give the --exclude that the
 /// pack was made with. With --verify its entries are checked, and damaged ones are packed again.
 ///
 /// A file has changed if its size has, or its time to 100 ns. Where the times do not prove that it
@@ -91,10 +91,10 @@ pub struct Args {
     /// [default: unlimited]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes, requires = "trace")]
     cache: Option<u64>,
-    /// Leave out what the runs load, by which stores read ahead
+    /// Leave out the list of the runs' loads, by which stores read ahead
     #[arg(long)]
     no_prediction: bool,
-    /// Do not look through the files for names of others
+    /// Do not search the files for names of others
     #[arg(long)]
     no_references: bool,
     /// Leave out files that match: '*.tmp' at any depth, 'art/**/*.psd' from the folder on; may be
@@ -141,7 +141,7 @@ fn codec(word: &str) -> Result<Codec, String> {
 
 #[derive(ValueEnum, Clone, Copy, Debug, Default)]
 enum Method {
-    /// What loads fastest from the device, judged on runs that the order was not made from
+    /// The order that loads fastest from the device, judged on runs that it was not made from
     #[default]
     Best,
     /// By name, not by the runs
@@ -330,11 +330,11 @@ fn report(out: &Path, summary: &Summary) -> String {
     }
     if summary.prediction_bytes > 0 {
         let bytes = format_bytes(summary.prediction_bytes);
-        let _ = writeln!(text, "{bytes} of it say what the runs load, for stores that read ahead");
+        let _ = writeln!(text, "{bytes} of it list the runs' loads, for stores that read ahead");
     }
     if summary.references > 0 {
         let count = counted(summary.references, "name");
-        let _ = writeln!(text, "{count} of files stand in other files, which foretell them");
+        let _ = writeln!(text, "{count} of files stand in other files and help to predict them");
     }
     if let Some(example) = &order.missing_example {
         let _ = writeln!(

@@ -31,18 +31,18 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// once (1 to 32), and the rate of sequential reads, in about ten seconds and at most 3 GB. The
 /// file is a device that --device takes everywhere.
 ///
-/// --inside looks for what the timing of single reads shows: of a disk its rotation, tracks, skews,
+/// --inside finds out what the timing of single reads shows: of a disk its rotation, tracks, skews,
 /// heads, zones, seek curve and cache (about 20,000 reads of one sector and some tens of MB; two to
 /// ten minutes); of a flash drive its page, chunk, the number of planes that work at once, and its
 /// channels (about 50,000 reads and 2 GB; under a minute). PATH is a block device, or a file that
 /// lies in one piece of at least 32 MiB. Each figure comes with the number of standard errors that
-/// speak for it. What fewer than three speak for is called unidentifiable, as all of it is behind a
-/// host's cache or a cloud volume's limits; then the latencies are measured as with --save.
+/// speak for it. A figure with fewer than three is called unidentifiable. Behind a host's cache or
+/// a cloud volume's limits all are; then the latencies are measured as with --save.
 ///
 /// Nothing is written, unless --destroy-data says so. Then PATH is a regular file with nothing of
 /// value in it, or an unmounted block device, and its data is lost. Writes show how a flash drive
-/// maps pages, and what writes take. Refused are folders, links, files that anything has open, and
-/// devices that are mounted, whose partitions are, or that are part of another device.
+/// maps pages, and how long writes take. Refused are folders, links, files that a process has open,
+/// and devices that are mounted, have mounted partitions, or are part of another device.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -67,7 +67,7 @@ pub struct Args {
     /// Keep the figures in this device table
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
-    /// Look for what the device is inside
+    /// Find out what the device is inside
     #[arg(long, conflicts_with_all = ["memory", "refresh", "table"])]
     inside: bool,
     /// Keep the device as a model in this file, .toml
@@ -78,7 +78,7 @@ pub struct Args {
     picture: Option<PathBuf>,
     #[command(flatten)]
     force: output::Force,
-    /// Write too: what PATH holds is lost
+    /// Write too: the data of PATH is lost
     #[arg(long, requires = "path", conflicts_with_all = ["memory", "refresh", "table", "device"])]
     destroy_data: bool,
     /// Time that --inside may take on the device

@@ -13,8 +13,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// List, show, merge and remove what `seekless run` has learned of programs.
 ///
-/// What killed verbs have left is listed below the profiles, but for what still runs: the spools of
-/// recordings, of which `seekless trace recover` makes traces, and temporary folders.
+/// Files that killed verbs left are listed below the profiles: temporary folders, and the spools of
+/// recordings, from which `seekless trace recover` makes traces. Those of running verbs are not.
 ///
 /// A profile is a trace: `seekless trace` and `seekless warm` take it, and so does every reader of
 /// Parquet. NAME is the start of a name that the list shows, or a file.
@@ -36,7 +36,7 @@ pub struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Verb {
-    /// Show the files of a profile, and what is needed of each, in the order of first need
+    /// Show the files of a profile, and the bytes needed of each, in the order of first need
     Show {
         /// The start of a profile's name, or a file
         name: PathBuf,
@@ -61,13 +61,13 @@ enum Verb {
         #[arg(short, long)]
         force: bool,
     },
-    /// Remove profiles, the ones that changed longest ago first, and what killed verbs have left
+    /// Remove profiles, the ones that changed longest ago first, and files that killed verbs left
     Prune {
-        /// Those that have not changed for so long (12h, 30d, 8w), and so old spools and temporary
-        /// folders of verbs that were killed
+        /// Remove those that have not changed for this time (12h, 30d, 8w), and as old spools and
+        /// temporary folders of killed verbs
         #[arg(long, value_name = "TIME", value_parser = parse_age)]
         older_than: Option<u64>,
-        /// So many profiles that the rest take at most this
+        /// Remove profiles until the rest take at most this
         #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
         max_size: Option<u64>,
         /// Say what would be removed, and remove nothing
@@ -165,7 +165,7 @@ fn age(seconds: u64) -> String {
     format!("{} ago", counted(count, unit))
 }
 
-/// The list of what killed verbs have left, if there is anything.
+/// The list of files that killed verbs left, if there are any.
 fn left(left: &[Leftover]) -> String {
     if left.is_empty() {
         return String::new();
@@ -191,7 +191,7 @@ fn kind(kind: Kind) -> &'static str {
     }
 }
 
-/// What `prune --json` prints: profiles, and behind them what was left, told apart by `kind`.
+/// The output of `prune --json`: profiles, then leftovers, distinguished by `kind`.
 struct Removed<'a> {
     profiles: &'a [Kept],
     left: &'a [Leftover],

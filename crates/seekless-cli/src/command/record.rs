@@ -28,21 +28,21 @@ use top::Top;
 /// include such stops. `notify` needs no privileges either. The kernel notifies the recorder of an
 /// open, read, write, close, stat or readlink before it happens, which costs a third of two stops;
 /// rarer calls stop the program as with ptrace. So these rows have no latency, and their bytes are
-/// foreseen: a read returns what lies between its offset and the file's end (of a pipe, 0), a write
-/// takes all. Whether an open succeeded is looked up afterwards by its name; of a stat no error is
-/// known. On aarch64 a signal with a handler may end such a call with EINTR before it begins. With
-/// --grain files only opens, maps and programs are seen, and a file that is opened for reading and
-/// not mapped counts as read whole. `ebpf` is for root, or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE,
-/// on a kernel with type information (/sys/kernel/btf/vmlinux), outside containers: small programs
-/// in the kernel tell of the calls, and the program does not stop; to load them takes some
-/// hundredths of a second. Calls that come faster than they are read are lost, and counted. A path
-/// that another thread changes during the call, or of a readlink into its own path, is not seen as
-/// the kernel saw it; descriptors above 1023 get a second `open` row at an exec; of names deeper
-/// than 48 folders the beginning is missing. If SIGKILL ends `seekless record`, only the program
-/// itself is killed and what it started runs on. Of programs that may not be looked into nothing is
-/// lost, and setuid programs keep their privileges. `auto` is ebpf where it works, else ptrace,
-/// since these tell what calls returned and how long they took; with --block and --post it is
-/// always ptrace. `seekless trace info` shows which method made a trace.
+/// predicted: a read returns the bytes between its offset and the file's end (of a pipe, 0), a
+/// write takes all. Whether an open succeeded is looked up afterwards by its name; of a stat no
+/// error is known. On aarch64 a signal with a handler may end such a call with EINTR before it
+/// begins. With --grain files only opens, maps and programs are seen, and a file that is opened for
+/// reading and not mapped counts as read whole. `ebpf` is for root, or CAP_BPF, CAP_PERFMON and
+/// CAP_SYS_PTRACE, on a kernel with type information (/sys/kernel/btf/vmlinux), outside containers:
+/// small programs in the kernel report the calls, and the program does not stop; loading them takes
+/// some hundredths of a second. Calls that come faster than they are read are lost, and counted. A
+/// path that another thread changes during the call, or of a readlink into its own path, is not
+/// seen as the kernel saw it; descriptors above 1023 get a second `open` row at an exec; of names
+/// deeper than 48 folders the beginning is missing. If SIGKILL ends `seekless record`, only the
+/// program itself is killed; processes that it started run on. Programs that may not be traced lose
+/// no rows, and setuid programs keep their privileges. `auto` is ebpf where it works, else ptrace,
+/// since these see what calls returned and how long they took; with --block and --post it is always
+/// ptrace. `seekless trace info` shows which method made a trace.
 ///
 /// The program keeps its terminal, streams, environment, signals and exit status. Ctrl-C reaches
 /// the program, which decides what to do. If a signal ends the program, the same signal ends
@@ -55,31 +55,31 @@ use top::Top;
 /// everything in it. A file is recorded whole or left out whole, so that `load` rows keep their
 /// meaning. Calls on files that are left out are counted, and cost the program less time.
 ///
-/// The methods ptrace and notify have to change this: unless you are root, setuid programs (sudo,
-/// ping) run without their privileges (no_new_privs). A recorded program cannot be debugged or
-/// traced by another, sees in /proc/self/status that it is traced, and cannot enter seccomp's
-/// strict mode (its own filters work). If SIGKILL ends `seekless record`, the program is killed
-/// too. The rows up to then are kept: `seekless trace info OUTPUT` shows them, `seekless trace
-/// recover OUTPUT` makes the trace. With notify, a filter of the program's own cannot have a
-/// listener (EBUSY), nor make the calls above fail for want of a tracer; and a program that itself
-/// serves the FUSE file system on which its own code lies may wait for ever.
+/// The methods ptrace and notify change this: unless you are root, setuid programs (sudo, ping) run
+/// without their privileges (no_new_privs). A recorded program cannot be debugged or traced by
+/// another, sees in /proc/self/status that it is traced, and cannot enter seccomp's strict mode
+/// (its own filters work). If SIGKILL ends `seekless record`, the program is killed too. The rows
+/// up to then are kept: `seekless trace info OUTPUT` shows them, `seekless trace recover OUTPUT`
+/// makes the trace. With notify, a filter of the program's own cannot have a listener (EBUSY), nor
+/// make the calls above fail for want of a tracer; and a program that itself serves the FUSE file
+/// system on which its own code lies may wait for ever.
 ///
 /// The trace holds the program's arguments, which may be secret: --no-arguments leaves all but its
 /// name out. OUTPUT and the spool are for your user alone (mode 0600), also if OUTPUT replaces a
-/// file that others could read; see "Who may read what" in docs/trace-format.md. `seekless trace
-/// anonymise` makes a trace fit to be given away.
+/// file that others could read; see "Who may read what" in docs/reference/trace-format.md.
+/// `seekless trace anonymise` makes a trace fit to be given away.
 ///
 /// OUTPUT appears when the program has ended. Until then rows go to $XDG_STATE_HOME/seekless/spool
 /// (~/.local/state if that is not set), about 110 bytes each. If OUTPUT cannot be written, a
 /// message says so; the exit status is still the program's.
 ///
 /// Of a memory-mapped file, such as a library, each part has a `fault` row at its first touch. The
-/// kernel maps up to 64 KiB around a touched page, and tells of no further touch there. This needs
+/// kernel maps up to 64 KiB around a touched page, and reports no further touch there. This needs
 /// perf events (kernel.perf_event_paranoid at most 2). Where they are refused, as in many
-/// containers, the method ptrace looks at what of a file is cached when it is mapped, and again at
-/// the end: the rows are what came meanwhile, read ahead too, of files that the kernel tells about
-/// (your own; of all to root). So start cold: touches of what was cached before are not seen. The
-/// summary says which it is.
+/// containers, the method ptrace looks which pages of a file are cached when it is mapped, and
+/// again at the end: the rows are the pages that came meanwhile, also by readahead, of your own
+/// files (for root, of all). So start cold: touches of pages that were cached before are not seen.
+/// The summary says which way was used.
 ///
 /// --pid records a program that runs already, and all of its threads, until Ctrl-C, --for, --rows
 /// or its end; then it runs on, also if `seekless record` is killed. By the method ptrace each of
@@ -102,17 +102,17 @@ use top::Top;
 /// is drawn on the terminal once a second; with a command too, if both outputs of the command go
 /// elsewhere. Else a table is printed to standard error every five seconds.
 ///
-/// --fetches adds `fetch` rows: what comes into the page cache for the program, by reads, touches
-/// of mapped files, io_uring and readahead. What was cached before has none, nor have reads past
-/// the page cache (O_DIRECT). It takes the method ebpf.
+/// --fetches adds `fetch` rows: the pages that come into the page cache for the program, by reads,
+/// touches of mapped files, io_uring and readahead. Pages that were cached before have none, nor
+/// have reads past the page cache (O_DIRECT). It needs the method ebpf.
 ///
-/// --block writes the block view beside the trace: what the device would be asked if there were no
-/// page cache, as `seekless trace blocks` makes it. Here places are looked up while the program
-/// runs, at each close and before each process ends, so that files that it deletes have places too.
-/// New files get their places when the kernel writes them back: --sync does that at the end, and
-/// looks again. --post writes what reaches the devices behind the page cache, as the kernel's block
-/// layer tells it to root: of the whole machine, with issue times and latencies, on the devices of
-/// the program's files.
+/// --block writes the block view beside the trace: the accesses to the device if there were no page
+/// cache, as `seekless trace blocks` makes it. Here places are looked up while the program runs, at
+/// each close and before each process ends, so that files that it deletes have places too. New
+/// files get their places when the kernel writes them back: --sync does that at the end, and looks
+/// again. --post (root) writes the requests that reach the devices behind the page cache, as the
+/// kernel's block layer reports them: of the whole machine, with issue times and latencies, on the
+/// devices of the program's files.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -144,10 +144,11 @@ pub struct Args {
     /// Also write the accesses as blocks of the device, as if there were no page cache
     #[arg(long, value_name = "FILE", value_parser = trace_file())]
     block: Option<PathBuf>,
-    /// Also write what reaches the devices behind the page cache (root)
+    /// Also write the requests that reach the devices behind the page cache (root)
     #[arg(long, value_name = "FILE", value_parser = trace_file())]
     post: Option<PathBuf>,
-    /// Also record what comes into the page cache for the program, read ahead too (ebpf)
+    /// Also record the pages that come into the page cache for the program, also by readahead
+    /// (ebpf)
     #[arg(long)]
     fetches: bool,
     /// At the end write files back that are not on the device yet, so that they have places
@@ -168,13 +169,13 @@ pub struct Args {
     /// Record nothing after this time, such as 30s; the program runs on
     #[arg(long = "for", value_name = "TIME", value_parser = parse_duration)]
     time_ns: Option<u64>,
-    /// Record at most so many rows; the program runs on
+    /// Record at most this many rows; the program runs on
     #[arg(long, value_name = "COUNT")]
     rows: Option<u64>,
     /// Keep the program's name in the trace, but not its arguments
     #[arg(long)]
     no_arguments: bool,
-    /// Show the busiest files meanwhile
+    /// Show the busiest files while recording
     #[arg(long)]
     top: bool,
     /// Replace OUTPUT, and the files of --block and --post, if they are there
@@ -359,11 +360,11 @@ fn behind(post: &PostCache, path: &Path) -> String {
         PostCache::Nothing => {
             format!("  behind the page cache: no request reached these devices; no {path}\n")
         }
-        PostCache::Refused(why) => format!("  not seen: what is behind the page cache ({why})\n"),
+        PostCache::Refused(why) => format!("  not seen: requests behind the page cache ({why})\n"),
     }
 }
 
-/// The words for what came into the page cache.
+/// The words for the pages that came into the page cache.
 fn fetched(fetches: &Fetches) -> String {
     match fetches {
         Fetches::NotAsked => String::new(),
@@ -423,11 +424,12 @@ fn summary(recorded: &Recorded, output: &Path) -> String {
                 text,
                 "  came into the cache of mapped files, read ahead too: {bytes} in {rows} ({why})"
             );
-            for (files, what) in [(warm, "was cached before"), (untold, "the kernel does not tell")]
+            for (files, what) in
+                [(warm, "pages cached before"), (untold, "pages that the kernel hides")]
             {
                 if *files > 0 {
                     let files = counted(*files, "mapped file");
-                    let _ = writeln!(text, "  not seen: touches of what {what}, in {files}");
+                    let _ = writeln!(text, "  not seen: touches of {what}, in {files}");
                 }
             }
         }

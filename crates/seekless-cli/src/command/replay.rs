@@ -17,16 +17,16 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 
-/// Play a trace again on a real file or device, and measure what it costs there.
+/// Play a trace again on a real file or device, and measure its cost there.
 ///
 /// A block trace (of `sim --post-cache`, `trace import` or a recorder) is played on one file or
 /// device, which --on names. A trace of files is played on its files, past the page cache, so that
-/// the device serves all that the program asked for; with --on, --write or --destroy-data it is
-/// played on that one target, on which the files lie end to end.
+/// the device serves all requests of the program; with --on, --write or --destroy-data it is played
+/// on that one target, on which the files lie end to end.
 ///
-/// I/Os go by io_uring and past the page cache (O_DIRECT). Where io_uring is refused, threads do
-/// it; where O_DIRECT is, they go through the page cache. The report says so. I/Os are widened to
-/// whole sectors, and those over 1 MiB are cut.
+/// I/Os go by io_uring and past the page cache (O_DIRECT). Where io_uring is refused, threads are
+/// used; where O_DIRECT is, the page cache. The report says so. I/Os are widened to whole sectors,
+/// and those over 1 MiB are cut.
 ///
 /// Pace. By default, as fast as possible with --depth in flight. --closed keeps each thread's
 /// order: its next I/O starts when its last has ended. --timed starts each I/O at its time in the
@@ -36,12 +36,12 @@ use std::str::FromStr;
 ///
 /// Writes are left out, unless --writes-as-reads reads their places. --write FILE plays them on a
 /// regular file, which they overwrite; a file that is not there is made. Refused are links, files
-/// with several names, files that anything has open, maps, swaps to or stores a loop device in, and
-/// files in folders from which the trace reads. --destroy-data DEVICE plays them on a block device,
-/// whose data is lost. Refused are devices that are mounted, open, or part of another device, and
-/// whose partitions are.
+/// with several names, files that a process has open or maps, swap files, stores of loop devices,
+/// and files in folders from which the trace reads. --destroy-data DEVICE plays them on a block
+/// device, whose data is lost. Refused are devices that are mounted, open, or part of another
+/// device, or whose partitions are.
 ///
-/// --device plays the same I/Os on a device model in virtual time, and tells by how much it is off.
+/// --device plays the same I/Os on a device model in virtual time, and reports the model's error.
 /// Files lie end to end on it.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -84,7 +84,7 @@ pub struct Args {
     /// Each I/O at its time in the trace
     #[arg(long)]
     timed: bool,
-    /// Each I/O at its time in the trace, at so many times its speed
+    /// Each I/O at its time in the trace, at this many times the speed
     #[arg(long, value_name = "N", value_parser = speed, conflicts_with_all = ["closed", "like"])]
     speed: Option<f64>,
     /// Rounds to play, or `stable`: until the three shortest of at least five lie within 2 %
@@ -93,7 +93,7 @@ pub struct Args {
     /// Passes in a round, without a pause; times are those of one pass
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     passes: u32,
-    /// Read and write by threads, although io_uring may be allowed
+    /// Read and write by threads, even if io_uring is allowed
     #[arg(long)]
     threads: bool,
     /// Play also on this device model: a name that `seekless devices` lists, iops=N,bandwidth=RATE,

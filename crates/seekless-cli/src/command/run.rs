@@ -15,26 +15,25 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Start a program, and bring what it will need into the page cache beside it.
+/// Start a program, and bring the files that it will need into the page cache beside it.
 ///
-/// The first start is recorded, at the grain of pages, into a profile: which ranges of which files
-/// the program needs, in the order of first need. Later starts are looked at before they begin:
-/// from the profile, from what is cached now, and from what the device charges, `run` expects how
-/// long the program would wait alone, and how long with its files brought in. It brings in only
-/// what pays, in the order of need, neighbours joined where a larger read costs less than two; and
-/// it stops when the program touches other files than expected, or ends. Where the device allows so
-/// many requests a second, many small files do not come sooner for being asked for by another
-/// process: they are left alone.
+/// The first start is recorded, page by page, into a profile: the ranges of files that the program
+/// needs, in the order of first need. Before a later start, `run` predicts from the profile, the
+/// page cache and the device's costs how long the program would wait alone, and how long with its
+/// files brought in. It brings in only ranges that pay, in the order of need, neighbours joined
+/// where one larger read costs less than two; and it stops when the program touches other files
+/// than expected, or ends. On a device that limits requests per second, asking for many small files
+/// from another process brings them no sooner: they are left to the program.
 ///
 /// From the second start on, `run` becomes the program: it keeps its process number, terminal,
 /// streams, environment, signals, job control and exit status, and a helper process works beside
-/// it. The first start is recorded as `seekless record` does it, with what that alters (unless you
+/// it. The first start is recorded as `seekless record` does it, with its side effects (unless you
 /// are root, setuid programs run without their privileges, and debuggers and strace cannot trace; a
-/// program that is setuid itself is not traced) and what it costs: two thirds more processor time
-/// for a start of Python, many times the time for a program that opens thousands of small files. It
-/// lasts until the program ends, so give --no-record for a service. Later recordings see page
-/// faults only, at some hundred nanoseconds each, during the first two minutes: in the next two
-/// starts, and then once a day. If much of what a profile names has changed, the next start is
+/// program that is setuid itself is not traced) and its cost: two thirds more processor time for a
+/// start of Python, many times the time for a program that opens thousands of small files. The
+/// recording lasts until the program ends, so give --no-record for a service. Later recordings see
+/// page faults only, at some hundred nanoseconds each, during the first two minutes: in the next
+/// two starts, and then once a day. If many files of a profile have changed, the next start is
 /// recorded whole again.
 ///
 /// Profiles lie in $XDG_STATE_HOME/seekless/profiles (~/.local/state if that is not set), one for
@@ -42,24 +41,25 @@ use std::process::ExitCode;
 /// but a script does. `seekless profiles` shows them. A file that is no longer the one that was
 /// recorded (size, inode, time of change) is left out. Only regular files that you may read are
 /// opened. Nothing is written but the profile, and two notes beside it: how many requests a device
-/// serves at once, and a sample of what was cached where that was all. Without a profile that can
-/// be read, the program starts as it would alone.
+/// serves at once, and, after a start whose files were all cached, a sample of them. Without a
+/// profile that can be read, the program starts as it would alone.
 ///
 /// With --mount the program, and no other, sees the files of a pack (`seekless pack`) in place of a
 /// folder's: many small files then come in a few large requests. Of several packs at one folder the
 /// last hides the others. It needs /dev/fuse and Linux 5.2, and neither root nor the package fuse3.
-/// Unless you are root, the program runs in a user namespace: there files of other users look like
-/// nobody's, and setuid programs run without their privileges.
+/// Unless you are root, the program runs in a user namespace: there files of other users seem to
+/// belong to `nobody`, and setuid programs run without their privileges.
 ///
-/// What the device charges is what `seekless probe` measured, else assumed; how many requests it
-/// serves at once is tried with the first reads of a start, once a week. --device names both.
+/// The device's costs are those that `seekless probe` measured, else assumed ones; how many
+/// requests it serves at once is tried with the first reads of a start, once a week. --device gives
+/// both.
 ///
 /// Whatever fails before the program is executed (no room for a recording, a profile or pack that
 /// cannot be read, a thread that is refused) is a line on standard error, and the program starts
 /// without it. As the first process of a container, where orphans would become the program's
-/// children, the helper stays until the program's end, and is no child that wait(2) returns. The
-/// exit status is the program's, or 126 if the program cannot be executed, 127 if it is not found,
-/// and 125 if the command line of `run` is wrong or a program that was being recorded was lost.
+/// children, the helper stays until the program's end, and wait(2) does not return it. The exit
+/// status is the program's, or 126 if the program cannot be executed, 127 if it is not found, and
+/// 125 if the command line of `run` is wrong or a program that was being recorded was lost.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -75,7 +75,7 @@ pub struct Args {
     /// user's own for such a start]
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
-    /// Bring in at most so much [default: half of the free memory]
+    /// Bring in at most this many bytes [default: half of the free memory]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     budget: Option<u64>,
     /// Bring in only files below this folder; may be given several times
@@ -84,8 +84,8 @@ pub struct Args {
     /// Show the program the files of a pack in place of a folder's; may be given several times
     #[arg(long, value_name = "PACK=DIR")]
     mount: Vec<OsString>,
-    /// What the device charges: a name that `seekless devices` lists, iops=N,bandwidth=RATE, or a
-    /// TOML file [default: as `seekless probe` measured it]
+    /// The device's costs: a name that `seekless devices` lists, iops=N,bandwidth=RATE, or a TOML
+    /// file [default: as `seekless probe` measured it]
     #[arg(long, value_name = "DEVICE", value_parser = named)]
     device: Option<DeviceSpec>,
     /// Record this start whole, even if there is a profile
@@ -94,10 +94,10 @@ pub struct Args {
     /// Record nothing
     #[arg(long)]
     no_record: bool,
-    /// Print to standard error what is expected, before the program starts
+    /// Print the prediction to standard error before the program starts
     #[arg(long)]
     explain: bool,
-    /// Print what is expected, and do not start the program
+    /// Print the prediction, and do not start the program
     #[arg(short = 'n', long)]
     dry_run: bool,
     /// Print it as JSON
@@ -143,7 +143,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     if args.explain {
         // A closed standard error is no reason not to start the program. JSON is on one line, so
-        // that it can be told from what the program writes.
+        // that it can be distinguished from the program's output.
         let _ = match args.json {
             true => output::Words::Error.json_line(&start.decision),
             false => output::Words::Error.text(&explained(&start.decision)),

@@ -40,11 +40,11 @@ use std::time::Instant;
 /// files for other traces of files; objects for traces of ids.
 ///
 /// Traces. What `trace import` reads needs no import. A long file of libCacheSim's records
-/// (oracleGeneral or lcs) is simulated while it is read if no policy needs the future, and the
-/// memory is that of its objects, not of its requests. Shares (10%), policies for ids of one
-/// weight, and objects whose size changes take a second pass over it. A pipe of records cannot be
-/// read twice: it is simulated while it is read with --unit-weights and sizes in ids, and kept in
-/// memory otherwise. A pipe of another format needs --format.
+/// (oracleGeneral or lcs) is simulated while it is read if no policy needs the future, in memory
+/// for its objects, not for its requests. Shares (10%), policies for ids of one weight, and objects
+/// whose size changes take a second pass over it. A pipe of records cannot be read twice: it is
+/// simulated while it is read with --unit-weights and sizes in ids, and kept in memory otherwise. A
+/// pipe of another format needs --format.
 ///
 /// Page units. In a block trace, consecutive sectors of the same page are one request; --raw keeps
 /// each, and --merge joins them in other traces too. A sector -1 (Ozen's traces) has no place on
@@ -56,18 +56,17 @@ use std::time::Instant;
 /// writing nothing. A compulsory miss is the first request for a page, file or object, which no
 /// cache can avoid.
 ///
-/// With --pack and --device it predicts what loading a run from a pack asks of a device: requests,
-/// bytes and time, for the store's cache of each policy and capacity. It decides with the store's
-/// own code, so that the requests are those of the store, one for one. Loads come one after
-/// another. A file is held until the trace releases it; in a trace without releases, until the
-/// next load.
+/// With --pack and --device it predicts the requests, bytes and time of loading a run from a pack,
+/// for the store's cache of each policy and capacity. It decides with the store's own code, so that
+/// the requests are those of the store, one for one. Loads come one after another. A file is held
+/// until the trace releases it; in a trace without releases, until the next load.
 ///
 /// Capacities are sizes (64MB, 10000pages), shares of the working set (10%) or ranges of either:
 /// 1MB..64MB*2 doubles, 10%..50%+10% adds. For traces of bare ids, and with --unit-weights, a size
 /// is a number of ids.
 ///
-/// With --device the simulation is in time. Readers go on when their pages are there, and think
-/// for each page; the device serves what the cache and the readahead ask for. Each run of a trace
+/// With --device the simulation is in time. Readers go on when their pages are there, and compute
+/// for each page; the device serves the requests of cache and readahead. Each run of a trace
 /// follows the one before it, with a warm cache. The threads of a process share one open file for
 /// each file that they read.
 #[derive(clap::Args, Debug)]
@@ -82,7 +81,7 @@ pub struct Args {
     policies: bool,
     #[command(flatten)]
     foreign: Foreign,
-    /// What a request asks for: file, page or object [default: depends on the trace]
+    /// The unit of a request: file, page or object [default: depends on the trace]
     #[arg(long, value_name = "UNIT", value_parser = PossibleValuesParser::new(["file", "page", "object"]))]
     unit: Option<String>,
     /// Every file or object weighs 1, whatever its size
@@ -109,8 +108,8 @@ pub struct Args {
     /// A write that misses the cache reads the page, file or object first
     #[arg(long)]
     fetch_on_write: bool,
-    /// What a request is for an object that is in the cache with another size: a hit, which resizes
-    /// it, or a miss, since it asks for a new version
+    /// A request for an object that is cached with another size: a hit, which resizes it, or a
+    /// miss, since it asks for a new version
     #[arg(long, default_value = "hit", value_name = "hit|miss", conflicts_with = "curves")]
     changed: Changed,
     /// Also show the figures after every N requests
@@ -136,10 +135,10 @@ pub struct Args {
     /// How many capacities a curve has
     #[arg(long, default_value = "50", value_name = "N", requires = "curves")]
     points: NonZeroUsize,
-    /// Chooses the ids that a curve looks at
+    /// The seed that chooses the ids of a sampled curve
     #[arg(long, default_value_t = 0, value_name = "N", requires = "curves")]
     seed: u64,
-    /// Simulate in time on this device, with a readahead: what the program waits, and what the
+    /// Simulate in time on this device, with a readahead: how long the program waits, and what the
     /// device does. Pages of reads and writes; each thread reads in its order
     #[arg(long, value_name = "SPEC", value_parser = named, conflicts_with_all = ["curves", "post_cache", "every", "fetch_on_write", "changed", "unit", "unit_weights", "merge", "raw", "plot"])]
     device: Option<DeviceSpec>,
@@ -149,13 +148,13 @@ pub struct Args {
     /// The largest window of a readahead
     #[arg(long, default_value = "128KiB", value_name = "SIZE", value_parser = parse_bytes, requires = "device")]
     readahead_max: u64,
-    /// How many pages before its end a window asks for the next: auto, off or a number
+    /// How many pages before its end a window requests the next one: auto, off or a number
     #[arg(long, default_value_t, value_name = "PAGES", requires = "device")]
     readahead_lead: Lead,
-    /// What a program does with a page before it reads on
+    /// How long a program computes with a page before it reads on
     #[arg(long, default_value = "24us", value_name = "TIME", value_parser = parse_duration, requires = "device")]
     think: u64,
-    /// An access comes not before its time in the trace
+    /// Start no access before its time in the trace
     #[arg(long, requires = "device")]
     arrivals: bool,
     /// Draw the miss ratios into this file, .svg or .png: bars, or lines with --curve or --every; -

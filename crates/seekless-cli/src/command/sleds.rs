@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 ///
 /// A device's costs come from the device table (`seekless probe PATH`), otherwise they are assumed.
 /// Mounts, archives, cache files and other machines are described in
-/// $XDG_CONFIG_HOME/seekless/sleds.toml; see docs/sleds.md.
+/// $XDG_CONFIG_HOME/seekless/sleds.toml; see docs/reference/sleds.md.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -35,7 +35,7 @@ Examples:
   seekless sleds ~/photos                                how much of it is cached
   seekless sleds --json *.fits | jq '.[] | {file, best: .total_s.best.high}'
   seekless sleds --watch film.mkv                        again every second
-  seekless sleds --serve 10.0.0.5:7007 --root /export    tell other machines
+  seekless sleds --serve 10.0.0.5:7007 --root /export    answer other machines
   seekless sleds --mock demo/tape.bin                    as demo/tape.bin.sleds.toml says
 
 Exit status: 0, or 2 if a file could not be asked about.")]
@@ -61,7 +61,7 @@ pub struct Args {
     /// Serve other machines, at this address and port, the SLEDs of files below --root
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["files", "json", "watch"], requires = "root")]
     serve: Option<String>,
-    /// A folder whose files, at any depth, --serve may tell about
+    /// A folder whose files, at any depth, --serve may report
     #[arg(long, value_name = "DIR", requires = "serve")]
     root: Vec<PathBuf>,
 }

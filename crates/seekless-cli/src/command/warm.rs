@@ -17,28 +17,28 @@ use std::time::Duration;
 /// How often to look whether to end.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Bring what recorded runs needed into the page cache.
+/// Bring the files that recorded runs needed into the page cache.
 ///
-/// Asks only for the ranges that the runs read or touched, what the newest run needed first taken
-/// first. Ranges are joined where reading the gap between them costs less than another request. So
-/// a program that maps large libraries and touches a tenth of them waits for that tenth only. What
-/// is cached already costs nothing.
+/// Reads only the ranges that the runs read or touched, in the order in which the newest run first
+/// needed them. Ranges are joined where reading the gap between them costs less than another
+/// request. So a program that maps large libraries and touches a tenth of them waits for that tenth
+/// only. Ranges that are cached already cost nothing.
 ///
-/// SOURCE is a profile of `seekless run`, by its file or the start of its name (what at least half
-/// of its runs needed is brought in); or a trace of `seekless record`, or any trace that `seekless
-/// trace import` takes; or a folder, or a list of files and folders, which are brought in whole. A
-/// file that has another size than when it was recorded (of a profile, also another inode or time
-/// of change) is left out, since its ranges are no longer true. Only regular files that you may
-/// read are opened.
+/// SOURCE is a profile of `seekless run`, by its file or the start of its name (ranges that at
+/// least half of its runs needed are brought in); or a trace of `seekless record`, or any trace
+/// that `seekless trace import` takes; or a folder, or a list of files and folders, which are
+/// brought in whole. A file that has another size than when it was recorded (of a profile, also
+/// another inode or time of change) is left out, since its ranges are no longer true. Only regular
+/// files that you may read are opened.
 ///
 /// A list is read as `vmtouch -b` reads it: a path a line, or paths with a NUL behind each, as
 /// `find -print0` prints them. Of a folder all files below it are taken; links in it are not
-/// followed. What is not there is left out. SOURCE is taken for a list if it has no format of a
-/// trace, and its first path begins with `/`, `./` or `../` or one of its first few paths is there.
+/// followed. Missing files are left out. SOURCE is taken for a list if it has no format of a trace,
+/// and its first path begins with `/`, `./` or `../` or one of its first few paths is there.
 /// - is standard input.
 ///
-/// With --lock it stays in memory until this command is ended by Ctrl-C or SIGTERM. How much a user
-/// may lock is limited (`ulimit -l`).
+/// With --lock the ranges stay in memory until this command is ended by Ctrl-C or SIGTERM. How much
+/// a user may lock is limited (`ulimit -l`).
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -55,7 +55,7 @@ pub struct Args {
     /// Traces, the last being the newest, or folders, or lists of files; - is standard input
     #[arg(required = true, value_name = "SOURCE", value_parser = input())]
     sources: Vec<PathBuf>,
-    /// Say what would be brought in, and bring nothing in
+    /// Print what would be brought in, and bring nothing in
     #[arg(short = 'n', long)]
     dry_run: bool,
     /// Only files below this folder; may be given several times
@@ -64,14 +64,14 @@ pub struct Args {
     /// Files that a trace names below OLD are now below NEW; may be given several times
     #[arg(long, value_name = "OLD=NEW")]
     root: Vec<Root>,
-    /// Bring in at most so much
+    /// Bring in at most this many bytes
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     budget: Option<u64>,
-    /// Keep it in memory until this command is ended
+    /// Keep the ranges in memory until this command is ended
     #[arg(long, conflicts_with = "dry_run")]
     lock: bool,
-    /// What the device charges: a name that `seekless devices` lists, iops=N,bandwidth=RATE, or a
-    /// TOML file [default: as `seekless probe` measured it]
+    /// The device's costs: a name that `seekless devices` lists, iops=N,bandwidth=RATE, or a TOML
+    /// file [default: as `seekless probe` measured it]
     #[arg(long, value_name = "DEVICE", value_parser = named)]
     device: Option<DeviceSpec>,
     /// Print the figures as JSON
@@ -129,7 +129,7 @@ fn report(warmed: &Warmed, dry: bool) -> String {
             let _ = write!(text, "; {} cached already", format_bytes(cached));
             let _ = write!(text, "\n{} in ", format_bytes(missing));
         }
-        None => text += "; how much is cached the kernel does not tell\nall in ",
+        None => text += "; the kernel does not say how much is cached\nall in ",
     }
     let _ = write!(text, "{}", counted(warmed.requests, "request"));
     let expected = format_duration((warmed.expected_s * 1e9) as u64);

@@ -31,18 +31,20 @@ const ABOUT: &str = "Count lines, words and bytes, the cheapest bytes first";
 const LONG_ABOUT: &str = "\
 Count lines, words and bytes, the cheapest bytes first
 
-Prints what GNU wc prints. What the page cache holds is counted before the rest is read, and reading the rest does not push it
-out, so a second count of a file larger than memory reads only what does not fit.";
+Prints what GNU wc prints. The cached part of a file is counted before the rest is read, and reading
+the rest does not push it out. So a second count of a file larger than memory reads only the part
+that does not fit.";
 const AFTER: &str = "\
-Without FILE, or where FILE is -, standard input is counted. Counts are printed in the order lines, words, characters,
-bytes, longest line. A word is what white space parts and holds something printable; POSIXLY_CORRECT set takes the spaces
-that do not break a line for printable ones. Locales in encodings of several bytes other than UTF-8 count as the C locale.
+Without FILE, or where FILE is -, standard input is counted. Counts are printed in the order lines,
+words, characters, bytes, longest line. A word is a run of characters without white space, at least
+one of them printable; with POSIXLY_CORRECT set, spaces that do not break a line count as printable.
+Locales in encodings of several bytes other than UTF-8 count as the C locale.
 
 Exit code: 0, or 1 when something could not be counted or was skipped.
 
 Examples:
-  seekless wc -l big.log                 again and again: only what memory cannot hold is read
-  seekless wc -l --cached-only *.log     what can be said without waiting for a device
+  seekless wc -l big.log                 again and again: reads only what memory cannot hold
+  seekless wc -l --cached-only *.log     without waiting for a device
   find . -print0 | seekless wc --files0-from=- --total=only";
 
 /// What the help, the man page and the completions are made of.

@@ -1,7 +1,8 @@
-//! Every `console` block of README.md and docs/*.md runs, in order, in a folder that holds a copy
-//! of `examples/`. A command must print the text that the block shows below it; `...` stands for
-//! any lines. In a block that begins with `console figures` the figures may differ, since they
-//! depend on the machine, but they must be in the same places.
+//! Every `console` block of README.md and of the pages below docs/ runs, in order, in a folder that
+//! holds a copy of `examples/`. A command must print the text that the block shows below it; `...`
+//! stands for any lines. In a block that begins with `console figures` the figures may differ, as
+//! they depend on the machine, but they must be in the same places. The kind of every other block
+//! says which test runs it, or that none does.
 
 use snapbox::assert::Assert;
 use std::path::{Path, PathBuf};
@@ -32,12 +33,93 @@ fn the_commands_of_the_documents_do_what_they_show() {
 
 fn documents() -> Vec<PathBuf> {
     let mut found = vec![Path::new(ROOT).join("README.md")];
-    if let Ok(docs) = std::fs::read_dir(Path::new(ROOT).join("docs")) {
-        found.extend(docs.map(|entry| entry.expect("an entry").path()));
+    let mut folders = vec![Path::new(ROOT).join("docs")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder of documents") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                found.push(path);
+            }
+        }
     }
-    found.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
     found.sort();
+    assert!(found.len() > 10, "the pages of docs/ and its folders: {found:?}");
     found
+}
+
+/// The pages of these folders, by their names below `docs/`, with their text.
+fn pages(folders: &[&str]) -> Vec<(String, String)> {
+    let docs = Path::new(ROOT).join("docs");
+    let all = documents().into_iter();
+    let named = all.filter_map(|path| Some((path.strip_prefix(&docs).ok()?.to_owned(), path)));
+    let wanted = named.filter(|(name, _)| folders.iter().any(|folder| name.starts_with(folder)));
+    wanted
+        .map(|(name, path)| {
+            let text = std::fs::read_to_string(path).expect("the document");
+            (name.display().to_string(), text)
+        })
+        .collect()
+}
+
+/// A reader of a page sees at once what to type: a block, or in a reference a command in the text.
+#[test]
+fn each_page_shows_a_command_within_ten_lines() {
+    let block = |line: &str| line.starts_with("```");
+    let command = |line: &str| line.contains("`seekless ") || line.contains("`./run ");
+    for (name, text) in pages(&["tutorials", "how-to", "reference"]) {
+        let mut head = text.lines().take(10);
+        let shown = head.any(|line| block(line) || name.starts_with("reference") && command(line));
+        assert!(shown, "docs/{name}: no command within ten lines");
+    }
+}
+
+#[test]
+fn the_index_names_each_page() {
+    let index = Path::new(ROOT).join("docs/README.md");
+    let index = std::fs::read_to_string(index).expect("the index");
+    for (name, _) in pages(&["tutorials", "how-to", "reference"]) {
+        assert!(links(&index).any(|link| link == name), "docs/README.md does not name {name}");
+    }
+}
+
+/// Kinds of blocks, and which test runs them.
+const KINDS: [(&str, &str); 13] = [
+    ("console", "this file"),
+    ("console figures", "this file"),
+    ("rust", "the doc test of docs/reference/library.md"),
+    ("rust,no_run", "the same compiles it"),
+    ("python", "bindings/python/tests/test_documents.py"),
+    ("sh", "none: it needs another program, or a place of its own"),
+    ("py", "none: it needs a package or a cluster"),
+    ("sql", "bindings/python/tests/test_documents.py"),
+    ("c", "none"),
+    ("toml", "the tests of crates/seekless-sled/src/config.rs"),
+    ("ini", "none: a file of another program"),
+    ("json", "none: a file of another program"),
+    ("text", "none: a drawing"),
+];
+
+#[test]
+fn the_kind_of_each_block_says_who_runs_it() {
+    for (name, text) in pages(&["tutorials", "how-to", "reference"]) {
+        let mut inside = false;
+        for (number, line) in text.lines().enumerate() {
+            let Some(kind) = line.strip_prefix("```") else { continue };
+            let at = format!("docs/{name}:{}: {line}", number + 1);
+            inside = !inside;
+            assert!(!inside || KINDS.iter().any(|(known, _)| *known == kind), "{at}");
+            let run = match kind {
+                "rust" | "rust,no_run" => name == "reference/library.md",
+                "python" => ["how-to/python.md", "reference/trace-format.md"].contains(&&*name),
+                "sql" => name == "reference/trace-format.md",
+                "toml" => name == "reference/sleds.md",
+                _ => true,
+            };
+            assert!(run, "{at}: no test runs it here");
+        }
+    }
 }
 
 /// The commands of all `console` blocks: a line that starts with `$ `, and the lines below it up to

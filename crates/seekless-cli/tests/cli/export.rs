@@ -34,7 +34,7 @@ fn a_list_goes_to_standard_output_and_the_summary_to_standard_error() {
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "app\nlib one\n");
     assert_eq!(
         said,
-        "2 files of 3 runs: 16.4 KB, of which they needed 16.4 KB\n\
+        "2 files of 3 runs: 16.4 KB; they needed 16.4 KB of it\n\
          left out, outside of the root: 1 file\n"
     );
 }

@@ -27,10 +27,7 @@ fn from_a_trace_to_a_checked_pack() {
     assert!(said.starts_with("data.zip: 4 files, 75.9 KB in 4"), "{said}");
     let (whole, placed) = ("read back and whole\n", "3 of them are placed by the order\n");
     assert!(said.contains(&format!("(3 deflated, 1 stored), {whole}{placed}")), "{said}");
-    assert!(
-        said.ends_with(" of it say what the runs load, for stores that read ahead\n"),
-        "{said}"
-    );
+    assert!(said.ends_with(" of it list the runs' loads, for stores that read ahead\n"), "{said}");
     // A check of the archive reads the prediction like any other entry.
     let said = printed(folder.path(), "pack --check data.zip");
     assert!(said.starts_with("data.zip: 5 entries with 76") && said.ends_with(", all whole\n"));

@@ -51,7 +51,7 @@ fn a_tape_in_words() {
         "{text}"
     );
     assert!(text.contains("linear 41.02 s: from the first byte to the last"), "{text}");
-    assert!(text.contains("best   41.02 s: what is cached first"), "{text}");
+    assert!(text.contains("best   41.02 s: cached data first"), "{text}");
 }
 
 #[test]

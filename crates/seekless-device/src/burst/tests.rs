@@ -12,7 +12,7 @@ fn io(tag: u64) -> Io {
     Io { tag, write: false, offset: 0, bytes: 4096 }
 }
 
-/// When the last of so many requests ends that are made at once.
+/// When the last of this many requests ends, if all are made at once.
 fn last(volume: &mut BurstVolume, now: Nanos, requests: u64) -> Nanos {
     (0..requests).for_each(|tag| volume.submit(now, io(tag)));
     let mut last = 0;

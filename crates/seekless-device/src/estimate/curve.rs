@@ -5,10 +5,10 @@ use super::fit::median;
 /// Most stretches that are fitted.
 const WINDOWS_MAX: usize = 8;
 
-/// So many stretches can tell two limits that are both felt; fewer can be explained by any two.
+/// The fewest stretches that show two limits at once; fewer can be explained by any two.
 const WINDOWS_BOTH: usize = 5;
 
-/// So many stretches may hold a jump.
+/// The most stretches that may hold a jump.
 const WINDOWS_JUMP: usize = 5;
 
 /// A limit explains the stalls if their ends lie so near the line, as a share of a stretch.
@@ -17,7 +17,7 @@ pub(super) const STEADY: f64 = 0.1;
 /// No time is better known than this, as a share of a stretch.
 const EXACT: f64 = 0.01;
 
-/// Of two limits the one counts that explains the stalls so many times better.
+/// One of two limits counts alone if it explains the stalls this many times better.
 const BETTER: f64 = 2.0;
 
 /// What passed from the end of one stall to the end of the next.
@@ -43,7 +43,7 @@ impl Window {
         (self.requests * 1e9 / self.took_ns, self.bytes * 1e9 / self.took_ns)
     }
 
-    /// The same as if it had begun so much earlier.
+    /// The same as if it had begun this much earlier.
     pub(super) fn rates_after(&self, earlier_ns: f64) -> (f64, f64) {
         Window { took_ns: self.took_ns + earlier_ns, ..*self }.rates()
     }
@@ -140,7 +140,7 @@ fn best(windows: &[Window], of: impl Fn(&Window) -> f64) -> Fitted {
 fn best_pair(windows: &[Window]) -> Option<(Curve, f64)> {
     let mut least: Option<(Curve, f64)> = None;
     for requests in candidates(windows, 1, |window| window.requests) {
-        // Where both are felt, bytes often flow in bursts: one stretch does not tell their rate.
+        // Where both are felt, bytes often flow in bursts: one stretch does not show their rate.
         for bytes in candidates(windows, 2, |window| window.bytes) {
             let by_requests = |window: &Window| window.requests * 1e9 / requests;
             let by_bytes = |window: &Window| window.bytes * 1e9 / bytes;

@@ -8,8 +8,8 @@ use super::READS_MIN;
 const READS: usize = 64;
 const PAIRS: usize = READS * (READS - 1) / 2;
 
-/// The sizes of reads tell the cost of a byte if they are so far apart: the largest less the
-/// smallest, and as a factor.
+/// The cost of a byte shows only if the sizes of reads differ by at least this much: the largest
+/// less the smallest, and as a factor.
 const SPREAD_BYTES: f64 = 32.0 * 1024.0;
 
 /// No device delivers more than 50 GB/s.
@@ -92,7 +92,7 @@ fn slope(samples: &[Sample]) -> Option<f64> {
     for (place, one) in samples.iter().enumerate() {
         for other in &samples[..place] {
             let apart = one.bytes - other.bytes;
-            // Pairs of nearly one size tell nothing but noise.
+            // Pairs of nearly one size show nothing but noise.
             if apart.abs() >= spread / 4.0 {
                 slopes[count] = (one.ns - other.ns) / apart;
                 count += 1;

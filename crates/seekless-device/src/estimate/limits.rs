@@ -22,7 +22,8 @@ use crate::{Nanos, PART_BYTES};
 const WINDOWS: usize = 8;
 /// Stretches before a limit is believed.
 const WINDOWS_MIN: usize = 3;
-/// If no line fits all stretches, the limits may just have changed: then so many of the last count.
+/// If no line fits all stretches, the limits may just have changed: then this many of the last
+/// count.
 const WINDOWS_NEW: usize = 4;
 
 /// Shorter stretches are joined with the next: chance may hold up a read within one.
@@ -50,28 +51,28 @@ const STEADY_FEW: f64 = STEADY / 2.0;
 /// Two rates that differ by less are the same.
 const SAME: f64 = 0.1;
 
-/// More than so many times a limit cannot pass.
+/// More than this many times a limit cannot pass.
 const EXCEEDED: f64 = 1.2;
 
-/// A limit that is not felt, or felt together with the other, is raised so many times at a time.
+/// A limit that is not felt, or felt together with the other, is raised by this factor at a time.
 const PROBE: f64 = 1.08;
-/// But not beyond so many times what passed.
+/// But not beyond this many times the rate that passed.
 const PROBE_MAX: f64 = 1.5;
 
-/// Under a limit on requests, bandwidth is taken as so many times what was seen: reads then grow
-/// until it shows. Reads are often a third or half of what they may be.
+/// Under a limit on requests, bandwidth is taken as this many times the one seen: reads then grow
+/// until the limit shows. Reads are often a third or half of what they may be.
 const BANDWIDTH_UNSEEN: f64 = 4.0;
 
-/// Under a limit on bytes, requests are taken to be limited at so many times what was seen. A
-/// request is then worth a tenth of the bytes of a read: so what is read in vain to save requests,
-/// if there is no such limit, takes little time.
+/// Under a limit on bytes, requests are taken to be limited at this many times the rate seen. A
+/// request is then worth a tenth of the bytes of a read: so the bytes read in vain to save
+/// requests, if there is no such limit, take little time.
 const REQUESTS_UNSEEN: f64 = 10.0;
 
-/// If it was not felt for so long and so many reads, there is no limit (any more).
+/// A limit that was not felt for this time and number of reads is gone.
 const CALM_NS: Nanos = 3_000_000_000;
 const CALM_READS: u32 = 128;
-/// Unless about as much passed as it allows, and at least this share: then it is raised so many
-/// times.
+/// Unless about as much passed as it allows, and at least this share: then it is raised by this
+/// factor.
 const NEAR: f64 = 0.8;
 const RAISED: f64 = 1.25;
 
@@ -96,8 +97,8 @@ pub(super) enum Stalled {
     Unknown(f64),
 }
 
-/// So many of the last stretches prove a limit if their rates are so near to each other: chance
-/// makes neither. The rates of the other kind must be [`PROOF_APART`] times apart.
+/// (The number of last stretches, how near their rates must be to each other) that prove a limit:
+/// chance makes neither. The rates of the other kind must be [`PROOF_APART`] times apart.
 const PROOFS: [(u32, f64); 2] = [(3, 0.004), (4, 0.015)];
 const PROOF_APART: f64 = 1.2;
 
@@ -132,7 +133,7 @@ pub(super) struct Limits {
     /// The last stretches, oldest first.
     windows: [Window; WINDOWS],
     count: usize,
-    /// So many of the last follow each other without one in which no limit was felt.
+    /// How many of the last follow each other without one in which no limit was felt.
     in_a_row: usize,
     /// When a limit was last felt, and the reads since then.
     felt: Nanos,
@@ -323,7 +324,7 @@ impl Limits {
         raise(bytes, byte_factor, sum.1);
     }
 
-    /// The limits of which it is sure: nanoseconds a request and a byte.
+    /// The limits that are certain: nanoseconds a request and a byte.
     fn known(&self) -> Option<(f64, f64)> {
         let request_ns = match self.requests {
             Some(Limit { proof: Proof::OneSize, .. }) => return None,
@@ -388,8 +389,8 @@ impl Limits {
         }
     }
 
-    /// The highest rates of requests and bytes of stretches in a row: of so many that what a limit
-    /// kept of a pause makes little of them.
+    /// The highest rates of requests and bytes over several stretches in a row: enough of them that
+    /// the allowance saved up during a pause counts little.
     fn seen(&self, rates: impl Fn(&Window) -> (f64, f64)) -> (f64, f64) {
         let windows = &self.windows[..self.count];
         let rows = windows.windows(self.count.min(WINDOWS_NEW));

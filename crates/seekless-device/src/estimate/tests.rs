@@ -52,7 +52,7 @@ impl Trial {
         self.estimate.add(served);
     }
 
-    /// A read in pieces, of which the last ones wait for a decoder: 400 MB/s, after the device.
+    /// A read in pieces whose last ones wait for a decoder: 400 MB/s, after the device.
     fn read_in_pieces(&mut self, bytes: u64) {
         let mut served = self.served(bytes);
         self.now += bytes * 1000 / 400;
@@ -165,7 +165,7 @@ fn reads_grow_until_the_bandwidth_shows() {
         trial.run(4.0);
         let costs = trial.costs();
         assert!(off(costs.request_ns, 2_000_000) < 0.1, "{seed}: {costs:?}");
-        // Reads of so many bytes do not reach the limit, so it is not known better.
+        // Reads of this size do not reach the limit, so it is not known better.
         assert!(off(costs.bytes_per_second, 200 * MB) < 0.3, "{seed}: {costs:?}");
     }
 }

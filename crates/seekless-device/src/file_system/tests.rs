@@ -1,4 +1,4 @@
-//! Requests told by hand, from what ext4 does.
+//! Requests as ext4 makes them, written by hand.
 
 use super::*;
 use crate::Piece;
@@ -13,15 +13,15 @@ fn plain() -> Geometry {
 }
 
 fn opened(files: &mut ColdFiles<'_>, file: usize) -> Vec<(Content, u64)> {
-    let mut told = Vec::new();
-    files.open(file, &mut |fetch| told.push((fetch.content, fetch.bytes / BLOCK)));
-    told
+    let mut fetches = Vec::new();
+    files.open(file, &mut |fetch| fetches.push((fetch.content, fetch.bytes / BLOCK)));
+    fetches
 }
 
 fn read(files: &mut ColdFiles<'_>, file: usize) -> Vec<(Content, u64)> {
-    let mut told = Vec::new();
-    files.read(file, &mut |fetch| told.push((fetch.content, fetch.bytes / BLOCK)));
-    told
+    let mut fetches = Vec::new();
+    files.read(file, &mut |fetch| fetches.push((fetch.content, fetch.bytes / BLOCK)));
+    fetches
 }
 
 #[test]
@@ -135,9 +135,9 @@ proptest! {
         let sum = |joins| {
             let geometry = Geometry { inode_readahead_blocks: ahead, inodes_per_group, joins, ..Geometry::default() };
             let mut files = ColdFiles::new(&layout, geometry);
-            let told: Vec<_> = (0..inodes.len()).flat_map(|file| opened(&mut files, file)).collect();
+            let fetches: Vec<_> = (0..inodes.len()).flat_map(|file| opened(&mut files, file)).collect();
             assert!((0..inodes.len()).all(|file| opened(&mut files, file).is_empty()));
-            (told.len(), told.iter().map(|(_, blocks)| blocks).sum::<u64>())
+            (fetches.len(), fetches.iter().map(|(_, blocks)| blocks).sum::<u64>())
         };
         let (joined, apart) = (sum(true), sum(false));
         prop_assert_eq!(joined.1, apart.1);

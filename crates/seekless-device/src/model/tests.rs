@@ -44,7 +44,7 @@ fn run(
     ends
 }
 
-/// The least that an I/O takes whose largest command has so many bytes: an object store serves the
+/// The least time of an I/O whose largest command has this many bytes: an object store serves the
 /// commands that it is cut into at once.
 fn least_ns(parameters: &Parameters, command_bytes: u64) -> Nanos {
     match parameters {

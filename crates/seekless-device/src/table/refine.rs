@@ -13,7 +13,7 @@ impl Row {
     /// Learns from one read that the device itself served: `bytes` at byte `at` of the device took
     /// `elapsed_ns`.
     ///
-    /// Short reads tell the latency, long ones the bandwidth: the border is where both cost the
+    /// Short reads show the latency, long ones the bandwidth: the border is where both cost the
     /// same. Each moves the figure an eighth of the way, and no read counts as more than 16 times
     /// off. Reads of nothing are ignored.
     pub fn refine(&mut self, at: u64, bytes: u64, elapsed_ns: Nanos) {

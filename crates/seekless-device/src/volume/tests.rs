@@ -60,7 +60,7 @@ fn a_large_request_is_cut_as_linux_cuts_it() {
     assert_eq!(volume.next_event(), Some(600 * MS), "one a slice, the first at once");
     assert_eq!((parts(0), parts(1)), (1, 1));
     // Of forty direct reads into fresh memory each, on a virtio disk of 254 segments, blk-throttle
-    // counted so many requests for nearly all.
+    // counted this many requests for nearly all.
     let counted = [(1000, 1), (1016, 1), (1020, 2), (1024, 2), (1300, 3), (2048, 4), (4096, 8)];
     for (kib, requests) in counted {
         assert_eq!(parts(kib << 10), requests, "{kib} KiB");

@@ -21,7 +21,7 @@ pub(super) struct Claims {
 }
 
 impl Claims {
-    /// Nothing is handed out of so many pages. The tables are zero, so the system gives them memory
+    /// No page of `pages` is handed out yet. The tables are zero, so the system gives them memory
     /// only where they are written.
     pub(super) fn new(pages: usize, placement: Box<dyn Placement>) -> Self {
         let touched = vec![0; pages.div_ceil(64)];

@@ -51,7 +51,7 @@ impl Held {
             .get_or_init(|| self.pages(&(0..self.claimed)).map(|_| AtomicU32::new(1)).collect())
     }
 
-    /// Lets go of pages, and frees those that nothing holds any more.
+    /// Releases pages, and frees those that nothing holds any more.
     fn let_go(&self, pages: Range<usize>) {
         let Some(holders) = self.holders.get() else { return };
         let mut run = pages.start..pages.start;
@@ -143,7 +143,7 @@ impl Part {
         let is_inside = self.range.start < at && at < self.range.end;
         let address = self.held.offset + at;
         assert!(!is_inside || address.is_multiple_of(PAGE_BYTES), "{at} lies within a page");
-        // No page is held by both: the count of each stays right.
+        // No page is held by both parts, so the count of each page stays right.
         let rest = at..self.range.end;
         self.range.end = at;
         Part { held: self.held.clone(), range: rest }

@@ -8,8 +8,8 @@
 use super::sync::{AtomicU64, Ordering, fence, fetch_value};
 use std::ptr::NonNull;
 
-/// In the shared count while there is a lender: so much more than there can be holds that the count
-/// never comes down to the last of them.
+/// Added to the shared count while there is a lender. It exceeds the number of possible holds, so
+/// that the count cannot fall to the last of them.
 const LENDER: u64 = 1 << 63;
 
 struct Inner<T> {
@@ -43,7 +43,7 @@ fn allocate<T>(value: T, count: u64) -> NonNull<Inner<T>> {
     NonNull::from(Box::leak(Box::new(Inner { count: AtomicU64::new(count), value })))
 }
 
-/// Frees the value, of which nothing is held any more.
+/// Frees the value, once no part of it is held any more.
 ///
 /// # Safety
 /// The caller took the count to zero, so it is the last that knows `inner`.
@@ -88,7 +88,7 @@ impl<T> Drop for Lent<T> {
 }
 
 impl<T> Lender<T> {
-    /// The lender of a value, of which there is no hold yet.
+    /// The lender of a value that nobody holds yet.
     pub(super) fn new(value: T) -> Self {
         Self { inner: allocate(value, LENDER), lent: 0 }
     }

@@ -35,7 +35,7 @@ pub(super) struct RingTransfers {
 }
 
 impl RingTransfers {
-    /// A ring for so many transfers. Completions come on this thread when it waits, where the
+    /// A ring for `depth` transfers. Completions come on this thread when it waits, where the
     /// kernel can do that (Linux 6.1): nothing interrupts it in between.
     pub(super) fn open(depth: u32) -> io::Result<IoUring> {
         let ring =

@@ -78,8 +78,8 @@ impl Ctype {
     /// How this locale writes characters.
     #[must_use]
     pub(crate) fn encoding(&self) -> Encoding {
-        // Not by nl_langinfo_l(3): in a static executable it does not tell. A character of three
-        // bytes in UTF-8 does.
+        // Not by nl_langinfo_l(3): it does not work in a static executable. A character of three
+        // bytes shows UTF-8.
         self.within(|| match characters_bytes_max() {
             0 | 1 => Encoding::SingleByte,
             _ if decodes(b"\xe4\xb8\xad\0", 0x4e2d) => Encoding::Utf8,

@@ -154,9 +154,9 @@ impl BrokenDown {
 pub(crate) fn broken_down(seconds: i64) -> Option<BrokenDown> {
     let mut time = MaybeUninit::<libc::tm>::uninit();
     // SAFETY: both point to live values; the second is written whole where the answer is not null.
-    let told = unsafe { libc::localtime_r(&raw const seconds, time.as_mut_ptr()) };
+    let found = unsafe { libc::localtime_r(&raw const seconds, time.as_mut_ptr()) };
     // SAFETY: as just said.
-    (!told.is_null()).then(|| BrokenDown::of(unsafe { time.assume_init_ref() }))
+    (!found.is_null()).then(|| BrokenDown::of(unsafe { time.assume_init_ref() }))
 }
 
 /// Seconds since the last local midnight at `seconds` since 1970.

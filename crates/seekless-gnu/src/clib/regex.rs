@@ -198,7 +198,7 @@ mod library {
             let registers = (&raw mut self.registers).cast();
             // SAFETY: the expression was compiled. The text has the length given, and the range
             // lies in it. The registers are null or were allocated by the library, as the
-            // expression's own bits tell it.
+            // expression's own bits say.
             let found = unsafe {
                 let text = line.as_ptr().cast();
                 re_search(&raw mut *self.regex.0, text, length, start, length - start, registers)
@@ -245,8 +245,8 @@ mod library {
     const EXHAUSTED: &str = "memory exhausted";
 
     fn set_bits(regex: &mut Regex, set: u32, clear: u32) {
-        // SAFETY: the structure is 64 bytes, of which these four lie behind the seven words before
-        // them (<regex.h>).
+        // SAFETY: the structure is 64 bytes; these four lie behind the seven words before them
+        // (<regex.h>).
         unsafe {
             let bits = (&raw mut *regex.0).cast::<u8>().add(BITS_AT).cast::<u32>();
             *bits = (*bits | set) & !clear;
@@ -265,7 +265,7 @@ mod library {
 
     impl Drop for Regex {
         fn drop(&mut self) {
-            // SAFETY: compiled or empty, both of which the C library frees, and not used any more.
+            // SAFETY: compiled or empty; the C library frees both. It is not used any more.
             unsafe { regfree(&raw mut *self.0) };
         }
     }

@@ -314,7 +314,7 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
         part.epoch == self.shared.now()
     }
 
-    /// Tells the queue that the walk skips a task.
+    /// Notes in the queue that the walk skips a task.
     pub(super) fn pass(&self, task: &Arc<Task>) {
         self.shared.queue.pass(task);
     }

@@ -63,19 +63,19 @@ mod tests {
     use proptest::prelude::*;
 
     /// Answers each primary by its number, up to the first that it does not know.
-    struct Told<'a> {
+    struct Known<'a> {
         answers: &'a [Option<bool>],
         asked: Vec<usize>,
     }
 
-    impl Told<'_> {
+    impl Known<'_> {
         fn ask(&mut self, number: usize) -> Result<bool, usize> {
             self.asked.push(number);
             self.answers[number].ok_or(number)
         }
     }
 
-    impl<'p> Facts<'p> for Told<'_> {
+    impl<'p> Facts<'p> for Known<'_> {
         type Stop = usize;
 
         fn passes(&mut self, test: &'p Test) -> Result<bool, usize> {
@@ -143,8 +143,8 @@ mod tests {
             let all: Vec<_> = answers.iter().copied().map(Some).collect();
             let some: Vec<_> =
                 all.iter().zip(&known).map(|(answer, known)| answer.filter(|_| *known)).collect();
-            let mut in_turn = Told { answers: &all, asked: Vec::new() };
-            let mut ahead = Told { answers: &some, asked: Vec::new() };
+            let mut in_turn = Known { answers: &all, asked: Vec::new() };
+            let mut ahead = Known { answers: &some, asked: Vec::new() };
             let result = holds(&expression, &mut in_turn);
             prop_assert_eq!(result, Ok(value(&expression, &answers)));
             match holds(&expression, &mut ahead) {

@@ -62,7 +62,7 @@ impl From<Unpriced> for NotYet {
 }
 
 impl Prices {
-    /// Whether a file passes a test of its cost. `ask` tells the cost. It is called only if the
+    /// Whether a file passes a test of its cost. `ask` gives the cost. It is called only if the
     /// file's size does not decide.
     pub(super) fn passes<'e, E: From<Errno>>(
         &mut self,
@@ -89,8 +89,8 @@ impl Prices {
         Ok(ceiling.and_then(|ceiling| test.by_size(bytes_of(stat), &ceiling)))
     }
 
-    /// Whether the size decides for any file like the last one: if so, for the smallest. If not, a
-    /// call of stat would be in vain.
+    /// Whether the smallest possible size already decides the test on this file system. If not,
+    /// stat cannot help.
     fn may_decide(&self, test: &CostTest) -> bool {
         let ceiling = self.surveyor.as_ref().and_then(|surveyor| surveyor.usual_ceiling(1));
         ceiling.is_none_or(|ceiling| test.by_size(1, &ceiling).is_some())
@@ -161,7 +161,7 @@ impl Prices {
         }
         let survey = match survey {
             Some(survey) => survey,
-            // The first file in memory tells the cost of memory.
+            // The first file in memory shows the cost of memory.
             None => self
                 .surveyor()
                 .and_then(|surveyor| surveyor.at(entry.base(), entry.below(), name(entry), stat))

@@ -1,6 +1,6 @@
 //! From GNU find's arguments, and ours, to a plan. The words are read one after the other first;
 //! how they belong together is settled when all are known, so that a word that means nothing is
-//! told before a parenthesis that is missing.
+//! reported before a parenthesis that is missing.
 
 mod command;
 mod leading;
@@ -253,8 +253,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Where an action writes. The file is opened here, so that what is wrong with it is told in
-    /// its turn.
+    /// Where an action writes. The file is opened here, so that an error is reported in its turn.
     fn target(&mut self, path: &OsStr) -> Result<Target, Stop> {
         match path.as_bytes() {
             b"/dev/stdout" => return Ok(Target::Output),

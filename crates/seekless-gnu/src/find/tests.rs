@@ -522,8 +522,8 @@ fn a_second_time_is_asked_as_the_first() {
         "-printf".into(),
         "%{latency} %{level}\\n".into(),
     ]);
-    let told = String::from_utf8(out).expect("text");
-    let mut lines: Vec<_> = told.lines().collect();
+    let found = String::from_utf8(out).expect("text");
+    let mut lines: Vec<_> = found.lines().collect();
     lines.dedup();
-    assert_eq!(lines.len(), 1, "{told}");
+    assert_eq!(lines.len(), 1, "{found}");
 }

@@ -47,7 +47,7 @@ enum Finder {
     Many(Box<Many>),
 }
 
-/// Two finders, one of which is in use.
+/// Two finders; one is in use.
 #[derive(Debug)]
 struct Substitute {
     /// The one that is not in use.

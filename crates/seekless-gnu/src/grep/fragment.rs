@@ -42,8 +42,8 @@ pub(super) struct Probe {
     pub mask: u8,
 }
 
-/// The fragments of several expressions, any of which may match: every match holds at least one of
-/// them. Empty if some match may hold none, or if there are more than [`FRAGMENTS_MAX`].
+/// The fragments of several alternative expressions: every match holds at least one of them. Empty
+/// if some match may hold none, or if there are more than [`FRAGMENTS_MAX`].
 pub(super) fn fragments<'a>(
     expressions: impl Iterator<Item = &'a Ast>,
     characters: Characters,
@@ -177,7 +177,7 @@ impl Run {
         self.masks.truncate(BYTES_MAX);
         let mut places: Vec<usize> = (0..self.bytes.len()).collect();
         // The sort is stable, so the first of equally rare bytes is taken. A byte that occurs a
-        // second time tells less, so it comes last.
+        // second time helps less, so it comes last.
         places.sort_by_key(|&at| {
             (self.bytes[..at].contains(&self.bytes[at]), frequency(self.bytes[at]))
         });

@@ -26,7 +26,7 @@ pub(super) struct Ordered {
     pub out: Vec<u8>,
     /// Some output was printed and cannot be taken back.
     pub printed: bool,
-    /// The place of the first printed group in `out`. It needs a separator if an earlier file
+    /// Where the first printed group lies in `out`. A separator goes before it if an earlier file
     /// printed something.
     group_at: Option<usize>,
     /// All bytes before this offset were searched.

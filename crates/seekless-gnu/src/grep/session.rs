@@ -88,7 +88,7 @@ struct Searched {
     /// It counts as kept open.
     kept_open: bool,
     skipped: u64,
-    /// Whether the system could not tell if the skipped bytes are cached.
+    /// Whether the system could not say if the skipped bytes are cached.
     unknown: bool,
     problem: Option<Problem>,
 }
@@ -319,7 +319,7 @@ impl<'a, 'o> Session<'a, 'o> {
         });
     }
 
-    /// Handles a hole: `bytes` NULs from `offset` on, each of which is an empty line.
+    /// Handles a hole: `bytes` NULs from `offset` on, each an empty line.
     fn hole(&mut self, searched: &mut Searched, offset: u64, bytes: u64, open: Option<&File>) {
         if !self.options.needs_order() {
             return self.counted_zeros(searched, offset, bytes);

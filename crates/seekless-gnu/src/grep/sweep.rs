@@ -44,7 +44,7 @@ impl Marks {
         !self.groups.is_empty()
     }
 
-    /// Whether so much is marked that the sweep saved little.
+    /// Whether most is marked, so that the sweep saved little.
     pub(super) fn are_dense(&self) -> bool {
         let marked = self.groups.iter().filter(|&&mark| mark != 0).count();
         self.groups.len() > DENSE && marked * DENSE > self.groups.len()

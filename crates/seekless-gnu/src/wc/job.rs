@@ -125,7 +125,7 @@ enum Outcome {
     Counted {
         counts: Counts,
         skipped: u64,
-        /// Whether the system could not tell if the skipped bytes are cached.
+        /// Whether the system could not say if the skipped bytes are cached.
         unknown: bool,
     },
     /// `counted` holds the counts up to the failure, which are printed after the message. It is

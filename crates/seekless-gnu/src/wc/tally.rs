@@ -95,7 +95,7 @@ impl Tally {
         let bytes = self.bytes + next.bytes;
         let Some(body) = self.body else {
             let head = self.head.join(next.head);
-            // No character has so many continuation bytes, so the rest of them form no character,
+            // No character has this many continuation bytes, so the rest of them form no character,
             // whatever comes before.
             let body = next.body.or((head.length > FOLLOWING).then(Body::default));
             return Tally { head, body, bytes };

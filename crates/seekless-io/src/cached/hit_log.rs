@@ -21,12 +21,12 @@ use std::hash::{BuildHasher, Hasher};
 /// Hits that a stripe holds before its thread drains the log itself: what bounds the log's memory.
 pub(super) const STRIPE_HITS_MAX: usize = 1024;
 
-/// The same of a log that folds: entries that were hit. To tell the policy of so many takes about a
-/// millisecond.
+/// The same of a log that folds: entries that were hit. Reporting this many to the policy takes
+/// about a millisecond.
 pub(super) const STRIPE_ENTRIES_MAX: usize = 16 * STRIPE_HITS_MAX;
 
-/// So many hits are folded at most, so that their counts do not overflow; far fewer than fit, since
-/// threads may log some more until one of them drains.
+/// Upper bound on a folded count. Half the range, so that hits logged before the next drain cannot
+/// overflow it.
 const FOLDED_MAX: u32 = 1 << 31;
 
 /// On cache lines of its own, so that two threads do not fight for one.
@@ -80,7 +80,7 @@ pub(crate) struct Hit<B> {
 
 /// Hits of one entry, for the policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct EntryHits {
     pub(crate) id: Id,
     pub(crate) hits: u32,
     /// The number of the last of them among those of the stripe.
@@ -88,7 +88,7 @@ pub(crate) struct Told {
 }
 
 impl<L: Lend, const STRIPES: usize> HitLog<L, STRIPES> {
-    /// An empty log, which folds hits or tells each by itself.
+    /// An empty log, which folds hits or reports each by itself.
     pub(crate) fn new(folds: bool) -> Self {
         Self {
             stripes: std::array::from_fn(|_| Stripe(Lock::new(Hits::new(folds)))),
@@ -134,7 +134,7 @@ impl<L: Lend, const STRIPES: usize> HitLog<L, STRIPES> {
 
     /// Hands all logged hits to `apply`, while threads log further ones. `scratch`, which is empty,
     /// is lent to keep the stripes' locks short.
-    pub(crate) fn drain(&self, scratch: &mut Vec<Told>, mut apply: impl FnMut(&[Told])) {
+    pub(crate) fn drain(&self, scratch: &mut Vec<EntryHits>, mut apply: impl FnMut(&[EntryHits])) {
         for stripe in &self.stripes {
             stripe.0.lock().take(scratch);
             in_order(scratch);
@@ -144,9 +144,9 @@ impl<L: Lend, const STRIPES: usize> HitLog<L, STRIPES> {
     }
 
     /// Until the result is dropped no thread has a hit.
-    pub(crate) fn stop<'a, N: Names>(&'a self, names: &'a N) -> Stopped<'a, L, N, STRIPES> {
+    pub(crate) fn stop<'a, N: Names>(&'a self, names: &'a N) -> PausedLog<'a, L, N, STRIPES> {
         let stripes = std::array::from_fn(|number| self.stripes[number].0.lock());
-        Stopped { stripes, hasher: &self.hasher, names }
+        PausedLog { stripes, hasher: &self.hasher, names }
     }
 }
 
@@ -158,15 +158,15 @@ impl<L> Hits<L> {
     }
 
     /// Takes all that is logged, for [`in_order`].
-    fn take(&mut self, told: &mut Vec<Told>) {
+    fn take(&mut self, taken: &mut Vec<EntryHits>) {
         let Self { log, lenders } = self;
-        let single = |id| Told { id, hits: 1, last: 0 };
+        let single = |id| EntryHits { id, hits: 1, last: 0 };
         if log.step == 0 {
-            told.extend(log.logged.iter().map(|&(_, id)| single(id)));
+            taken.extend(log.logged.iter().map(|&(_, id)| single(id)));
         } else {
-            told.extend(log.logged.iter().filter_map(|&(hash, id)| {
+            taken.extend(log.logged.iter().filter_map(|&(hash, id)| {
                 let known = lenders.find_mut(hash, |known| known.id == id)?;
-                Some(Told { id, hits: std::mem::take(&mut known.hits), last: known.last })
+                Some(EntryHits { id, hits: std::mem::take(&mut known.hits), last: known.last })
             }));
         }
         log.logged.clear();
@@ -175,9 +175,9 @@ impl<L> Hits<L> {
 }
 
 /// Puts what one stripe has logged in the order of the last hits.
-fn in_order(told: &mut [Told]) {
+fn in_order(taken: &mut [EntryHits]) {
     // Those of a log that does not fold are all equal, and stay where they are.
-    told.sort_by_key(|told| told.last);
+    taken.sort_by_key(|taken| taken.last);
 }
 
 impl Log {
@@ -203,15 +203,19 @@ fn hash(hasher: &RandomState, name: &str) -> u64 {
 }
 
 /// A log whose stripes are all held.
-pub(crate) struct Stopped<'a, L, N, const STRIPES: usize = 16> {
+pub(crate) struct PausedLog<'a, L, N, const STRIPES: usize = 16> {
     stripes: [LockGuard<'a, Hits<L>>; STRIPES],
     hasher: &'a RandomState,
     names: &'a N,
 }
 
-impl<L, N: Names, const STRIPES: usize> Stopped<'_, L, N, STRIPES> {
+impl<L, N: Names, const STRIPES: usize> PausedLog<'_, L, N, STRIPES> {
     /// Hands all logged hits to `apply`. `scratch` is empty.
-    pub(crate) fn drain(&mut self, scratch: &mut Vec<Told>, mut apply: impl FnMut(&[Told])) {
+    pub(crate) fn drain(
+        &mut self,
+        scratch: &mut Vec<EntryHits>,
+        mut apply: impl FnMut(&[EntryHits]),
+    ) {
         for hits in &mut self.stripes {
             hits.take(scratch);
             in_order(scratch);
@@ -220,7 +224,7 @@ impl<L, N: Names, const STRIPES: usize> Stopped<'_, L, N, STRIPES> {
         }
     }
 
-    /// The cache lets `id` go: no stripe lends it any more. All hits of it have been told.
+    /// The cache lets `id` go: no stripe lends it any more. All hits of it have been reported.
     pub(crate) fn forget(&mut self, id: Id) {
         let hash = hash(self.hasher, self.names.name(id));
         for hits in &mut self.stripes {

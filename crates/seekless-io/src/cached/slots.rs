@@ -61,8 +61,8 @@ impl Slots {
         *lock(&self.0[id as usize]) = Slot::Orphan(buffer.downgrade());
     }
 
-    /// The cache lets go. Returns its reference, so that the caller frees the memory outside the
-    /// lock.
+    /// The cache releases the entry. Returns its reference, so that the caller frees the memory
+    /// outside the lock.
     pub(crate) fn orphan(&self, id: Id) -> Option<Buffer> {
         let slot = &mut *lock(&self.0[id as usize]);
         match std::mem::replace(slot, Slot::Empty) {

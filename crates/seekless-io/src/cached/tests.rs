@@ -35,10 +35,12 @@ fn log_hit(log: &HitLog<Number>, id: Id) -> bool {
     hit.is_full
 }
 
-/// All that is logged, as the policy is told it: entry and number of hits.
+/// All that is logged, as it is reported to the policy: entry and number of hits.
 fn drained(log: &HitLog<Number>) -> Vec<(Id, u32)> {
     let mut seen = Vec::new();
-    log.drain(&mut Vec::new(), |told| seen.extend(told.iter().map(|told| (told.id, told.hits))));
+    log.drain(&mut Vec::new(), |taken| {
+        seen.extend(taken.iter().map(|taken| (taken.id, taken.hits)))
+    });
     seen
 }
 
@@ -54,8 +56,8 @@ fn one_threads_hits_are_drained_in_order_and_once() {
     let mut seen = drained(&log);
     seen.extend(drained(&log));
     log_hit(&log, 4);
-    let told = |told: &[Told]| seen.extend(told.iter().map(|told| (told.id, told.hits)));
-    log.stop(&Digits).drain(&mut Vec::new(), told);
+    let taken = |taken: &[EntryHits]| seen.extend(taken.iter().map(|taken| (taken.id, taken.hits)));
+    log.stop(&Digits).drain(&mut Vec::new(), taken);
     assert_eq!(seen, [3, 1, 3, 2, 1, 4].map(|id| (id, 1)));
 }
 
@@ -71,10 +73,13 @@ fn folded_hits_are_counted_and_in_the_order_of_their_last() {
     log_hit(&log, 1);
     let (mut seen, mut scratch) = (Vec::new(), Vec::new());
     let mut stopped = log.stop(&Digits);
-    stopped.drain(&mut scratch, |told| seen.extend_from_slice(told));
+    stopped.drain(&mut scratch, |taken| seen.extend_from_slice(taken));
     stopped.forget(5);
     drop(stopped);
-    assert_eq!(seen.iter().map(|told| (told.id, told.hits)).collect::<Vec<_>>(), [(5, 1), (1, 1)]);
+    assert_eq!(
+        seen.iter().map(|taken| (taken.id, taken.hits)).collect::<Vec<_>>(),
+        [(5, 1), (1, 1)]
+    );
     assert!(log.hit("5", &Digits).is_none() && log.hit("1", &Digits).is_some());
 }
 

@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
-/// At most so many files are opened before their reads are handed to the engine together: to hand
-/// over a read takes longer than to open a file that the kernel knows.
+/// At most this many files are opened before their reads are handed to the engine together: handing
+/// over a read takes longer than opening a file that the kernel knows.
 const BATCH_FILES: usize = 8;
 
-/// A program that opens a file before its turn is followed over at most so many files.
+/// A program that opens a file before its turn is followed over at most this many files.
 const FOLLOWED_FILES: usize = 1024;
 
 /// Announced files are read whole: no window is too large, if there is room.

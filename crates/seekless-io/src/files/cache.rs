@@ -28,7 +28,7 @@ const COMMAND_BYTES: u64 = 1 << 20;
 /// for as much at once.
 const LARGE_COMMAND_BYTES: u64 = 4 << 20;
 
-/// Requests are dear where one costs as much as so many bytes.
+/// Requests are dear where one costs as much as this many bytes.
 const DEAR_BYTES: u64 = 256 << 10;
 
 /// Most bytes in flight.
@@ -178,7 +178,7 @@ impl Memory {
 
     fn limits(&self, costs: Costs) -> Limits {
         let in_flight = self.in_flight;
-        // So many commands of full size take all the memory that reads may have.
+        // This many commands of full size take all the memory that reads may have.
         let congested_ios = costs.depth.saturating_mul(2).max(8);
         Limits { in_flight, congested_ios, ..Limits::pages(self.capacity, costs) }
     }
@@ -247,8 +247,8 @@ impl PageCache {
         self.core.shared.flush_due();
     }
 
-    /// Writes back all that is dirty, and reports the first error of a write-back that no sync was
-    /// told of. Dropping the last handle writes back too, and reports nothing. Neither waits for
+    /// Writes back all that is dirty, and reports the first error of a write-back that no sync has
+    /// reported. Dropping the last handle writes back too, and reports nothing. Neither waits for
     /// the device's own cache: [`File::sync_data`] does.
     ///
     /// # Errors

@@ -28,7 +28,7 @@ impl Core {
 }
 
 impl Drop for Core {
-    /// Writes what the device lacks. Who wants to hear of errors closes the cache.
+    /// Writes dirty pages. To get the errors, close the cache instead.
     fn drop(&mut self) {
         drop(lock(&self.flusher).take());
         self.shared.write_back_all();

@@ -11,7 +11,7 @@ use seekless_policy::readahead::Handle;
 use std::io;
 use std::sync::MutexGuard;
 
-/// So many files without a handle may have something to be written, each with its descriptors.
+/// How many files without a handle may have dirty pages, each with its descriptors.
 const UNWRITTEN_FILES_MAX: usize = 64;
 
 impl Shared {

@@ -55,7 +55,7 @@ impl File {
     /// dirty.
     ///
     /// # Errors
-    /// The file is open for reading only; a page of which a part is written cannot be read; or the
+    /// The file is open for reading only; a page that is written in part cannot be read; or the
     /// file can have no bytes at that offset. What was written before was not taken by the device,
     /// though it was tried again now; or what it has not taken of all files fills as much memory as
     /// the cache has. Other errors of the device come with the next sync.

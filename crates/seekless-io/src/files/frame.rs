@@ -21,7 +21,7 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// So many pages, and room for one idle buffer of `largest` pages beside them.
+    /// `pages` pages, and room for one idle buffer of `largest` pages beside them.
     pub(super) fn new(pages: usize, largest: usize) -> Self {
         let scattered = BufferPool::new(largest * FRAME_BYTES);
         Self { arena: Arena::new(pages), scattered, beyond: Arc::default() }
@@ -32,7 +32,7 @@ impl Pool {
         pages * FRAME_BYTES + self.scattered.idle_bytes()
     }
 
-    /// A buffer for a read of so many pages.
+    /// A buffer for a read of `pages` pages.
     pub(super) fn buffer(&self, pages: usize) -> AlignedBuf {
         self.arena.take(pages).unwrap_or_else(|| self.scattered.take(pages * FRAME_BYTES))
     }

@@ -37,7 +37,7 @@ impl Landing {
         }
     }
 
-    /// The engine gets so many reads.
+    /// The engine gets `reads` reads.
     pub(super) fn take_off(&self, reads: usize) {
         self.in_air.fetch_add(reads, Ordering::Relaxed);
     }

@@ -5,7 +5,7 @@ use seekless_policy::readahead::PageNo;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// So many ranges are kept apart.
+/// How many ranges are kept apart.
 const RANGES_MAX: usize = 4096;
 
 /// Ranges that do not touch: each start with its end.

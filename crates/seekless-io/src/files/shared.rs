@@ -119,7 +119,7 @@ impl Shared {
         parts
     }
 
-    /// A read that ended early. A full one has told so with its last page.
+    /// A read that ended early. A full one has reported so with its last page.
     fn end(&self, read: Read, filled: usize) {
         lock(&self.state).cache.end(read, read.offset + filled as u64);
     }

@@ -160,7 +160,7 @@ impl Source {
         self.device_bytes
     }
 
-    /// The file for a write of so many bytes.
+    /// The file for a write of this many bytes.
     pub(super) fn file_to_write(&self, bytes: usize) -> Arc<File> {
         let buffered = self.writer.as_ref().and_then(|writer| writer.buffered.as_ref());
         match buffered {

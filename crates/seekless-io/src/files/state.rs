@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// Files without a handle whose pages are kept.
 const CLOSED_FILES_MAX: usize = 4096;
 
-/// A demand of at most so many pages is read by the thread that waits for it.
+/// A demand of at most this many pages is read by the thread that waits for it.
 const OWN_PAGES_MAX: u32 = 64;
 
 /// Where the bytes of a page are.
@@ -104,7 +104,7 @@ pub(super) struct State {
     by_key: HashMap<Key, FileNo>,
     /// Files without a handle, the oldest first, with some that have been opened again.
     pub(super) closed: VecDeque<FileNo>,
-    /// Files without a handle of which the device lacks something, as `closed`.
+    /// Files without a handle that have dirty pages, as `closed`.
     pub(super) unwritten: VecDeque<FileNo>,
     /// The reads that the engine has.
     flying: HashMap<u64, Flying, RandomState>,
@@ -118,7 +118,7 @@ pub(super) struct State {
     pub(super) stuck: Stuck,
     /// How many write-backs of each page have ended.
     pub(super) ended: Vec<u32>,
-    /// The first error of a write-back that no sync was told of, of a file that is forgotten.
+    /// The first error of a write-back that no sync has reported, for a file that is forgotten.
     pub(super) untold: Option<io::Error>,
     pub(super) next_tag: u64,
     pub(super) command_pages: u32,
@@ -424,7 +424,7 @@ impl Known {
     }
 }
 
-/// Pages of a file of so many bytes.
+/// Pages of a file of `bytes` bytes.
 pub(super) fn pages(bytes: u64) -> u64 {
     bytes.div_ceil(FRAME_BYTES as u64)
 }

@@ -17,7 +17,7 @@ use std::ops::Range;
 
 const PAGE: u64 = FRAME_BYTES as u64;
 
-/// A message names so many ranges; the others are counted.
+/// A message names at most this many ranges; the others are counted.
 const RANGES_SHOWN: usize = 16;
 
 /// The pages whose last write-back failed, by file.

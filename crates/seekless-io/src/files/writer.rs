@@ -17,7 +17,7 @@ use std::io;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, MutexGuard};
 
-/// So many pages may be held beyond the memory before those that push out dirty ones wait for
+/// How many pages may be held beyond the memory before requests that push out dirty ones wait for
 /// writes to end.
 const BEYOND_PAGES: usize = 16;
 
@@ -111,8 +111,8 @@ impl Shared {
         }
     }
 
-    /// A read of the page, of which a part is to be written, brought nothing. Says why, or that it
-    /// may be tried again.
+    /// A page that is to be written in part could not be read. Says why, or that it may be tried
+    /// again.
     fn check_read(&self, source: &Source, page: PageNo, reads: u32) -> io::Result<()> {
         let offset = page * FRAME_BYTES as u64;
         let what = || format!("the page at byte {offset} cannot be read to write a part of it");

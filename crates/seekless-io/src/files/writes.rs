@@ -73,7 +73,7 @@ impl Writes {
         self.doubt_cause = Some(Cause::of(error));
     }
 
-    /// The file was cut to so many pages.
+    /// The file was cut to `pages` pages.
     fn cut(&mut self, pages: PageNo) {
         self.unsynced.remove(&(pages..PageNo::MAX));
         self.doubtful.remove(&(pages..PageNo::MAX));
@@ -256,7 +256,7 @@ impl State {
     }
 
     /// Another program has cut the file: what was written behind that, and is not on the device, is
-    /// lost, as the kernel would lose it. The next sync is told.
+    /// lost, as the kernel would lose it. The next sync reports it.
     fn cut_by_another(&mut self, file: FileNo, end: u64) {
         let lost = self.cache.dirty_within(file, pages(end)..PageNo::MAX);
         let dirty = lost.first().map(|&id| self.cache.place(id).1);

@@ -11,7 +11,7 @@ use std::time::Instant;
 /// Events that a stripe holds. Those beyond are lost.
 pub(super) const EVENTS_MAX: usize = 16 << 10;
 
-/// The writer is woken when a stripe has so many.
+/// The writer is woken when a stripe has this many.
 const EVENTS_WAKE: usize = EVENTS_MAX / 4;
 
 /// A load or a release.

@@ -40,7 +40,7 @@ impl Shared {
             });
         drop(unneeded);
         if result.is_ok() {
-            // The file ends before these entries do, which decoding says.
+            // The file ends before these entries do; decoding them gives the error.
             ended.arrived.append(&mut ended.lost);
         }
         if let Some((&last, others)) = ended.arrived.split_last() {
@@ -52,8 +52,8 @@ impl Shared {
         }
     }
 
-    /// Tells the planner that a read has ended, and submits those whose turn has come. What it
-    /// `brought` tells how fast the device is. `act` sees to what is kept of it.
+    /// Reports to the planner that a read has ended, and submits the reads whose turn has come.
+    /// What it `brought` shows how fast the device is. `act` keeps the parts that are kept.
     fn ended<T>(
         &self,
         tag: u64,
@@ -83,8 +83,8 @@ impl Shared {
         (ended, acted)
     }
 
-    /// A block of a large read has ended, or a chunk of it is to be decoded. How long such a read
-    /// takes says nothing of the device, as it waits for the decoder too; what passed does.
+    /// A block of a large read has ended, or a chunk of it is to be decoded. Its duration includes
+    /// waiting for the decoder, so only its byte count is used to estimate the device.
     fn advance(&self, tag: u64, task: Task, completion: Completion, when: Nanos) {
         let Some(large) = lock(&self.large).get(&tag).cloned() else { return };
         let mut submit = |block| self.engine.submit(vec![self.block(&large, block)]);
@@ -94,7 +94,8 @@ impl Shared {
             }
             Task::Chunk => large.stream.decode_chunk(self.means(), &mut submit),
         };
-        // Behind what has ended meanwhile, so that a large entry does not hold up small ones.
+        // Queued behind reads that have ended meanwhile, so that a large entry does not hold up
+        // small ones.
         (0..chunks).for_each(|_| self.tell(chunk_tag(tag)));
         if let Some(Streamed { id, bytes, result }) = streamed {
             lock(&self.large).remove(&tag);
@@ -104,7 +105,7 @@ impl Shared {
     }
 
     /// Decodes one entry of `read` and answers all who wait for it. If decoding panics, the answer
-    /// is an error, since they would otherwise wait for ever. The read is let go of before the
+    /// is an error, since they would otherwise wait for ever. The read is released before the
     /// answer: then its memory is free for the caller, if no other entry needs it.
     pub(super) fn deliver(&self, read: Arc<ReadData>, id: Id) {
         let long_lived = self.hints.get(id) == Hint::LongLived;
@@ -148,7 +149,7 @@ impl Shared {
         if let Some(held) = released.long_held {
             log::warn!(
                 "{}: a buffer of it is still held, though the store has given {} files since it \
-                 let go of it",
+                 released it",
                 self.sources.at(held),
                 crate::statistics::LONG_HELD_AFTER
             );

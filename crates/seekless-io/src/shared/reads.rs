@@ -1,4 +1,4 @@
-//! The way of a read to the engine: what the planner starts, and what workers are told.
+//! The way of a read to the engine: reads that the planner starts, and messages to workers.
 
 use super::{DECODE, Large, Shared};
 use crate::lock;
@@ -160,8 +160,8 @@ impl Shared {
         self.end(Completion { tag, buffer: AlignedBuf::default(), result: Ok(0) });
     }
 
-    /// The next completion, for the worker that asks first, and when it came. If it lay there, it
-    /// came at some time since there was last nothing to take; that time is given.
+    /// The next completion, for the worker that asks first. Also returns the earliest time at which
+    /// it can have arrived: when the queue was last seen empty.
     pub(crate) fn next_job(&self) -> Option<(Completion, Nanos)> {
         let mut jobs = lock(&self.jobs);
         match jobs.completions.try_recv() {

@@ -189,7 +189,7 @@ impl Chunked {
         Ok(())
     }
 
-    /// Where the data begins in the read, of which `first` is the first block.
+    /// Where the data begins in the read; `first` is its first block.
     fn data_start(&self, state: &State, sources: &Sources, first: &Held) -> Result<u64, Error> {
         let before = sources.extents[self.id as usize].offset - state.line.extent.offset;
         let head = first.bytes.get(before as usize..).unwrap_or_default();

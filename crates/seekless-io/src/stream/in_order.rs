@@ -202,7 +202,7 @@ impl Flow {
         Streamed { id, bytes, result: self.decoded(sources, memory, read) }
     }
 
-    /// The whole content, of which `read` has been read.
+    /// The whole content; `read` is the extent that has been read.
     fn decoded(self, sources: &Sources, memory: &Memory, read: Extent) -> Result<Buffer, Error> {
         if let Some(error) = self.error {
             return Err(error);

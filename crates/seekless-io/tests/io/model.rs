@@ -48,7 +48,7 @@ mod lent;
 #[expect(dead_code, reason = "read-ahead is no part of the protocol")]
 mod slots;
 
-use hit_log::{HitLog, Stopped, Told};
+use hit_log::{EntryHits, HitLog, PausedLog};
 use lent::Lent;
 use slots::Slots;
 use std::sync::{Arc as StdArc, Weak};
@@ -145,7 +145,7 @@ struct Policy {
 }
 
 impl Policy {
-    fn hit(&mut self, told: &[Told]) {
+    fn hit(&mut self, told: &[EntryHits]) {
         for told in told {
             assert!(self.resident, "told of a hit of what it has let go");
             self.told += told.hits as usize;
@@ -181,7 +181,7 @@ impl Store {
     /// What a request does that found no hit, with the decision left to `decide`.
     fn request(
         &self,
-        decide: impl FnOnce(&mut Policy, &mut Stopped<'_, BufferLender, OneName, 2>),
+        decide: impl FnOnce(&mut Policy, &mut PausedLog<'_, BufferLender, OneName, 2>),
     ) {
         let mut policy = self.policy.lock().unwrap();
         self.log.drain(&mut Vec::new(), |told| policy.hit(told));

@@ -72,9 +72,9 @@ fn the_first_round_is_thrown_away_and_ratios_are_to_the_first_workload() {
 fn each_trial_is_made_cold_and_another_workload_goes_first_each_round() {
     let diary = RefCell::default();
     let [mut a, mut b, mut c] = ["a", "b", "c"].map(|name| scripted(name, &[1; 4], &diary));
-    let mut heard = Vec::new();
+    let mut reported = Vec::new();
     alternate_with_progress(&mut [&mut a, &mut b, &mut c], 3, &mut |done, total| {
-        heard.push((done, total))
+        reported.push((done, total))
     })
     .unwrap();
     let diary = diary.into_inner();
@@ -82,7 +82,7 @@ fn each_trial_is_made_cold_and_another_workload_goes_first_each_round() {
     let runs: String = diary.chunks(2).map(|pair| pair[1].as_str()).collect();
     assert_eq!(runs, "abcbcacababc");
     let expected: Vec<(u64, u64)> = (0..=24).map(|half| (half * 500, 12_000)).collect();
-    assert_eq!(heard, expected, "at each trial's start and half way through it");
+    assert_eq!(reported, expected, "at each trial's start and half way through it");
 }
 
 #[test]

@@ -51,7 +51,7 @@ impl Places {
         Ok(Places { ranges })
     }
 
-    /// A random place for a read of so many bytes; `None` if no range has room.
+    /// A random place for a read of this many bytes; `None` if no range has room.
     pub(super) fn pick(&self, bytes: u64, alignment: u64, dice: &mut SplitMix64) -> Option<Place> {
         let starts = |range: &Range| room(range, bytes, alignment).map_or(0, |(_, count)| count);
         let total: u64 = self.ranges.iter().map(starts).sum();
@@ -88,15 +88,15 @@ impl Places {
     }
 }
 
-/// The first aligned byte of a range from which so many can be read, and how many such bytes there
-/// are.
+/// The first aligned byte of a range from which this many bytes can be read, and how many such
+/// first bytes there are.
 fn room(range: &Range, bytes: u64, alignment: u64) -> Option<(u64, u64)> {
     let first = range.offset.checked_next_multiple_of(alignment)?;
     let last = (range.offset + range.bytes).checked_sub(bytes)?;
     Some((first, last.checked_sub(first)? / alignment + 1))
 }
 
-/// The ranges (from, to) with data; all of the file where the file system does not tell.
+/// The ranges (from, to) with data; all of the file where the file system does not say.
 fn data(file: &File, size: u64) -> std::io::Result<Vec<(u64, u64)>> {
     let Some(found) = extents(file, 0..size, EXTENTS_MAX)? else { return Ok(vec![(0, size)]) };
     let mut ranges: Vec<(u64, u64)> = Vec::new();

@@ -48,7 +48,7 @@ fn nothing_is_written_and_nothing_cached_by_measuring() {
     seekless_sys::residency::drop_cached(file.as_fd()).expect("dropped");
     let state = || {
         let about = file.metadata().expect("known");
-        let resident = seekless_sys::residency::resident_bytes(file.as_fd()).expect("told");
+        let resident = seekless_sys::residency::resident_bytes(file.as_fd()).expect("answered");
         (about.mtime_nsec(), about.ctime_nsec(), about.blocks(), resident)
     };
     let before = state();

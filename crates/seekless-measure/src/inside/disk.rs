@@ -130,7 +130,7 @@ fn rpm(spindle: &Spindle) -> Finding<u32> {
     let rpm = 60e9 / spindle.turn_ns;
     let error = rpm * spindle.turn_error_ns / spindle.turn_ns;
     let off = (rpm - rpm.round()).abs();
-    // The next whole number is so many errors away.
+    // The next whole number is this many errors away.
     let sigmas = ((1.0 - off) / error).min(spindle.sigmas.max(3.0) * 100.0);
     if off > 4.0 * error + 0.02 || error > 0.15 {
         return Finding::unidentifiable(format!("{rpm:.2} ± {error:.2} turns a minute"));
@@ -189,7 +189,7 @@ fn skews(
     let turn = spindle.turn_ns;
     let time = |skew: Option<(f64, f64)>, why: &str| match skew {
         Some((turns, error)) => Finding::time(turns * turn, error * turn, why),
-        None => Finding::unidentifiable("the jumps between tracks do not tell it"),
+        None => Finding::unidentifiable("the jumps between tracks do not show it"),
     };
     inside.heads = match skews.heads {
         Some((heads, sigmas)) => {

@@ -18,7 +18,7 @@ pub struct Modelled<D> {
 }
 
 impl<D: DeviceModel> Modelled<D> {
-    /// A model of so many bytes with sectors of 512 bytes, read without error.
+    /// A model of this many bytes with sectors of 512 bytes, read without error.
     pub fn new(model: D, capacity_bytes: u64) -> Self {
         let dice = SplitMix64::new(0);
         Modelled { model, now: 0, capacity_bytes, grain_bytes: 512, noise: 0.0, dice }

@@ -12,7 +12,7 @@ pub(super) fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// The standard deviation as the median deviation tells it, which wild values do not move.
+/// The standard deviation, estimated from the median deviation, which wild values do not move.
 pub(super) fn spread(values: &[f64]) -> f64 {
     let middle = median(values);
     let deviations: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
@@ -34,8 +34,8 @@ pub(super) fn standard_error(values: &[f64]) -> f64 {
 }
 
 /// Coefficients of the columns that fit `values` best by weighted least squares, with their
-/// standard errors (for weights that are one over the variance); `None` if the columns do not tell
-/// them apart.
+/// standard errors (for weights that are one over the variance); `None` if the columns do not
+/// distinguish them.
 pub(super) fn least_squares(
     columns: &[Vec<f64>],
     values: &[f64],

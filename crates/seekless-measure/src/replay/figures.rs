@@ -109,8 +109,8 @@ pub struct Rounds {
     pub depth_max: u32,
     /// Processor time of this process for an I/O, in nanoseconds; `None` of a model.
     pub cpu_ns_per_io: Option<f64>,
-    /// What the device served in a pass; the mean over all rounds. `None` of a model, and where the
-    /// kernel does not tell.
+    /// What the device served in a pass; the mean over all rounds. `None` for a model, and where
+    /// the kernel does not say.
     pub device: Option<DeviceServed>,
     /// Whether the last rounds agreed; `None` if their number was given.
     pub stable: Option<bool>,
@@ -122,7 +122,7 @@ pub struct Rounds {
 /// How often to play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeat {
-    /// So many rounds, at least 1.
+    /// This many rounds, at least 1.
     Times(u32),
     /// Until the three shortest of at least five rounds lie within 2 %; 30 at most.
     UntilStable,

@@ -73,7 +73,7 @@ pub(super) struct Watch {
     area: u128,
     done: u64,
     total: u64,
-    /// Every so many I/Os become a point.
+    /// One I/O in this many becomes a point.
     step: u64,
 }
 

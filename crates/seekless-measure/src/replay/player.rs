@@ -10,7 +10,7 @@ use std::collections::{BinaryHeap, HashMap};
 /// How long a wait may last before the user is asked whether to go on.
 const PATIENCE_NS: Nanos = 100_000_000;
 
-/// So many I/Os are handed over together where the pace does not say. With all that are free at
+/// How many I/Os are handed over together where the pace does not say. With all that are free at
 /// once, device and player work in turn: at depth 32 the device did 0.77 of what fio makes of it,
 /// and 0.97 to 1.00 with two.
 const HANDED_OVER: usize = 2;
@@ -22,7 +22,7 @@ pub struct Plan {
     pub pace: Pace,
     /// How often the I/Os are played, one play after the other without a pause; at least 1.
     pub passes: u32,
-    /// At most so many points are kept for a picture; 0 keeps none.
+    /// At most this many points are kept for a picture; 0 keeps none.
     pub points: usize,
 }
 
@@ -88,7 +88,7 @@ struct Player<'a> {
 }
 
 impl Player<'_> {
-    /// Keeps the slots full. I/Os start when so many slots are free; the last ones with fewer. A
+    /// Keeps the slots full. I/Os start when this many slots are free; the last ones with fewer. A
     /// batch goes to the device at once; without batches it begins while more are prepared.
     fn by_depth(&mut self, batch: usize) -> Result<(), Error> {
         let total = self.ios.len() * self.passes as usize;

@@ -233,8 +233,8 @@ fn reads_directly(files: &[File]) -> bool {
     works
 }
 
-/// Raises the soft limit of descriptors as far as the hard one allows, if so many are needed. If
-/// that is too few, opening says so.
+/// Raises the soft limit of descriptors as far as the hard one allows, if that is needed. If that
+/// is too few, opening says so.
 fn allow_descriptors(needed: u64) {
     let limit = getrlimit(Resource::Nofile);
     if limit.current.is_some_and(|current| current < needed) {

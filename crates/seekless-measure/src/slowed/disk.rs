@@ -51,8 +51,9 @@ impl Disk {
 /// The file that holds what the device at this place in /sys stores, if it is a loop device with
 /// direct I/O.
 fn below_loop(device: &Path) -> Option<PathBuf> {
-    let told = |name: &str| fs::read(device.join("loop").join(name)).ok();
-    let mut path = told("dio").filter(|dio| dio.starts_with(b"1")).and(told("backing_file"))?;
+    let attribute = |name: &str| fs::read(device.join("loop").join(name)).ok();
+    let mut path =
+        attribute("dio").filter(|dio| dio.starts_with(b"1")).and(attribute("backing_file"))?;
     path.pop_if(|last| *last == b'\n');
     Some(PathBuf::from(OsString::from_vec(path)))
 }

@@ -66,7 +66,7 @@ impl<'a, R: ReadAt + ?Sized> Feed<'a, R> {
         Ok(())
     }
 
-    /// So many bytes, which `rest` has shown, were used.
+    /// The first `bytes` of [`rest`](Self::rest) were used.
     pub(super) fn skip(&mut self, bytes: usize) {
         self.taken += bytes;
     }

@@ -106,7 +106,7 @@ impl Changed {
         outcome
     }
 
-    /// Tells the policy what the request means for its resident id, before the policy is asked.
+    /// Reports to the policy what the request means for its resident id, before the request itself.
     #[inline]
     fn fate<E: Eviction>(self, policy: &mut E, largest: u64, request: &Request) -> Fate {
         match policy.weight_of(request.id) {

@@ -1,15 +1,15 @@
 //! A cache of pages with a readahead: what the simulator and the live engine both drive, without
 //! I/O, clock or lock.
 //!
-//! It watches the reads, keeps the markers, triggers the [`Readahead`], and tells it what became of
-//! the pages that it prefetched. It numbers the pages: an id is given out when a page is first
-//! asked for, and given to another page once the policy has forgotten it. So memory follows the
-//! pages in the cache and the policy's ghosts, not the pages ever read.
+//! It watches the reads, keeps the markers, triggers the [`Readahead`], and reports to it what
+//! became of the pages that it prefetched. It numbers the pages: an id is given out when a page is
+//! first asked for, and given to another page once the policy has forgotten it. So memory follows
+//! the pages in the cache and the policy's ghosts, not the pages ever read.
 //!
 //! For each read the owner calls [`begin`](PagedCache::begin), then [`page`](PagedCache::page) for
-//! each page in order, waiting where it is told to, then [`end`](PagedCache::end). It carries out
-//! the commands in the order given and calls [`complete`](PagedCache::complete) for each page of an
-//! ended fetch.
+//! each page in order, waiting where the answer is to wait, then [`end`](PagedCache::end). It
+//! carries out the commands in the order given and calls [`complete`](PagedCache::complete) for
+//! each page of an ended fetch.
 //!
 //! ```
 //! use seekless_device::Costs;
@@ -82,7 +82,7 @@ const OFFER: Needs = Needs {
 pub struct Limits {
     /// Pages that may be resident.
     pub capacity: u64,
-    /// What a readahead is told it may have prefetched and unused at a time, over all files.
+    /// How many pages a readahead may have prefetched and unused at a time, over all files.
     pub budget: u32,
     /// Pages that may be in flight. At that number prefetching stops; what a read asks for is still
     /// fetched.
@@ -94,8 +94,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// A cache of so many pages, half of which may be prefetched, on a device that is never
-    /// congested.
+    /// A cache of `capacity` pages on a device that is never congested. Half of the pages may be
+    /// prefetched.
     #[must_use]
     pub fn pages(capacity: u64, costs: Costs) -> Self {
         let budget = u32::try_from(capacity / 2).unwrap_or(u32::MAX).max(1);
@@ -167,7 +167,7 @@ impl<E: Eviction> PagedCache<E> {
         Ok(Self { inner, readahead })
     }
 
-    /// A file of so many pages. Its number is the next one, or that of a removed file.
+    /// A file of `pages` pages. Its number is the next one, or that of a removed file.
     pub fn add_file(&mut self, pages: u64) -> FileNo {
         self.inner.pages.files.add(pages)
     }
@@ -180,7 +180,7 @@ impl<E: Eviction> PagedCache<E> {
         self.tell_fates();
     }
 
-    /// The file now has so many pages. Those past the new end leave the cache.
+    /// The file now has `pages` pages. Those past the new end leave the cache.
     pub fn set_pages(&mut self, file: FileNo, pages: u64, out: &mut Vec<PageCommand>) {
         self.inner.pages.files.get_mut(file).pages = pages;
         self.discard(file, pages..PageNo::MAX, out);
@@ -287,7 +287,7 @@ impl<E: Eviction> PagedCache<E> {
         step
     }
 
-    /// Calls the readahead; whether it brought the page of the call.
+    /// Calls the readahead. True if it brought the page of the call.
     fn trigger(
         &mut self,
         read: Read,

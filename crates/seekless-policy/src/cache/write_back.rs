@@ -49,7 +49,7 @@ pub enum Cluster {
     /// Nothing.
     #[default]
     None,
-    /// The pages of the same file in an aligned group of so many.
+    /// The pages of the same file in an aligned group of this many.
     Pages(u64),
     /// All pages of the file.
     File,

@@ -68,8 +68,8 @@ pub struct Fab {
     dirty: Vec<bool>,
     groups: Vec<Group>,
     free: Vec<u32>,
-    /// Groups by rank. A hit raises a rank, which the heap sees when the group reaches its root. It
-    /// is told of all other changes at once.
+    /// Groups by rank. A hit raises a rank, which the heap sees when the group reaches its root.
+    /// All other changes are reported to it at once.
     queue: IndexedHeap<Rank>,
 }
 
@@ -105,7 +105,7 @@ impl Fab {
         Self { ozen: true, ..Self::with_block(capacity, OZEN_PAGES) }
     }
 
-    /// Tells the queue that a group's rank may have fallen.
+    /// Notes in the queue that a group's rank may have fallen.
     fn requeue(&mut self, group: u32) {
         let rank = self.groups[group as usize].rank(self.block_pages, self.ozen);
         match (self.groups[group as usize].pages, self.queue.contains(group)) {

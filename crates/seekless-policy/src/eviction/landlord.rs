@@ -39,8 +39,8 @@ const RESTORE_ONE: u128 = 1 << 16;
 ///   miss O(1) apart from the moves of a radix heap, a few for each file.
 /// - **Memory:** 32 bytes an id and 4 to 20 a resident file. No ghosts.
 /// - **Shines** where sizes differ widely and requests count, not bytes: many small files, a few
-///   huge ones. **Fails** to tell often used from seldom used files of one size, where it is LRU.
-///   Byte hit rates gain little.
+///   huge ones. **Fails** to distinguish often used from seldom used files of one size, where it is
+///   LRU. Byte hit rates gain little.
 ///
 /// [`Use::FirstUse`](super::Use::FirstUse) restores nothing. A hit keeps the weight that was
 /// admitted and takes the request's cost, which includes the [`Hint`] for the file. A lower cost

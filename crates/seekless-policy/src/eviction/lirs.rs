@@ -159,7 +159,7 @@ impl Lirs {
         }
     }
 
-    /// Prunes the stack after [`Eviction::remove`], which has no owner to tell of ghosts.
+    /// Prunes the stack after [`Eviction::remove`], which has no owner to notify of ghosts.
     #[inline]
     fn settle<P: Pool + ?Sized>(&mut self, pool: &mut P) {
         if std::mem::take(&mut self.removed) {

@@ -23,7 +23,7 @@ const NOWHERE: u8 = u8::MAX;
 /// Multi-queue (Zhou, Philbin and Li, "The multi-queue replacement algorithm for second level
 /// buffer caches", USENIX 2001).
 ///
-/// - **Idea:** below another cache reuse is far apart, and frequency tells more than recency. Pages
+/// - **Idea:** below another cache reuse is far apart, and frequency says more than recency. Pages
 ///   stand in LRU queues by the logarithm of their count. A page that is not used within the life
 ///   time sinks one queue. Ghosts keep their counts.
 /// - **Cost per request:** O(1): each request looks at the head of each queue once.

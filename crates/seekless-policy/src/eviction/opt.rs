@@ -1,4 +1,4 @@
-//! OPT: the page whose next use is farthest leaves first. The owner tells it the future.
+//! OPT: the page whose next use is farthest leaves first. The owner gives it the future.
 
 use super::{Eviction, Id, NEVER, Needs, Outcome, Pool, Request};
 use crate::bits::BitTree;

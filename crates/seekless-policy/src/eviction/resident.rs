@@ -25,7 +25,7 @@ pub trait Rule {
     fn tick(&mut self) {}
     /// A resident id is used.
     fn hit(&mut self, request: &Request);
-    /// So many requests in turn use a resident id. A rule with [`Rule::FOLDS_HITS`] says how that
+    /// This many requests in turn use a resident id. A rule with [`Rule::FOLDS_HITS`] says how that
     /// comes to the same in a bounded time.
     #[inline]
     fn hit_times(&mut self, request: &Request, times: u32) {
@@ -67,7 +67,7 @@ pub trait Rule {
     fn foresee(&mut self, _id: Id, _next_use: u64) {}
 }
 
-/// Evicts victims: subtracts their weight, and tells the rule and the owner.
+/// Evicts victims: subtracts their weight, and notifies the rule and the owner.
 #[derive(Debug)]
 pub struct Exit<'a, P: ?Sized> {
     used: &'a mut u64,

@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 
 const IDS: u32 = 24;
 
-/// An owner that checks each thing it is told.
+/// An owner that checks each notification.
 #[derive(Default)]
 struct Checker {
     resident: HashMap<Id, u64>,
@@ -290,8 +290,8 @@ fn an_unknown_name_is_an_error_that_names_those_near_it() {
     assert!(said.contains("near it are lru-2, ") && !said.contains("landlord"), "{said}");
 }
 
-/// A policy that folds hits, as an owner uses it who tells it of hits late: once for each id, in
-/// the order of their last, before anything else.
+/// A policy that folds hits, used by an owner that reports hits late: once for each id, in the
+/// order of their last, before anything else.
 struct Late {
     policy: Named,
     checker: Checker,
@@ -330,7 +330,7 @@ proptest! {
             Late { policy: named(name, capacity).unwrap(), checker: Checker::default(), hits: vec![] };
         policy.grow(IDS);
         late.policy.grow(IDS);
-        // A hint, and so a cost, is told only when all hits before it were told.
+        // A hint, and so a cost, is reported only after all hits before it.
         let mut told = 0;
         for step in steps {
             match step {

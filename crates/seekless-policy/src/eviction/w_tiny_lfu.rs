@@ -46,7 +46,7 @@ const CAPACITY_MAX: u64 = u64::MAX / 256;
 /// Caffeine also admits one warm loser in 128 at random, against adversaries; this policy does not.
 /// libCacheSim 0.3.5's `WTinyLFU` is another policy: window hits do not count, its filter of fixed
 /// size fills up, and counts are hardly ever halved. On CloudPhysics it misses 0.013 more to 0.038
-/// less often, as a model of it explains (docs/differences.md).
+/// less often, as a model of it explains (docs/reference/differences.md).
 #[derive(Clone, Debug)]
 pub struct WTinyLfu {
     capacity: u64,

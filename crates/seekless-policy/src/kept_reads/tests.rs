@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// An owner that expects some entries, and notes what it hears.
+/// An owner that expects some entries, and records its notifications.
 #[derive(Default)]
 struct Heard {
     expected: HashSet<Id>,

@@ -32,9 +32,9 @@ const NOT_REACHED: u32 = 1;
 /// - **Idea:** what one request brings should be used together. The *core*, which nearly every run
 ///   loads, lies in one piece, as the newest run loads it. The other files form groups: those that
 ///   the same set of runs loads. Sets that differ in one run are neighbours (a Gray code), so that
-///   each run's groups come in few pieces. A new run will load a part of each group. So small
-///   files, of which a request can bring hundreds, lie apart from larger ones. Among larger files,
-///   those of one folder stay together by name, the folder that is needed first before the others.
+///   each run's groups come in few pieces. A new run will load a part of each group. So small files
+///   lie apart from larger ones: a request can bring hundreds of them. Among larger files, those of
+///   one folder stay together by name, the folder that is needed first before the others.
 /// - **Files that no run has loaded** lie behind their like, folder by folder as the folders are
 ///   first needed. How likely the next run is to load one is estimated from how often the runs at
 ///   hand each loaded a file of that folder and kind that no other run did (Good and Turing).
@@ -134,7 +134,7 @@ impl Sizes {
 struct Used {
     /// How many runs load each file.
     runs: Vec<u32>,
-    /// Whether nearly all runs load so many.
+    /// Whether nearly all runs load this many.
     all: u32,
     /// The place of each file among first loads, the newest run before older ones.
     first: Vec<u32>,

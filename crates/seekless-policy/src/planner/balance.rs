@@ -22,7 +22,7 @@ const LEAST: u64 = WHOLE / 4;
 /// without names they would take 1 % more.
 const LEAST_BESIDE_NAMES: u64 = WHOLE / 8;
 
-/// Each read changes the worth by one part in so many: from the whole to the least it takes 27 or
+/// Each read changes the worth by one part in this many: from the whole to the least it takes 27 or
 /// 41 reads, a few of a start's hundreds.
 const STEP: u64 = 20;
 
@@ -42,7 +42,7 @@ impl Balance {
         Self { requests: 0, bytes: 0, worth: WHOLE, least }
     }
 
-    /// A read of so many bytes is sent to a device of these costs.
+    /// A read of `bytes` bytes is sent to a device of these costs.
     pub(super) fn read(&mut self, bytes: u64, costs: &Costs) {
         self.requests += bytes.div_ceil(READ_BYTES_MAX).max(1);
         self.bytes += bytes;

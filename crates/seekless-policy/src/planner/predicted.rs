@@ -30,7 +30,7 @@ const IN_FLIGHT_MAX: u32 = 16;
 /// Guesses under this confidence get no reads of their own.
 const CONFIDENCE_OWN: u32 = CERTAIN * 9 / 10;
 
-/// So much of a read of guesses must be likely to be used, of [`CERTAIN`].
+/// The share of a read of guesses that must be likely to be used, of [`CERTAIN`].
 const USED_MIN: u32 = CERTAIN * 17 / 20;
 
 /// A read of guesses joins them over gaps of this share of what a request costs: over longer ones
@@ -71,7 +71,7 @@ impl Planner {
         }
     }
 
-    /// The cache of files has let go of `id`.
+    /// The cache of files has released `id`.
     pub fn evicted(&mut self, id: Id) {
         if let Some(prediction) = &mut self.prediction {
             prediction.evicted(id);
@@ -222,9 +222,9 @@ impl Planner {
         extent
     }
 
-    /// Whether a read is to grow by so many bytes up to a guess, of which so many are of guesses. A
-    /// file whose turn is near saves a request. One that is only likely to come some day would come
-    /// with a large read then: it saves the part of a request that these bytes are of that.
+    /// Whether a read is to grow by `added_bytes` up to a guess; `guessed_bytes` of them are
+    /// guesses themselves. A file whose turn is near saves a request. One that is only likely to
+    /// come some day would come with a large read then: it saves this read's share of that request.
     fn pays(&self, id: Id, added_bytes: u64, guessed_bytes: u64) -> bool {
         let vain_bytes = u128::from(added_bytes.saturating_sub(guessed_bytes));
         let saved = u128::from(added_bytes) * u128::from(self.costs.gap_bytes());
@@ -259,8 +259,8 @@ impl Planner {
     }
 }
 
-/// Whether a guess is worth its bytes: the requests that such guesses save, each worth so many
-/// bytes, come to more than those of them that are wrong.
+/// Whether a guess is worth its bytes: the requests that such guesses save, in bytes of equal cost,
+/// come to more than the bytes of wrong guesses.
 fn is_worth(guess: &Guess, bytes: u64, request_bytes: u64) -> bool {
     let (right, wrong) = (guess.confidence, CERTAIN - guess.confidence);
     let saved = u128::from(right) * u128::from(request_bytes);

@@ -269,7 +269,7 @@ proptest! {
     }
 }
 
-/// A planner of `count` files of 20,000 bytes, of which the runs loaded one of `every`.
+/// A planner of `count` files of 20,000 bytes; the runs loaded one in `every`.
 fn predicting(count: u32, every: usize, costs: Costs) -> Planner {
     let entries = extents((0..count).map(|_| 20_000));
     let mut planner = Planner::new(entries.clone(), 1, MEMORY, costs);
@@ -402,7 +402,8 @@ fn what_was_guessed_and_dropped_unused_is_counted_as_wasted_and_not_read_again()
     assert_eq!(starts.len(), 1);
     assert_eq!((planner.score().files, planner.score().bytes), (10, 100_000));
     planner.ended(starts[0].tag, 100_000, |_| false, &mut ended);
-    // Other demands push it out. The prediction is not told: it would guess their neighbours.
+    // Other demands push it out. The prediction does not learn of them: it would guess their
+    // neighbours.
     for id in (20..300).step_by(3) {
         if let Answer::Read(Start { tag, extent, .. }) = planner.demand(id, |_| false) {
             planner.ended(tag, extent.bytes, |_| false, &mut ended);

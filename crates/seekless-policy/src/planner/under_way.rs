@@ -35,7 +35,7 @@ struct Pending {
     offered: Extent,
     /// Whether it was begun for what is only guessed.
     is_guess: bool,
-    /// Rises with every read: tells apart reads of the same offset.
+    /// Rises with every read: distinguishes reads of the same offset.
     number: u64,
 }
 

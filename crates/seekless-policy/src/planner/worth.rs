@@ -3,8 +3,8 @@
 //! The window around a demanded entry has two sides, and each is cut into [`BANDS`] by distance,
 //! each half as wide as the next one out. Each band has an account: bytes that were read ahead in
 //! it, and bytes and entries of these that were requested later. Each of these entries saved a
-//! request, all other bytes were wasted. On each side so much is read that the device loses no time
-//! by it, all bands together.
+//! request, all other bytes were wasted. On each side as much is read as loses the device no time,
+//! all bands together.
 //!
 //! A band that is left out is watched all the same. Each window is followed at its full width, as
 //! if it had been read, until [`FOLLOWED`] more windows have begun. What is requested meanwhile and
@@ -21,8 +21,8 @@ const BANDS: usize = 4;
 /// A window reads before the demanded entry and after it.
 const SIDES: usize = 2;
 
-/// Windows that are followed. A read of which nothing was used by then counts as wasted, until it
-/// is used after all.
+/// Windows that are followed. A read that was not used by then counts as wasted, until it is used
+/// after all.
 const FOLLOWED: usize = 8;
 
 /// Windows that must have been followed, and entries that these must have read ahead on a side,
@@ -30,11 +30,10 @@ const FOLLOWED: usize = 8;
 const WINDOWS_MIN: u64 = 4;
 const ENTRIES_MIN: u64 = 12;
 
-/// After so many windows all accounts are halved, so that the last ones count most.
+/// After this many windows all accounts are halved, so that the last ones count most.
 const WINDOWS_MAX: u64 = 64;
 
-/// Names of entries that were read ahead, or would have been: none, or a band of a side and the
-/// place of its window.
+/// For each entry, which window read it ahead, or would have, and in which band; 0 if none did.
 type Mark = u8;
 
 /// The place of windows that are followed no longer.
@@ -192,8 +191,8 @@ impl Worth {
     }
 
     /// Whether it pays to read a side without its `bands` outermost bands. A side that brought too
-    /// little to tell, since the other had it already, is judged together with the other. What is
-    /// still unclear stays as it is.
+    /// little to be judged, since the other had it already, is judged together with the other. What
+    /// is still unclear stays as it is.
     fn pays(&self, side: usize, bands: usize, request_bytes: u64) -> bool {
         let is_too_wide = bands < self.left_out[side];
         let mut ahead = self.sum(side, bands);

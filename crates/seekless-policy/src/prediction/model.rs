@@ -32,7 +32,7 @@ pub struct Model {
 impl Model {
     /// Learns `runs`, the newest last, each a list of entries in the order in which they were
     /// loaded. `entries` is how many the archive has. Each run is also guessed from the others,
-    /// which tells how sure such guesses are. Of more loads than are kept the oldest runs, and the
+    /// which shows how sure such guesses are. Of more loads than are kept the oldest runs, and the
     /// end of the newest, are left out.
     #[must_use]
     pub fn train(entries: u32, runs: &[Vec<Id>]) -> Self {
@@ -93,7 +93,7 @@ impl Model {
         }
     }
 
-    /// This model and one run more, the newest, of an archive of so many entries.
+    /// This model and one run more, the newest, of an archive of `entries` entries.
     pub(super) fn with_run(&self, entries: u32, loads: &[Id], rates: Rates) -> Self {
         let mut runs = self.runs.clone();
         runs.push(loads.into());

@@ -37,7 +37,7 @@ pub(super) const BINS: usize = NAMED + 2 * REFERRED;
 /// What a first assumption counts for, in guesses.
 const PRIOR: u32 = 4;
 
-/// Counts are halved at so many guesses, so that the last ones count most.
+/// Counts are halved at this many guesses, so that the last ones count most.
 const GUESSES_MAX: u32 = 1 << 12;
 
 /// Names a kind of guess.

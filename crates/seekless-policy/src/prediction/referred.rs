@@ -44,7 +44,7 @@ pub(super) struct Referred {
 }
 
 impl Referred {
-    /// Of an archive of so many files.
+    /// For an archive of this many files.
     pub(super) fn new(references: References, files: usize) -> Self {
         let mut is_named = vec![false; files];
         references.all().for_each(|(_, to, _)| is_named[to as usize] = true);
@@ -56,8 +56,8 @@ impl Referred {
         self.is_named[id as usize]
     }
 
-    /// The program loads `id` as its load number `at`. Says whether more is expected now. Only
-    /// what `may_come` is expected.
+    /// The program loads `id` as its load number `at`. True if it makes more files expected, of
+    /// those that `may_come` accepts.
     pub(super) fn loaded(&mut self, id: Id, at: u64, may_come: impl Fn(Id) -> bool) -> bool {
         let Self { references, expected, open, .. } = self;
         expected.remove(&id);

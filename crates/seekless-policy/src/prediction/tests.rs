@@ -85,7 +85,7 @@ fn a_file_that_all_runs_have_is_likely_long_before_its_turn_if_that_is_asked() {
     assert_eq!(prediction.confidence(800), 0, "not all runs have it");
     prediction.reads(590);
     assert!(prediction.is_ahead(590) && !prediction.announces(590));
-    // It is loaded, and let go of: that it came in all runs says nothing of a second time.
+    // It is loaded, and released: that it came in all runs says nothing of a second time.
     for id in [590, 591] {
         prediction.loaded(id);
         prediction.evicted(id);
@@ -229,7 +229,7 @@ fn what_would_have_been_announced_and_was_not_is_unlikely() {
     let model = Model::train(1000, &runs).with_references(named);
     let mut prediction = Prediction::new(model, extents(1000)).unwrap();
     prediction.refresh(false, |_, _| true);
-    // One that all runs have, one that a file names, and one of which nothing is known.
+    // One that all runs have, one that a file names, and an unknown one.
     assert_eq!([9, 600, 700].map(|id| prediction.is_unlikely(id)), [false, true, false]);
     prediction.loaded(500);
     prediction.refresh(false, |_, _| true);
@@ -259,7 +259,7 @@ fn a_repeated_sequence_is_learned_while_the_program_runs() {
             prediction.loaded(id);
         }
     }
-    // 17 was let go.
+    // 17 was released.
     prediction.evicted(17);
     prediction.loaded(5);
     prediction.loaded(900);

@@ -7,7 +7,7 @@
 //! reference: step from the entry before, the first from the file | chance, 1 byte
 //! ```
 //!
-//! Numbers are LEB128; a step has its sign in the lowest bit; a file is told by its distance from
+//! Numbers are LEB128; a step has its sign in the lowest bit; a file is given as its distance from
 //! the one before. The CRC-32 is 4 bytes, little-endian. Version 1 has no references.
 
 use super::model::{LOADS_MAX, Model, RUNS_MAX};

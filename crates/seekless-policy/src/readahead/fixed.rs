@@ -12,18 +12,18 @@ use seekless_device::Costs;
 
 /// The pages that follow a miss.
 const AHEAD_PAGES: u64 = 15;
-/// Of a closed gate, one miss in so many fetches ahead.
+/// While the gate is closed, one miss in this many fetches ahead.
 const PROBE: u64 = 32;
-/// After so many prefetched pages the counts are halved, so that the last ones weigh most.
+/// After this many prefetched pages the counts are halved, so that the last ones weigh most.
 const MEMORY_PAGES: u64 = 4096;
-/// The gate stays open until so many pages have been prefetched.
+/// The gate stays open until this many pages have been prefetched.
 const TRIAL_PAGES: u64 = 512;
 
 /// Fetches 15 pages after each miss.
 #[derive(Debug)]
 pub struct Fixed {
     options: Options,
-    /// What tells whether it pays; `None`: it is not asked.
+    /// The counts that show whether it pays; `None`: it is not asked.
     gate: Option<Gate>,
 }
 

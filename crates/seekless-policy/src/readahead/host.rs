@@ -35,8 +35,8 @@ pub(crate) struct File {
 }
 
 impl File {
-    /// Begins the fetch of a page: as part of the last I/O if the call that is under way began it
-    /// (it is `first_io` or later) and it ends here. False if the page is cached.
+    /// Begins the fetch of a page. It joins the last I/O if that ends here and was begun by the
+    /// current call (it is `first_io` or later). False if the page is cached.
     fn start(&mut self, page: PageNo, first_io: usize) -> bool {
         if !self.cached.insert(page) {
             return false;
@@ -104,13 +104,13 @@ impl Ahead for File {
 pub(crate) struct Host {
     pub(crate) readahead: Box<dyn Readahead>,
     pub(crate) file: File,
-    /// What the first read of a prefetched page tells the readahead.
+    /// What the first read of a prefetched page reports to the readahead.
     pub(crate) fate_of_use: Fate,
 }
 
 impl Host {
-    /// A file of `pages` pages, of which none is cached, opened under handle 0. The device costs
-    /// what a disk does: 8 ms a request, 50 MB/s.
+    /// A file of `pages` pages, none of them cached, opened under handle 0. The device costs what a
+    /// disk does: 8 ms a request, 50 MB/s.
     pub(crate) fn new(readahead: impl Readahead + 'static, pages: u64) -> Self {
         Self::boxed(Box::new(readahead), pages)
     }

@@ -13,7 +13,7 @@ use super::{Ahead, Handle, PageNo, Read, Readahead, Trigger, Window};
 
 /// A window that shrinks, since its pages were evicted before their use, keeps this many (16 KiB).
 const PAGES_MIN: u64 = 4;
-/// After so many pages in a row that were cached when asked for, the file counts as cached.
+/// After this many pages in a row that were cached when asked for, the file counts as cached.
 const CACHE_HITS_MAX: u64 = 256;
 
 /// The windows of an open file.

@@ -4,7 +4,7 @@
 //! As on a file system without large folios. Large folios make the search for a hole report it one
 //! page late (in 6.18), which costs interleaved streams half their speed; this has no such defect.
 //! The kernel lets a read over the largest window be as large as the device likes; here the largest
-//! window is the limit, as nothing tells what the device likes.
+//! window is the limit, as the device's preference is unknown.
 
 use super::matcher::Algorithm;
 use super::options::PAGE_BYTES;
@@ -32,7 +32,7 @@ pub(super) static ALGORITHM: Algorithm = Algorithm {
     ends_at_end_of_file: true,
 };
 
-/// A window that a marker asked for ends on a multiple of so many pages, if the largest window is
+/// A window that a marker asked for ends on a multiple of this many pages, if the largest window is
 /// one.
 const ALIGNMENT_PAGES: u64 = 4;
 

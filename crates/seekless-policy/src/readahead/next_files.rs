@@ -2,7 +2,7 @@
 //!
 //! A program that reads the files of a folder, or of a list that it has announced, in order, waits
 //! for at least one request a file: readahead within a file begins only once the file is read. The
-//! list tells what comes next, so the starts of the next files are fetched while this one is read.
+//! list says which files come next, so their starts are fetched while this one is read.
 
 use super::options::Options;
 use super::{PageNo, Window};
@@ -23,7 +23,7 @@ const FILES_MAX: usize = 256;
 /// and not opened. Cost: a few steps for each file of the list.
 ///
 /// The size of a file need not be known before its turn: [`next`](Self::next) names it, and
-/// [`fetch`](Self::fetch) is told its size.
+/// [`fetch`](Self::fetch) is given its size.
 #[derive(Clone, Debug)]
 pub struct NextFiles {
     files: usize,
@@ -36,7 +36,7 @@ pub struct NextFiles {
 }
 
 impl NextFiles {
-    /// A list of so many files. Of each at most the largest window of `options` is fetched.
+    /// A list of this many files. Of each at most the largest window of `options` is fetched.
     #[must_use]
     pub fn new(files: usize, options: Options) -> Self {
         Self { files, options, begin: 0, waiting: VecDeque::new(), waiting_pages: 0 }
@@ -61,7 +61,7 @@ impl NextFiles {
         (place < self.files && self.waiting.len() < files && has_room).then_some(place)
     }
 
-    /// The [`next`](Self::next) file has so many pages; 0 if it cannot be read. Returns what to
+    /// The [`next`](Self::next) file has `pages` pages; 0 if it cannot be read. Returns what to
     /// fetch of it: no more than there is room for.
     pub fn fetch(&mut self, pages: PageNo, budget_pages: u32) -> Option<Window> {
         let room = u64::from(budget_pages / 2).saturating_sub(self.waiting_pages);

@@ -41,7 +41,7 @@ pub enum Lead {
     Auto,
     /// No marker: the next window is fetched when the reader misses.
     Off,
-    /// So many pages, at most the whole window.
+    /// This many pages, at most the whole window.
     Pages(u32),
 }
 

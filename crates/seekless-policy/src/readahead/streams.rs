@@ -33,7 +33,7 @@ use super::options::Options;
 use super::slab::Slab;
 use super::{Ahead, Fate, Handle, PageNo, Read, Readahead, Trigger};
 
-/// A strided stream whose element grows to so many reads is a run.
+/// A strided stream whose element grows to this many reads is a run.
 const ELEMENT_READS_MAX: u64 = 8;
 /// Streams that are remembered at once, over all files.
 const STREAMS_MAX: usize = 1 << 14;
@@ -52,9 +52,8 @@ const AROUND_HALVED_MAX: u8 = 4;
 ///   backward. Two equal distances are a stride, by majority vote over the last eight. Four small
 ///   steps in one direction are a sparse run. The more reads of no stream lie between, the more
 ///   reads must agree, unless the last reads adjoined each other far more often than by chance. A
-///   read that fits no stream begins one, of which nothing is fetched: so a random read fetches
-///   nothing but in a dense part, and no stream is changed by it. A run follows its reader over a
-///   gap only after two reads there.
+///   read that fits no stream begins one without a fetch: so a random read fetches only in a dense
+///   part, and changes no stream. A run follows its reader over a gap only after two reads there.
 /// - **Windows** start at the size that Linux has, larger where requests are dear, and larger still
 ///   where the file's other streams went on. They grow as in Linux up to eight times the bytes that
 ///   a request costs, and to 16 times if readers wait for any stream on a device that serves one

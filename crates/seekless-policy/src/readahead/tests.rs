@@ -151,7 +151,7 @@ fn fates_and_unknown_files_are_no_trouble() {
         host.readahead.close(Handle(0));
         host.readahead.close(Handle(7));
         host.read_each(100..110);
-        // McCarthy's rule keeps nothing of a file, so it cannot tell.
+        // McCarthy's rule keeps nothing of a file, so it cannot know.
         let fetches_ahead = host.file.unused() > 0;
         assert_eq!(
             fetches_ahead,

@@ -1,5 +1,5 @@
-//! What the kernel reads for a program of which nothing is cached: around each touch of a mapped
-//! file, and ahead of each read.
+//! What the kernel reads for a program without any cached page: around each touch of a mapped file,
+//! and ahead of each read.
 //!
 //! Linux reads a whole window around a touch, half of it before (`do_sync_mmap_readahead`). Of a
 //! file that is read, it reads ahead twice to four times what was asked at first, and doubles that

@@ -80,8 +80,8 @@ fn a_file_that_shrinks_or_is_another_is_an_error_and_growth_is_left_out() {
     assert!(error.to_string().contains("data: became shorter"), "{error}");
 }
 
-/// A file of 3 MB of lines, of which about a third is cached where the page cache can be told to
-/// forget.
+/// A file of 3 MB of lines; about a third is cached where the page cache can be made to forget the
+/// rest.
 fn cached_in_part(text: &[u8]) -> File {
     let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
     file.write_all(text).unwrap();

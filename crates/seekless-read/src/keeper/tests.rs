@@ -41,7 +41,7 @@ fn cached(file: &File, range: Range<u64>) -> u64 {
         * page_bytes()
 }
 
-/// A file of which exactly the ranges (whole pages) are cached, or `None` where that cannot be had.
+/// A file with exactly these ranges (whole pages) cached, or `None` where that cannot be had.
 fn cached_in_part(ranges: &[Range<u64>]) -> Option<File> {
     let file = written();
     residency::drop_cached(file.as_fd()).unwrap();

@@ -149,7 +149,7 @@ impl Device {
         self.path.get_or_insert_with(|| path.to_owned());
     }
 
-    /// Tells the device table once what reads have cost.
+    /// Reports once to the device table what reads have cost.
     pub(super) fn tell_table(&mut self, kernel: &dyn Kernel) {
         let cost = std::mem::take(&mut self.learned).cost();
         if let (Some(cost), Some(path)) = (cost, &self.path) {

@@ -26,7 +26,7 @@ impl Reader {
         lost || complete
     }
 
-    /// Ends a file of which everything has come, unless something was appended meanwhile.
+    /// Ends a file that has come whole, unless something was appended meanwhile.
     fn finish(&mut self, file: usize) {
         let Some(opened) = self.opened(file) else { return };
         let now = match Stamp::of(&opened.buffered) {

@@ -17,7 +17,7 @@ use std::path::Path;
 
 pub(super) trait Kernel: Send + Sync + std::fmt::Debug {
     /// Which parts of the range are cached; `None` if unknown. If `touch`, it may touch pages where
-    /// only that tells.
+    /// only that helps.
     fn runs(
         &self,
         file: &File,

@@ -7,8 +7,8 @@ use std::ops::Range;
 
 /// An absent range up to this size between cached ones is filled.
 const SLIVER_BYTES: u64 = 4 * GRAIN_BYTES;
-/// A file with more pieces than this is read from its first byte on. Remembering so many would take
-/// more memory than it saves time.
+/// A file with more pieces than this is read from its first byte on. Remembering more than this
+/// would take more memory than it saves time.
 const RANGES_MAX: usize = 64 << 10;
 /// In programs that need order, an absent range up to this size is read before the cached one
 /// behind it.

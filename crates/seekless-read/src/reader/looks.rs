@@ -1,5 +1,5 @@
-//! Looks at files: for the first time, and again after some time; and what a look tells about
-//! the cache as a whole.
+//! Looks at files: for the first time, and again after some time; and what a look shows about the
+//! cache as a whole.
 
 use super::Reader;
 use super::opened::Opened;
@@ -27,7 +27,7 @@ impl Reader {
         true
     }
 
-    /// Schedules a file after its first look, and counts what the look tells about the cache.
+    /// Schedules a file after its first look, and counts what the look shows about the cache.
     fn enter(&mut self, file: usize) {
         if self.files.planned(file).is_none() {
             return self.schedule.push_linear(file);

@@ -39,7 +39,7 @@ pub(super) struct Planned {
 /// The system's answer to what is cached of a file, and how far it is believed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
-    /// Whether the system could tell.
+    /// Whether the system could say.
     pub(super) known: bool,
     /// Whether asking costs too much to be done twice: pages are touched, or each is looked at.
     pub(super) once: bool,
@@ -64,7 +64,7 @@ pub(super) enum Ending {
 }
 
 impl Planned {
-    /// A file of which nothing has come yet.
+    /// A file that has not begun to come.
     pub(super) fn new(stamp: Stamp, base: u64, opened: Opened, records: Records) -> Self {
         let answer = Answer {
             known: false,
@@ -142,7 +142,7 @@ impl Planned {
             return Err(Error::too_long(offset, most));
         }
         if !options.cached_only {
-            self.go_in_order(again); // else what was let go counts as skipped
+            self.go_in_order(again); // else what was dropped counts as skipped
         }
         Ok(())
     }
@@ -213,7 +213,7 @@ mod tests {
         }
     }
 
-    /// A file with this text, all of which is to come.
+    /// A file with this text, still to come.
     fn planned(text: &[u8]) -> (Planned, File) {
         let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         file.write_all(text).unwrap();
@@ -283,7 +283,7 @@ mod tests {
         assert_eq!(
             planned.left.absent.first(),
             Some(0..30),
-            "what was let go comes again, in order"
+            "what was dropped comes again, in order"
         );
         assert_eq!(planned.left.take_all().len(), 1);
         assert!(!planned.is_stale());

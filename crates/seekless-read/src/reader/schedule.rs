@@ -73,7 +73,7 @@ impl Schedule {
         self.linear.pop_front()
     }
 
-    /// The latency of a device in nanoseconds; `ask` tells it if it is not known yet.
+    /// The latency of a device in nanoseconds; `ask` finds it if it is not known yet.
     pub(super) fn dearness_ns(&mut self, device: u64, ask: impl FnOnce() -> u64) -> u64 {
         *self.dearness.entry(device).or_insert_with(ask)
     }

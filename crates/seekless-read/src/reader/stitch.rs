@@ -9,7 +9,7 @@ use crate::Records;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// What has come of one file so far: islands of bytes, of which only the edges are kept.
+/// The parts of one file that have come so far: islands of bytes; only their edges are kept.
 #[derive(Debug)]
 pub(super) struct Stitch {
     records: Records,
@@ -192,7 +192,7 @@ mod tests {
     use std::collections::VecDeque;
 
     /// Feeds `file` in pieces cut at `cuts`, in the order of `keys`, and returns what was
-    /// completed. With over `most` bytes kept, all but the open record is let go, and what is left
+    /// completed. With over `most` bytes kept, all but the open record is dropped, and the rest
     /// comes in order.
     fn fed(
         file: &[u8],

@@ -89,7 +89,7 @@ impl Survey<'_> {
         true
     }
 
-    /// Which parts of a file are cached. Where only touching tells, pages are touched, if that is
+    /// Which parts of a file are cached. Where only touching helps, pages are touched, if that is
     /// cheap and everything is to be read.
     fn look(&self, path: &Path, file: &File, range: Range<u64>) -> Option<Vec<PageRun>> {
         let grain = if self.options.cached_only { page_bytes() } else { GRAIN_BYTES };

@@ -48,7 +48,7 @@ struct Made {
     readers: Mutex<HashSet<ThreadId>>,
     /// How often cached pages were counted.
     counts: AtomicUsize,
-    /// What the device table was told.
+    /// What was reported to the device table.
     learned: Mutex<Vec<ReadCost>>,
 }
 
@@ -145,17 +145,17 @@ impl Kernel for Made {
     }
 }
 
-/// What a reader told of each file.
+/// What a reader reported of each file.
 #[derive(Debug, Default)]
-struct Told {
+struct Delivered {
     chunks: BTreeMap<usize, Vec<(u64, Vec<u8>)>>,
     ends: BTreeMap<usize, (u64, u64)>,
     failed: BTreeMap<usize, String>,
     restarts: Vec<usize>,
 }
 
-impl Told {
-    fn hear(&mut self, event: Event<'_>) {
+impl Delivered {
+    fn take(&mut self, event: Event<'_>) {
         match event {
             Event::Chunk(chunk) => {
                 assert!(!chunk.bytes.is_empty());
@@ -194,12 +194,12 @@ impl Told {
     }
 }
 
-fn all(reader: &mut Reader) -> Told {
-    let mut told = Told::default();
+fn all(reader: &mut Reader) -> Delivered {
+    let mut delivered = Delivered::default();
     while let Some(event) = reader.next() {
-        told.hear(event);
+        delivered.take(event);
     }
-    told
+    delivered
 }
 
 /// A file with lines of many lengths.

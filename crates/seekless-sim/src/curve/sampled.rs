@@ -50,7 +50,7 @@ impl Sampling {
         Self { rate, samples: 8, seed: 0 }
     }
 
-    /// Eight samples of about so many ids each.
+    /// Eight samples of about this many ids each.
     #[must_use]
     pub fn ids(requests: &Requests, ids: u32) -> Self {
         Self::rate(share(f64::from(ids), f64::from(requests.distinct().max(ids))))

@@ -39,8 +39,8 @@ pub fn shards_while_read(
     let (mut count, mut weight) = (0, 0);
     loop {
         window.clear();
-        let mut told = |done, total| progress(done, total);
-        let more = reader.read(&mut window, WINDOW_REQUESTS, &mut told)?;
+        let mut reported = |done, total| progress(done, total);
+        let more = reader.read(&mut window, WINDOW_REQUESTS, &mut reported)?;
         count += window.ids.len() as u64;
         let is_kept = |id: Id| hash.of(id) < limit;
         if !reading.unit_weights {

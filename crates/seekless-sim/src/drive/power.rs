@@ -62,7 +62,7 @@ impl Program {
         log
     }
 
-    /// The version of a page after so many requests: the number of its last write, from 1; 0 for
+    /// The version of a page after this many requests: the number of its last write, from 1; 0 for
     /// none.
     fn version(&self, page: u32, made: u64) -> u64 {
         let last = self.requests[..made as usize].iter().rposition(|it| *it == (page, true));

@@ -13,10 +13,9 @@ use std::path::{Path, PathBuf};
 
 impl Workload {
     /// Reads traces one after another; files are joined by name. `options` say how traces of other
-    /// formats are read. Each run is a [`Phase`], each of its threads a
-    /// [`Reader`]. The threads of a process share one open file for each file, as a trace does not
-    /// tell descriptors. Files lie on the device one after another, so that a trace of one device
-    /// keeps its offsets.
+    /// formats are read. Each run is a [`Phase`], each of its threads a [`Reader`]. The threads of
+    /// a process share one open file for each file, as a trace does not have descriptors. Files lie
+    /// on the device one after another, so that a trace of one device keeps its offsets.
     ///
     /// Calls `progress` with the rows read and those of the trace.
     ///

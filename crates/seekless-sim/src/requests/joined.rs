@@ -31,7 +31,7 @@ pub(super) struct Row<'a> {
     pub(super) file: FileId,
     /// Whether it is a request, see [`Called::is_request`].
     pub(super) is_request: bool,
-    /// The bytes that telling requests from other rows takes in memory.
+    /// The memory in bytes for distinguishing requests from other rows.
     pub(super) called_bytes: u64,
 }
 

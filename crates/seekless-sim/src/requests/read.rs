@@ -61,7 +61,7 @@ impl Reading {
         Ok(self.weighed(requests))
     }
 
-    /// The unit of the requests, which the first trace tells if the options do not.
+    /// The unit of the requests, decided by the first trace unless the options give it.
     fn unit_of(&self, traces: &[PathBuf]) -> Result<Unit> {
         match self.unit {
             Some(unit) => Ok(unit),

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 const OBJECTS_MAX: u64 = u32::MAX as u64 - 1;
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Requests that follow each other, and what they told of their objects.
+/// Requests that follow each other, and what they showed of their objects.
 #[derive(Debug, Default)]
 pub(crate) struct Window {
     pub(crate) ids: Vec<Id>,

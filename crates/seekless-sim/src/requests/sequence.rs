@@ -83,7 +83,7 @@ impl Requests {
         Self::new(Unit::Page, pages, Vec::new())
     }
 
-    /// The same requests, of which those at `positions` (from 0) write.
+    /// The same requests; those at `positions` (from 0) write.
     #[must_use]
     pub fn with_writes(mut self, positions: impl IntoIterator<Item = usize>) -> Self {
         positions.into_iter().for_each(|position| self.writes.set(position));
@@ -157,9 +157,8 @@ impl Requests {
         }
     }
 
-    /// Some of the requests of a trace, with the weights of all its ids, of which there are
-    /// `distinct`. If no weights are given, all weigh 1. `sizes` are those of the requests, or none
-    /// if they do not change.
+    /// Some of the requests of a trace, with the weights of all its `distinct` ids. If no weights
+    /// are given, all weigh 1. `sizes` are those of the requests, or none if they do not change.
     pub(crate) fn part(
         unit: Unit,
         ids: Vec<Id>,

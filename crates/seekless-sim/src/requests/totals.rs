@@ -1,4 +1,4 @@
-//! What requests come to: how many there are, for how many ids, of which weight.
+//! Totals of requests: how many there are, for how many ids, with what weight.
 
 use super::sequence::Requests;
 use crate::unit::Unit;
@@ -25,7 +25,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Of no requests for so many different pages.
+    /// Of no requests, for this many different pages.
     pub(crate) fn of_pages(pages: u64) -> Self {
         Self {
             unit: Unit::Page,

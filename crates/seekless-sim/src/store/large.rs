@@ -1,4 +1,4 @@
-//! Large reads, which are made in blocks, several of which are in flight.
+//! Large reads, made in blocks, several of them in flight.
 
 use super::Reader;
 use seekless_device::{Io, Nanos};
@@ -19,7 +19,7 @@ pub(super) enum Block {
     OfNone,
     /// Others are still to come.
     Earlier,
-    /// The last. So many bytes came with all of them.
+    /// The last. The bytes that came with all of them.
     Last(u64),
 }
 

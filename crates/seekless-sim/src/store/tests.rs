@@ -107,16 +107,19 @@ fn work_delays_the_next_read_and_a_waiting_throttle_makes_up_for_it() {
 fn a_store_that_was_not_told_finds_out() {
     let archive = archive((0..20_000).map(|number| 4_000 + number * 7_919 % 20_000));
     let loads: Vec<Id> = (0..20_000).collect();
-    let untold = Settings { costs: Costs::ASSUMED, source: CostsSource::Assumed, ..settings() };
+    let estimated = Settings { costs: Costs::ASSUMED, source: CostsSource::Assumed, ..settings() };
     let run = |settings: &Settings| {
         let mut volume = Volume::new(120, 150_000_000);
         on_demand(&archive, &loads, settings, &mut volume).unwrap()
     };
     let costs = Volume::new(120, 150_000_000).costs();
-    let told = run(&Settings { costs, ..settings() });
-    let untold = run(&untold);
+    let given = run(&Settings { costs, ..settings() });
+    let estimated = run(&estimated);
     // The first half second goes into finding out: 60 requests.
-    assert!(untold.requests <= told.requests + told.requests / 10 + 60, "{untold:?} {told:?}");
+    assert!(
+        estimated.requests <= given.requests + given.requests / 10 + 60,
+        "{estimated:?} {given:?}"
+    );
 }
 
 /// A drive with noise behind a throttle: a read ends when both have ended it.
@@ -201,15 +204,15 @@ fn a_store_that_finds_out_takes_little_longer_than_one_that_was_told() {
             for latency_ns in [20_000, 300_000, 3_000_000, 30_000_000] {
                 let throttle = (iops, bytes_per_second);
                 let device = || Slowed::new(throttle, latency_ns, iops + latency_ns);
-                let told = Settings { costs: device().costs(), ..settings() };
-                let untold =
+                let given = Settings { costs: device().costs(), ..settings() };
+                let estimated =
                     Settings { costs: Costs::ASSUMED, source: CostsSource::Assumed, ..settings() };
                 let run = |settings: &Settings| {
                     on_demand(&archive, &loads, settings, &mut device()).unwrap()
                 };
-                let (told, untold) = (run(&told), run(&untold));
-                if untold.time_ns > told.time_ns + told.time_ns / 10 + 500_000_000 {
-                    off.push((throttle, latency_ns, untold, told));
+                let (given, estimated) = (run(&given), run(&estimated));
+                if estimated.time_ns > given.time_ns + given.time_ns / 10 + 500_000_000 {
+                    off.push((throttle, latency_ns, estimated, given));
                 }
             }
         }
@@ -236,7 +239,7 @@ fn course(
 
 /// A limit that the store never reaches cannot be known: then its loads take little longer, with
 /// more requests. Nor do more requests matter where the loads take no longer. The drive's own
-/// latency must be no more than the limit makes of a request, since only the limits are told.
+/// latency must be no more than the limit makes of a request, since only the limits are given.
 #[test]
 fn a_store_that_finds_out_makes_few_more_requests_from_the_second_second_on() {
     let (archive, loads) = planted();
@@ -251,23 +254,24 @@ fn a_store_that_finds_out_makes_few_more_requests_from_the_second_second_on() {
                 let device = || Slowed::new(throttle, latency_ns, iops + latency_ns);
                 let memory = Memory { cache_bytes: 16 << 20, ..settings().memory };
                 let costs = device().throttle.costs();
-                let told = Settings { costs, memory, ..settings() };
+                let given = Settings { costs, memory, ..settings() };
                 let (costs, source) = (Costs::ASSUMED, CostsSource::Assumed);
-                let untold = Settings { costs, source, ..told.clone() };
-                let told = course(&archive, &loads, &told, device());
-                let untold = course(&archive, &loads, &untold, device());
-                let from = untold.partition_point(|&(at, _)| at < 1_000_000_000);
+                let estimated = Settings { costs, source, ..given.clone() };
+                let given = course(&archive, &loads, &given, device());
+                let estimated = course(&archive, &loads, &estimated, device());
+                let from = estimated.partition_point(|&(at, _)| at < 1_000_000_000);
                 let after = |course: &[(Nanos, u64)]| {
                     let ((from, before), (end, requests)) = (course[from], course[loads.len()]);
                     (end - from, requests - before)
                 };
-                let ((took, requests), (told_took, told_requests)) = (after(&untold), after(&told));
+                let ((took, requests), (given_took, given_requests)) =
+                    (after(&estimated), after(&given));
                 let is_reached = requests * 1_000_000_000 >= took * iops * 9 / 10;
-                let is_well = requests <= told_requests + told_requests / 10
-                    || took <= told_took
-                    || !is_reached && took <= told_took + told_took / 10;
+                let is_well = requests <= given_requests + given_requests / 10
+                    || took <= given_took
+                    || !is_reached && took <= given_took + given_took / 10;
                 if !is_well {
-                    off.push((throttle, latency_ns, requests, told_requests, took, told_took));
+                    off.push((throttle, latency_ns, requests, given_requests, took, given_took));
                 }
             }
         }
@@ -287,15 +291,15 @@ fn large_entries_do_not_hide_a_limit() {
     for iops in [120, 200, 500] {
         let device = || Slowed::new((iops, 150_000_000), 100_000, iops);
         let memory = Memory { cache_bytes: 16 << 20, ..settings().memory };
-        let told = Settings { costs: device().throttle.costs(), memory, ..settings() };
+        let given = Settings { costs: device().throttle.costs(), memory, ..settings() };
         let (costs, source) = (Costs::ASSUMED, CostsSource::Assumed);
-        let untold = Settings { costs, source, ..told.clone() };
+        let estimated = Settings { costs, source, ..given.clone() };
         let run = |settings: &Settings| {
             on_demand(&archive, &loads, settings, &mut device()).unwrap().requests
         };
-        let (told, untold) = (run(&told), run(&untold));
+        let (given, estimated) = (run(&given), run(&estimated));
         // The first second goes into finding out.
-        assert!(untold <= told + told / 10 + iops, "{iops}: {untold}, told {told}");
+        assert!(estimated <= given + given / 10 + iops, "{iops}: {estimated}, given {given}");
     }
 }
 

@@ -15,7 +15,7 @@ pub struct DemandRead {
     pub extent: Extent,
 }
 
-/// As [`on_demand`](super::on_demand), and tells the reads that loads began, in their order.
+/// As [`on_demand`](super::on_demand); also returns the reads that loads began, in their order.
 ///
 /// # Errors
 /// As [`on_demand`](super::on_demand).

@@ -11,7 +11,7 @@ use seekless_policy::readahead::{self, Options};
 pub struct TimedCase {
     /// Name of the policy, one of [`NAMES`](seekless_policy::eviction::NAMES).
     pub policy: String,
-    /// The capacity in bytes, of which whole pages are used. `None`: everything fits.
+    /// The capacity in bytes; whole pages of it are used. `None`: everything fits.
     pub capacity: Option<u64>,
     /// Name of the readahead, one of [`READAHEADS`](seekless_policy::readahead::READAHEADS).
     pub readahead: String,
@@ -49,7 +49,7 @@ pub struct Rules {
     pub pacing: Pacing,
     /// The time that a reader works on each page.
     pub think_ns: Nanos,
-    /// A fetch of more bytes is cut into several I/Os, each of which fills its pages when it ends.
+    /// A fetch of more bytes is cut into several I/Os; each fills its pages when it ends.
     pub io_bytes_max: u64,
     /// With this many I/Os in flight, or more, the device counts as congested: 113 in Linux 2.6.
     /// Later kernels do not count.

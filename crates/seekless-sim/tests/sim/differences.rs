@@ -1,5 +1,5 @@
-//! docs/differences.md says what we miss on libCacheSim's CloudPhysics sample and why it misses
-//! otherwise: our rows must be true.
+//! docs/reference/differences.md says what we miss on libCacheSim's CloudPhysics sample and why it
+//! misses otherwise: our rows must be true.
 
 use crate::shared_data::data;
 use seekless_policy::eviction::NAMES;
@@ -15,7 +15,7 @@ fn beside(path: &str) -> PathBuf {
 
 /// Policy and miss ratios of each row that says "ours".
 fn rows() -> Vec<(String, [String; 5])> {
-    let page = std::fs::read_to_string(beside("docs/differences.md")).unwrap();
+    let page = std::fs::read_to_string(beside("docs/reference/differences.md")).unwrap();
     let ours = page.lines().filter_map(|line| {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
         (cells.len() > 8 && cells[2] == "ours").then(|| {

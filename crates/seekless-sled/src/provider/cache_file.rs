@@ -71,7 +71,7 @@ mod tests {
         let target = Target { file: None, path: Some(&path), bytes, allocated_bytes: 0 };
         provider
             .claims(&target)
-            .expect("told")
+            .expect("an answer")
             .iter()
             .map(|range| (range.offset, range.bytes))
             .collect()

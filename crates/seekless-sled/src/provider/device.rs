@@ -107,7 +107,7 @@ fn hole(claims: &mut Vec<Claim>, start: u64, end: u64) {
 }
 
 /// The ranges with data, and the offset up to which they are known, where FIEMAP is not available
-/// (tmpfs). `None` where seeking does not tell either. Moves the file's position.
+/// (tmpfs). `None` where seeking does not help either. Moves the file's position.
 pub(super) fn data_ranges(file: &File, bytes: u64) -> Option<(Vec<Extent>, u64)> {
     use rustix::fs::{SeekFrom, seek};
     let (mut list, mut at) = (Vec::new(), 0);
@@ -210,7 +210,7 @@ mod tests {
         let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).expect("a file");
         file.set_len(1 << 40).expect("a hole");
         file.write_all_at(b"x", 1 << 30).expect("written");
-        let (list, end) = data_ranges(&file, 1 << 40).expect("told");
+        let (list, end) = data_ranges(&file, 1 << 40).expect("an answer");
         assert_eq!((list.len(), end), (1, 1 << 40));
         assert!(list[0].offset <= 1 << 30);
     }
@@ -227,7 +227,7 @@ mod tests {
             file.seek(std::io::SeekFrom::Start(7)).expect("moved");
             let target =
                 Target { file: Some(&file), path: None, bytes: 1 << 30, allocated_bytes: 0 };
-            Device { holes: Holes::ByExtents, ..disk() }.claims(&target).expect("told");
+            Device { holes: Holes::ByExtents, ..disk() }.claims(&target).expect("an answer");
             assert_eq!(file.stream_position().expect("known"), 7);
         }
     }

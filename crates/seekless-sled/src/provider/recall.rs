@@ -1,5 +1,5 @@
 //! Files in an archive, which are recalled when they are opened or read. `stat`, an extended
-//! attribute or a command tells them. They are never opened to find out.
+//! attribute or a command shows them. They are never opened to find out.
 
 use super::claim::{Claim, Presence, Provider, Target};
 use crate::{Confidence, Error, ErrorKind, Level, RecallRule};
@@ -144,18 +144,18 @@ mod tests {
     fn a_size_without_blocks_is_a_stub_where_the_user_says_so() {
         let path = Path::new("/nowhere");
         let zero_blocks = RecallRule { zero_blocks: true, ..RecallRule::default() };
-        assert!(ask(zero_blocks.clone(), path, 0).expect("told"));
-        assert!(!ask(zero_blocks.clone(), path, 4096).expect("told"));
-        assert!(!ask(RecallRule { never: true, ..zero_blocks }, path, 0).expect("told"));
-        assert!(!ask(RecallRule::default(), path, 0).expect("told"));
+        assert!(ask(zero_blocks.clone(), path, 0).expect("an answer"));
+        assert!(!ask(zero_blocks.clone(), path, 4096).expect("an answer"));
+        assert!(!ask(RecallRule { never: true, ..zero_blocks }, path, 0).expect("an answer"));
+        assert!(!ask(RecallRule::default(), path, 0).expect("an answer"));
     }
 
     #[test]
     fn a_command_tells_by_what_it_prints() {
         let path = Path::new("/some file");
         let echo = ["echo", "{}", "released"];
-        assert!(ask(command(&echo, "/some file released"), path, 1).expect("told"));
-        assert!(!ask(command(&echo, "archived"), path, 1).expect("told"));
+        assert!(ask(command(&echo, "/some file released"), path, 1).expect("an answer"));
+        assert!(!ask(command(&echo, "archived"), path, 1).expect("an answer"));
     }
 
     #[test]
@@ -192,10 +192,10 @@ mod tests {
             offline: offline.to_owned(),
             ..RecallRule::default()
         };
-        assert!(ask(rule("released"), file.path(), 1).expect("told"));
-        assert!(ask(rule(""), file.path(), 1).expect("told"));
-        assert!(!ask(rule("archived"), file.path(), 1).expect("told"));
+        assert!(ask(rule("released"), file.path(), 1).expect("an answer"));
+        assert!(ask(rule(""), file.path(), 1).expect("an answer"));
+        assert!(!ask(rule("archived"), file.path(), 1).expect("an answer"));
         let other = RecallRule { xattr: Some("user.other".to_owned()), ..RecallRule::default() };
-        assert!(!ask(other, file.path(), 1).expect("told"));
+        assert!(!ask(other, file.path(), 1).expect("an answer"));
     }
 }

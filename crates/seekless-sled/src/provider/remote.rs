@@ -114,13 +114,13 @@ impl Line {
 /// Why an answer is not taken.
 #[derive(Debug)]
 enum NotTaken {
-    /// It is an error that the server told, or speaks of another file.
+    /// The server reported an error, or answered for another file.
     Said(String),
     /// It makes no sense.
     Nonsense(String),
 }
 
-/// The SLEDs of a file of `bytes` that an answer tells.
+/// The SLEDs of a file of `bytes` in an answer.
 fn understood(line: Vec<u8>, bytes: u64) -> Result<Vec<Sled>, NotTaken> {
     let answer: Result<Answer, _> = serde_json::from_slice(&line);
     drop(line);

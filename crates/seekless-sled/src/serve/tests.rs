@@ -102,7 +102,7 @@ fn an_answer_of_many_sleds_is_one_that_a_client_takes() {
     let text = written(&sleds, bytes).expect("written");
     assert!(text.len() < ANSWER_BYTES_MAX, "{}", text.len());
     let answer: Answer = serde_json::from_slice(&text).expect("read");
-    let told = checked(&answer.sleds.expect("some"), bytes).expect("sound");
-    assert!(told.len() > SLEDS_MAX / 4);
-    assert_eq!(told.last().map(|last| (last.end(), last.level)), Some((bytes, Level::Unknown)));
+    let sleds = checked(&answer.sleds.expect("some"), bytes).expect("sound");
+    assert!(sleds.len() > SLEDS_MAX / 4);
+    assert_eq!(sleds.last().map(|last| (last.end(), last.level)), Some((bytes, Level::Unknown)));
 }

@@ -2,7 +2,7 @@
 //!
 //! A caller who compares a cost with a threshold need not have the file opened if no state of it
 //! can exceed the threshold. The least is always 0. A hole and a reserved extent cost nothing, and
-//! `stat` does not tell them from data: a reserved extent counts among the file's blocks.
+//! `stat` does not distinguish them from data: a reserved extent counts among the file's blocks.
 //!
 //! The most is a file in as many pieces as it can have. Each costs the latency of the slowest zone,
 //! and every byte takes as long as on the slowest. A piece is at least a sector, because no file
@@ -24,8 +24,8 @@ pub struct Ceiling {
     /// The most that devices and memory need together.
     pub delivery_ns: u64,
     /// Whether a survey of the file would succeed, with nothing about it unknown. The file belongs
-    /// to the caller, who may read it, and the kernel has told what is cached of an earlier file of
-    /// this file system.
+    /// to the caller, who may read it, and the kernel has shown the cached pages of an earlier file
+    /// of this file system.
     pub is_told: bool,
 }
 

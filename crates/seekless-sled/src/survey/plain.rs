@@ -1,5 +1,5 @@
-//! Files of plain file systems: of which the page cache and a device of this machine know all. A
-//! warm tree has thousands, so one question to the kernel has to do for most.
+//! Files of plain file systems: all their bytes are in the page cache or on a device of this
+//! machine. A warm tree has thousands, so one question to the kernel has to do for most.
 
 use super::{Asked, Survey, Surveyor};
 use crate::provider::{Claim, Presence};
@@ -13,7 +13,7 @@ use std::path::Path;
 
 impl Surveyor {
     /// As [`at`](Self::at), but `None` if all of the file is in this machine's memory. Most files
-    /// of a warm tree are, and one question tells, without allocating an answer.
+    /// of a warm tree are, and one question shows it, without allocating an answer.
     ///
     /// # Errors
     /// As [`path`](Self::path).

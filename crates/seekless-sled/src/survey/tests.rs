@@ -38,7 +38,7 @@ fn cold_file(folder: &Path, bytes: u64) -> PathBuf {
 }
 
 fn resident(path: &Path) -> Option<u64> {
-    resident_bytes(File::open(path).expect("there").as_fd()).expect("told")
+    resident_bytes(File::open(path).expect("there").as_fd()).expect("an answer")
 }
 
 fn covers(survey: &Survey) {
@@ -253,7 +253,7 @@ fn the_users_word_holds_against_what_was_measured() {
     let (home, row) =
         Surveyor::with(Config::default(), devices.clone()).home(&path).expect("a home");
     if home.kind != Kind::Local || resident(&path) != Some(0) {
-        eprintln!("skipped: not on a device of which the cache can be emptied");
+        eprintln!("skipped: not on a device whose cache can be emptied");
         return;
     }
     assert_eq!(row.origin, Origin::Assumed);

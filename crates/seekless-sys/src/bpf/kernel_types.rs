@@ -18,7 +18,7 @@ const DEPTH_MAX: u32 = 8;
 
 /// What is kept of a name's first four letters: a number below this.
 const BEGINNINGS: usize = 1 << 12;
-/// Of every so many types it is noted where they begin.
+/// One type in this many is noted with its start.
 const STRIDE: usize = 16;
 
 /// The types: some 150,000.

@@ -14,7 +14,7 @@ pub(crate) enum Kind {
     Array = 2,
     /// Programs that others go on to.
     Programs = 3,
-    /// An array of which each processor has its own.
+    /// An array, one for each processor.
     ArrayEach = 6,
     /// A hash that forgets what was not used for long.
     Recent = 9,

@@ -1,9 +1,9 @@
 //! What programs in the kernel must know of the architecture: where a thread that enters a call has
-//! its arguments, and how a 32-bit call is told from a 64-bit one.
+//! its arguments, and how a 32-bit call is distinguished from a 64-bit one.
 
 /// Of one architecture.
 pub(super) struct Convention {
-    /// The field of `struct thread_info` whose low 32 bits tell a 32-bit call.
+    /// The field of `struct thread_info` whose low 32 bits mark a 32-bit call.
     pub(super) status: &'static str,
     /// The bit in it.
     pub(super) foreign_bit: i32,

@@ -1,5 +1,5 @@
-//! The program at a call's entry: finds out whether the call is told, and notes it in its thread's
-//! memory until its exit.
+//! The program at a call's entry: finds out whether the call is reported, and notes it in its
+//! thread's memory until its exit.
 
 use super::convention::HERE;
 use super::layout::{self, IDS, KIND, NUMBER, TIME, call, kinds, later, rule, untold};
@@ -61,7 +61,7 @@ impl Code<'_> {
         self.program(body, Files::ByDescriptor)
     }
 
-    /// Goes on to tell the files that the thread's memory, at register 8, has as untold.
+    /// Goes on to report the files that the thread's memory, at register 8, has as untold.
     fn tell_files_first(&self, code: &mut Assembler, parts: &Parts, out: Label) {
         code.copy(R9, R8);
         self.scratch(code, out);
@@ -77,7 +77,7 @@ impl Code<'_> {
         self.go_on(code, parts);
     }
 
-    /// The rest of [`Code::at_entry`], after files were told.
+    /// The rest of [`Code::at_entry`], after files were reported.
     pub(super) fn later_at_entry(&self) -> Program {
         let body = |code: &mut Assembler, parts: &Parts| {
             let out = code.label();
@@ -198,7 +198,7 @@ impl Code<'_> {
     }
 
     /// Sends the call at register 8, of the rule in register 7 and the thread in register 9, if it
-    /// is told at its entry.
+    /// is reported at its entry.
     fn tell_entry(&self, code: &mut Assembler, parts: &Parts) {
         let (only, end) = (code.label(), code.label());
         let send = |code: &mut Assembler| {
@@ -210,7 +210,7 @@ impl Code<'_> {
         code.copy(R1, R7);
         code.and(R1, rule::BOTH);
         code.jump_if(R1, Jump::Equal, 0, end);
-        // A close is told once if no other thread has this table of descriptors.
+        // A close is reported once if no other thread has this table of descriptors.
         self.field(code, (Eight, R1), R9, self.fields.task_files, AT_ANY);
         code.jump_if(R1, Jump::Equal, 0, end);
         self.field(code, (Four, R2), R1, self.fields.files_count, AT_ANY);

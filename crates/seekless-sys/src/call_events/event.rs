@@ -1,4 +1,4 @@
-//! What the programs tell, read from the bytes of their records.
+//! The programs' reports, read from the bytes of their records.
 
 #![expect(clippy::host_endian_bytes, reason = "the kernel writes records for this machine")]
 
@@ -50,7 +50,7 @@ pub struct Call {
 pub struct File {
     /// Its name: an absolute path without links, or `pipe:[123]` for a pipe.
     pub name: Vec<u8>,
-    /// Type and permissions, as `stat` tells them.
+    /// Type and permissions, as `stat` gives them.
     pub mode: u32,
     /// The size.
     pub bytes: u64,
@@ -58,7 +58,7 @@ pub struct File {
     pub device: (u32, u32),
     /// The inode.
     pub inode: u64,
-    /// The position, before the call that is told next.
+    /// The position, before the call that is reported next.
     pub position: u64,
     /// The flags of its open.
     pub flags: i32,
@@ -69,11 +69,11 @@ pub struct File {
 pub enum Event<'a> {
     /// A whole call.
     Called(Which, Call),
-    /// A call's entry, of those that are told twice or only then.
+    /// A call's entry, for calls that are reported twice or only then.
     Entered(Which, Call),
-    /// The exit of a call that was told at its entry.
+    /// The exit of a call that was reported at its entry.
     Left(Which, Call),
-    /// The path in a call of the thread, whose end is told next.
+    /// The path in a call of the thread; the call's end is reported next.
     Text(Which, &'a [u8]),
     /// What is behind a key from now on; whether it has just been opened.
     File(u64, bool, File),
@@ -113,7 +113,7 @@ pub struct Fetch {
     pub page: u64,
     /// How many.
     pub pages: u64,
-    /// In which call, of those that are told; whether its number is one of the 32-bit calls.
+    /// In which of the reported calls; whether its number is one of the 32-bit calls.
     pub call: Option<(u32, bool)>,
     /// The key of that call's first file; 0 if it has none.
     pub file: u64,
@@ -217,7 +217,7 @@ fn name(system: u64, inode: u64, parts: &[u8]) -> Vec<u8> {
     }
 }
 
-/// An absolute path of its parts, the last of which comes first.
+/// An absolute path from its parts, the last part first.
 fn path(parts: &[u8]) -> Vec<u8> {
     let mut path = Vec::with_capacity(parts.len() + 1);
     let parts = parts.strip_suffix(b"\0").unwrap_or(parts);

@@ -1,7 +1,8 @@
-//! The program that tells of pages that come into the page cache for a followed thread: by its
+//! The program that reports pages that come into the page cache for a followed thread: by its
 //! reads, its touches of mapped files, requests of its rings, and readahead for any of these.
-//! Threads that the kernel makes for a ring (io-wq, SQPOLL) are threads of its process. What other
-//! processes bring in, the kernel's own too, is not told. Reads past the page cache bring in none.
+//! Threads that the kernel makes for a ring (io-wq, SQPOLL) are threads of its process. Pages that
+//! other processes bring in, also the kernel's own, are not reported. Reads past the page cache
+//! bring in none.
 
 use super::layout::{AT_RECORD, IDS, KIND, NUMBER, TIME, call, fetched, kinds};
 use super::programs::{Code, Files, Parts, lookup};
@@ -14,7 +15,7 @@ use std::io;
 const EVENT: &str = "filemap/mm_filemap_add_to_page_cache";
 const AT_IDS: i16 = -8;
 
-/// Where the tracepoint's record has what is told.
+/// Where the tracepoint's record has the reported fields.
 struct Places {
     inode: i16,
     page: i16,
@@ -30,7 +31,7 @@ impl Places {
                 Ok(at) if field.bytes == bytes && at % bytes as i16 == 0 => Ok(at),
                 _ => Err(io::Error::new(
                     io::ErrorKind::Unsupported,
-                    format!("this kernel tells `{name}` of cached pages in another form"),
+                    format!("this kernel reports `{name}` of cached pages in another form"),
                 )),
             }
         };
@@ -45,7 +46,7 @@ impl Places {
 }
 
 impl Code<'_> {
-    /// Has fetches told from now on.
+    /// Has fetches reported from now on.
     ///
     /// # Errors
     /// This kernel has no such tracepoint (before Linux 5.18 none with sizes), or tracefs is kept
@@ -86,7 +87,7 @@ impl Code<'_> {
         self.program(body, Files::None)
     }
 
-    /// The call in which the thread is, of those that are told.
+    /// The reported call in which the thread is.
     fn note_call(&self, code: &mut Assembler) {
         let known = code.label();
         code.store_number(Four, Stack, AT_RECORD + NUMBER, 0);
@@ -96,7 +97,7 @@ impl Code<'_> {
         code.jump_if(R0, Jump::Equal, 0, known);
         code.copy(R7, R0);
         code.load(Eight, R1, R7, call::RULE);
-        code.jump_if(R1, Jump::Equal, 0, known); // in no call, or in one that is not told
+        code.jump_if(R1, Jump::Equal, 0, known); // in no call, or in one that is not reported
         code.load(Four, R1, R7, NUMBER);
         code.store(Four, Stack, AT_RECORD + NUMBER, R1);
         code.load(Eight, R1, R7, call::CONVENTION);

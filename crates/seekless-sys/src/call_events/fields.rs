@@ -146,7 +146,7 @@ impl Casts {
     }
 }
 
-/// Where a request of io_uring has what is told of it.
+/// Where a request of io_uring has the reported fields.
 pub(super) struct RingFields {
     pub(super) operation: i32,
     pub(super) file: i32,
@@ -157,7 +157,7 @@ pub(super) struct RingFields {
 }
 
 impl RingFields {
-    /// `None` if this kernel has no io_uring, or tells of it otherwise (before Linux 6.3).
+    /// `None` if this kernel has no io_uring, or reports it in another way (before Linux 6.3).
     pub(super) fn of(types: &KernelTypes) -> Option<Self> {
         let at = |of: &str, field: &str| types.offset(of, field).ok();
         // The context of the program comes first.

@@ -57,29 +57,29 @@ pub(super) mod call {
     pub(crate) const BYTES: i16 = 136;
     /// What follows is not part of the record.
     pub(crate) const WIDE_BYTES: i32 = 144;
-    /// The call's rule; 0 while the thread is in no call that is told at its exit.
+    /// The call's rule; 0 while the thread is in no call that is reported at its exit.
     pub(crate) const RULE: i16 = 144;
     pub(crate) const TEXT: i16 = 152;
 }
 
 /// Of a request of a ring.
 pub(super) const REQUEST_BYTES: u32 = 160;
-/// Of a thread: its call, and up to two files of it that are to be told.
+/// Of a thread: its call, and up to two files of it that are to be reported.
 pub(super) const THREAD_UNTOLD: [i16; 2] = [160, 160 + untold::BYTES];
 pub(super) const THREAD_BYTES: u32 = 160 + 2 * untold::BYTES as u32;
 /// Where the record of a text is in the scratch memory, behind that of a call.
 pub(super) const TEXT_AT: i32 = 256;
 pub(super) const TEXT_BYTES: i32 = 4096;
 pub(super) const TEXT_HEADER_BYTES: i32 = 24;
-/// Behind that, up to two files that are to be told, the program to go on to then, and how far the
-/// walk up a name has come.
+/// Behind that, up to two files that are to be reported, the program to go on to then, and how far
+/// the walk up a name has come.
 pub(super) const UNTOLD: [i16; 2] = [UNTOLD_AT, UNTOLD_AT + untold::BYTES];
 pub(super) const GO_ON: i16 = UNTOLD_AT + 2 * untold::BYTES;
 const UNTOLD_AT: i16 = (TEXT_AT + TEXT_HEADER_BYTES + TEXT_BYTES) as i16;
 pub(super) const WALK: i16 = GO_ON + 8;
 pub(super) const SCRATCH_BYTES: u32 = (WALK + walk::BYTES) as u32;
 
-/// Of a file that is to be told.
+/// Of a file that is to be reported.
 pub(super) mod untold {
     pub(crate) const FILE: i16 = 0;
     pub(crate) const INODE: i16 = 8;

@@ -1,5 +1,5 @@
 //! The part of the programs that finds the open file behind a descriptor, and the program that
-//! tells its name and what else is known of it.
+//! reports its name and what else is known of it.
 
 use super::layout::{self, IDS, KIND, NUMBER, TIME, file, kinds, later, untold, walk};
 use super::programs::{Code, Files, Parts, lookup, read};
@@ -26,8 +26,8 @@ const AT_SCRATCH: i16 = -80;
 
 impl Code<'_> {
     /// The part with the arguments: descriptor and thread, or the address of the open file; whether
-    /// the file has just been opened, and where to note it if it is to be told. Its result is the
-    /// address of the open file, or 0.
+    /// the file has just been opened, and where to note it if it is to be reported. Its result is
+    /// the address of the open file, or 0.
     pub(super) fn find_file(&self, code: &mut Assembler, files: Files) {
         let (none, tell, done) = (code.label(), code.label(), code.label());
         let fields = self.fields;
@@ -90,9 +90,9 @@ impl Code<'_> {
         code.jump_if(R9, Jump::Equal, 0, none);
     }
 
-    /// Tells one of the files that are noted as untold, and goes on to itself; to the program that
-    /// is noted, once there is no more. So the walk up a name is in one program only. It also goes
-    /// on to itself after a few parts of a name.
+    /// Reports one of the files that are noted as untold, and goes on to itself; once there is no
+    /// more, to the program that is noted. So the walk up a name is in one program only. It also
+    /// goes on to itself after a few parts of a name.
     pub(super) fn tell_files(&self) -> Program {
         let body = |code: &mut Assembler, parts: &Parts| {
             let (out, tell, go_on) = (code.label(), code.label(), code.label());
@@ -149,7 +149,7 @@ impl Code<'_> {
         code.call_part(parts.lost);
     }
 
-    /// Sends the record of a file, and notes that it was told.
+    /// Sends the record of a file, and notes that it was reported.
     fn send_file(&self, code: &mut Assembler, parts: &Parts) {
         let (whole, unsent, done) = (code.label(), code.label(), code.label());
         code.load(Eight, R9, R8, file::NAME_BYTES);

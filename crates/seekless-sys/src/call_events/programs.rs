@@ -30,8 +30,8 @@ pub(super) struct Code<'a> {
     pub(super) scope: Scope,
     /// The conditions that rules name by their numbers, from 1.
     pub(super) conditions: &'a [When],
-    /// How fields that every call needs are loaded as they are; else by a call each, which takes
-    /// tens of times as long.
+    /// How fields that every call needs are loaded directly. `None`: by a helper call each, which
+    /// takes tens of times as long.
     pub(super) casts: Option<Casts>,
 }
 
@@ -97,7 +97,8 @@ impl Code<'_> {
         self.cast(code, |casts| casts.task);
     }
 
-    /// Gives the address in register 1 a type, if that helps; the result is in register 0.
+    /// Gives the address in register 1 a type, so that its fields can be loaded directly, if that
+    /// works; the result is in register 0.
     pub(super) fn cast(&self, code: &mut Assembler, to: impl Fn(&Casts) -> i32) {
         match &self.casts {
             Some(casts) => {
@@ -171,7 +172,7 @@ impl Code<'_> {
         self.program(body, Files::ByDescriptor)
     }
 
-    /// The rest of [`Code::at_exit`], after a file was told.
+    /// The rest of [`Code::at_exit`], after a file was reported.
     pub(super) fn later_at_exit(&self) -> Program {
         let body = |code: &mut Assembler, parts: &Parts| {
             let out = code.label();
@@ -205,8 +206,8 @@ impl Code<'_> {
         self.send(code, parts);
     }
 
-    /// Goes on to tell the file or directory that a call has opened or moved to. Of one that
-    /// failed, and of others that have one, tells the path. Register 6 holds the context, 8 the
+    /// Goes on to report the file or directory that a call has opened or moved to. For a call that
+    /// failed, and for others with a path, reports the path. Register 6 holds the context, 8 the
     /// result, 9 the rule.
     fn tell_opened(&self, code: &mut Assembler, parts: &Parts) {
         let (moves, opens, text, done) = (code.label(), code.label(), code.label(), code.label());

@@ -1,7 +1,7 @@
 //! Requests of io_uring: reads, writes and syncs that a program hands over without a call for each.
 //! One program notes a request when it is taken from the ring, with its offset and length; another
-//! joins the result when it is completed, with the open file that it was about. They are told as
-//! calls with numbers that no call has.
+//! joins the result when it is completed, with the open file that it was about. They are reported
+//! as calls with numbers that no call has.
 
 use super::fields::RingFields;
 use super::layout::{self, IDS, KIND, NUMBER, TIME, call, kinds, later, rule, untold};
@@ -10,12 +10,12 @@ use crate::bpf::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
 use crate::bpf::Width::{Eight, Four};
 use crate::bpf::{Assembler, Helper, Jump, Label, Program};
 
-/// The number of a read from a ring, told as `pread` is: arguments 2 and 3 are length and offset,
-/// which is −1 for the position of the file.
+/// The number of a read from a ring, reported as `pread` is: arguments 2 and 3 are length and
+/// offset, which is −1 for the position of the file.
 pub const RING_READ: u32 = 2000;
-/// The number of a write by a ring, told as `pwrite` is.
+/// The number of a write by a ring, reported as `pwrite` is.
 pub const RING_WRITE: u32 = 2001;
-/// The number of a sync by a ring, told as `fsync` is.
+/// The number of a sync by a ring, reported as `fsync` is.
 pub const RING_SYNC: u32 = 2002;
 
 /// The kernel's operations of these kinds: READV, READ_FIXED, READ, READV_FIXED, and so on.
@@ -113,7 +113,7 @@ impl Code<'_> {
         self.program(body, Files::ByAddress)
     }
 
-    /// The rest of [`Code::at_ring_complete`], after the file was told.
+    /// The rest of [`Code::at_ring_complete`], after the file was reported.
     pub(super) fn later_at_ring_complete(&self) -> Program {
         let body = |code: &mut Assembler, parts: &Parts| {
             let out = code.label();

@@ -1,4 +1,4 @@
-//! A file appears whole or not at all, and replaces only what it was told to replace.
+//! A file appears whole or not at all, and replaces only what it may replace.
 
 use super::*;
 use std::os::unix::fs::symlink;

@@ -50,7 +50,7 @@ pub struct Mapped {
     pub bytes: u64,
     /// The file's offset at the first address.
     pub offset: u64,
-    /// The file's device, as `stat` tells it; 0 for memory without a file.
+    /// The file's device, as `stat` gives it; 0 for memory without a file.
     pub device: u64,
     /// The file's inode number.
     pub inode: u64,

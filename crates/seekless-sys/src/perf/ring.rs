@@ -161,7 +161,7 @@ impl Ring {
 /// until the event is closed.
 ///
 /// # Errors
-/// This process may not, or the program asks for more than the tracepoint tells.
+/// This process may not, or the program asks for more than the tracepoint gives.
 pub(crate) fn run_at_tracepoint(number: u64, program: &OwnedFd) -> io::Result<OwnedFd> {
     const ANY_PROCESS: i32 = -1;
     const ONE_PROCESSOR: i32 = 0; // the kernel hangs the program on the place itself
@@ -184,7 +184,7 @@ fn open(attributes: &Attributes, pid: i32, processor: i32, bytes: usize) -> io::
         clock: libc::CLOCK_MONOTONIC,
         ..*attributes
     };
-    // SAFETY: the attributes are of the size that they tell, and live through the call; the kernel
+    // SAFETY: the attributes have the size that they state, and live through the call; the kernel
     // only reads them.
     let made = unsafe {
         libc::syscall(

@@ -1,4 +1,4 @@
-//! How many pages of a range are cached, by the system call that tells on its file system.
+//! How many pages of a range are cached, by the system call that works on its file system.
 
 use super::cachestat::{Pages, cachestat};
 use super::honest;
@@ -45,7 +45,7 @@ pub fn is_seen(file: BorrowedFd<'_>) -> io::Result<bool> {
     Ok(matches!(Told::of(file)?, Told::Count | Told::CountUnlessEmpty))
 }
 
-/// Whether mincore tells the truth about this file.
+/// Whether mincore is right about this file.
 pub(super) fn mincore_is_honest(file: BorrowedFd<'_>) -> io::Result<bool> {
     match Told::of(file)? {
         Told::Count => honest::is_told(file),

@@ -1,4 +1,4 @@
-//! For which files mincore(2) tells the truth. To hide other users' activity, it calls every page
+//! The files for which mincore(2) is right. To hide other users' activity, it calls every page
 //! resident unless the caller owns the file, may act as its owner, or may write to it.
 
 use rustix::fs::{Access, AtFlags, CWD, Stat, accessat};
@@ -10,7 +10,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 /// that owner.
 const OVERFLOW_USER: u32 = 65_534;
 
-/// Whether mincore tells the truth about a file whose pages are its own.
+/// Whether mincore is right about a file whose pages are its own.
 pub(super) fn is_told(file: BorrowedFd<'_>) -> io::Result<bool> {
     if is_owner(&rustix::fs::fstat(file)?) {
         return Ok(true);

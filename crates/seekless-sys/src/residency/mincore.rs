@@ -1,4 +1,4 @@
-//! mincore(2), which tells the resident pages of a mapping.
+//! mincore(2), which shows the resident pages of a mapping.
 
 use crate::memory::page_bytes;
 use std::io;

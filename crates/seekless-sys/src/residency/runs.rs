@@ -1,6 +1,6 @@
 //! Which ranges of a file are in the page cache: cachestat(2) over the whole file first, then by
-//! windows, of which only the mixed ones are halved. Halving from the whole file on would scan it
-//! again at every level.
+//! windows; only the mixed ones are halved. Halving from the whole file on would scan it again at
+//! every level.
 
 use super::cachestat::{Pages, cachestat, is_refusal};
 use super::count::{count, mincore_is_honest};
@@ -30,7 +30,7 @@ pub struct PageRun {
 }
 
 /// Which parts of `range` are in the page cache, in order and without gaps; `None` if the kernel
-/// does not tell. Mixed windows are halved down to `grain` bytes (at least a page). Below that the
+/// does not say. Mixed windows are halved down to `grain` bytes (at least a page). Below that the
 /// majority of pages decides. Nothing is read.
 ///
 /// # Errors
@@ -193,7 +193,7 @@ mod tests {
     use std::os::fd::AsFd;
     use std::os::unix::fs::FileExt;
 
-    /// A file of which only the named pages are cached; `None` where that cannot be arranged.
+    /// A file with only the named pages cached; `None` where that cannot be arranged.
     fn with_pages(pages: u64, cached: impl Fn(u64) -> bool) -> Option<File> {
         let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         file.write_all(&vec![1; (pages * page_bytes()) as usize]).unwrap();

@@ -1,4 +1,4 @@
-//! Which system call tells what of a file is cached, by the type of its file system.
+//! Which system call shows the cached pages of a file, by the type of its file system.
 //!
 //! cachestat(2) counts the pages of the open file. On most file systems a read copies from those
 //! pages. Some file systems pass a read on to another file, which owns the pages. Others keep what
@@ -29,7 +29,7 @@ const GPFS: u64 = 0x4750_4653;
 /// How much of a range is mapped to check a count of 0 on FUSE.
 const LOOK_BYTES: u64 = 64 << 20;
 
-/// What tells the cached pages.
+/// The call that shows the cached pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Told {
     /// cachestat.

@@ -1,6 +1,6 @@
 //! What is in the page cache of a file that we may only read, where cachestat is refused and
 //! mincore lies. Sampled pages are touched through a mapping, and the thread's count of major
-//! faults tells which of them had to be fetched.
+//! faults shows which of them had to be fetched.
 
 use super::runs::{PageRun, push};
 use super::told::Told;
@@ -18,11 +18,11 @@ use std::time::{Duration, Instant};
 /// sample does, so no run is exact.
 ///
 /// **This reads** each sampled page that is not cached: call it only for ranges that will be read
-/// anyway. `None` if the range cannot be mapped, if sampling cannot tell what is cached, and as
+/// anyway. `None` if the range cannot be mapped, if sampling cannot show what is cached, and as
 /// soon as one sample takes longer than `patience`.
 ///
-/// Each call samples other pages, at random: pages that one call has read would tell the next that
-/// everything is cached.
+/// Each call samples other pages, at random: pages that one call has read would make the next
+/// believe that everything is cached.
 ///
 /// # Errors
 /// The system refuses to count faults.

@@ -1,4 +1,4 @@
-//! Tracees that run already: attached, made to stop, and let go.
+//! Tracees that run already: attached, made to stop, and released.
 
 use super::request_of;
 use std::io;

@@ -92,8 +92,8 @@ fn exchange(
     words: &mut [u32],
 ) -> io::Result<usize> {
     let mut part = libc::iovec { iov_base: words.as_mut_ptr().cast(), iov_len: size_of_val(words) };
-    // SAFETY: the kernel reads or writes at most the part's length, all of which is ours, and any
-    // bits are valid in it; it sets the length to what it has used.
+    // SAFETY: the kernel reads or writes at most the part's length, which is all ours; any bits are
+    // valid in it; it sets the length to what it has used.
     let result = unsafe {
         libc::ptrace(
             request,

@@ -20,7 +20,7 @@ pub enum Why {
     Encoded,
     /// The file system has not chosen a place yet.
     Delayed,
-    /// The file system does not tell the place.
+    /// The file system does not give the place.
     Unknown,
     /// The file system is on no block device: tmpfs, overlay, btrfs, a network.
     NoDevice,
@@ -50,7 +50,7 @@ pub(super) struct Piece {
     pub(super) place: Result<u64, Why>,
 }
 
-/// The parts of `range` at time `time_ns`, in order. The snapshot that was taken next tells where
+/// The parts of `range` at time `time_ns`, in order. The snapshot that was taken next shows where
 /// they lay; where it has no place, later and then earlier ones of the same file do.
 pub(super) fn locate(
     snapshots: &[Snapshot],
@@ -83,7 +83,7 @@ fn descend(order: &[&Snapshot], range: Range<u64>, write: bool, found: &mut Vec<
         let before = found.len();
         descend(others, piece.range.clone(), write, found);
         if found[before..].iter().all(|other| other.place.is_err()) {
-            found.truncate(before); // no later look can tell
+            found.truncate(before); // no later look can show it
             found.push(piece);
         }
     }

@@ -58,7 +58,7 @@ fn an_access_is_where_its_file_lies_and_what_is_nowhere_is_counted() {
     let folder = workplace();
     let data = with_a_hole(folder.path());
     let (Some(first), Some(last)) = (place(&data, 0), place(&data, 65_536)) else {
-        return eprintln!("skipped: this folder's file system tells no places on a block device");
+        return eprintln!("skipped: this folder's file system gives no places on a block device");
     };
     let gone = folder.path().join("gone");
     let trace = traced(
@@ -94,7 +94,7 @@ fn ozens_lines_go_one_sector_further_and_minus_one_is_nowhere() {
     let folder = workplace();
     let data = with_a_hole(folder.path());
     let Some(first) = place(&data, 0) else {
-        return eprintln!("skipped: this folder's file system tells no places on a block device");
+        return eprintln!("skipped: this folder's file system gives no places on a block device");
     };
     let trace = traced(
         folder.path(),
@@ -115,7 +115,7 @@ fn a_name_that_stands_for_another_file_is_told_and_a_moved_tree_is_found() {
     let folder = workplace();
     let data = with_a_hole(folder.path());
     if place(&data, 0).is_none() {
-        return eprintln!("skipped: this folder's file system tells no places on a block device");
+        return eprintln!("skipped: this folder's file system gives no places on a block device");
     }
     let trace = traced(folder.path(), &[(&data, Op::Read, 0, 4096)]);
     let moved = folder.path().join("elsewhere");

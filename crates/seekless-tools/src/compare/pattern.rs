@@ -69,7 +69,7 @@ pub struct SideFigures {
     pub figures: Figures,
     /// Bytes delivered a second, in the median round.
     pub bytes_per_second: u64,
-    /// Bytes that the device read for each byte delivered; `None` where the kernel does not tell.
+    /// Bytes that the device read for each byte delivered; `None` where the kernel does not say.
     pub waste: Option<f64>,
     /// The median time of a read in nanoseconds: the median of the rounds.
     pub p50_ns: u64,
@@ -100,8 +100,8 @@ pub struct PatternComparison {
     pub seekless: SideFigures,
 }
 
-/// Reads `path` in `pattern` through the kernel and through us. `progress` hears what is done, and
-/// of how much.
+/// Reads `path` in `pattern` through the kernel and through us. `progress` is given the amount
+/// done, and the total.
 ///
 /// # Errors
 /// When the pattern does not fit the file, a setting is unusable, a read fails, or the device

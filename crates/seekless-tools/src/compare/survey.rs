@@ -1,5 +1,5 @@
 //! Finds how the loose files and a pack lie on the device, so that a device model can charge the
-//! reads of the file system. On ext4, `stat` and the extent maps tell this. Elsewhere the layout is
+//! reads of the file system. On ext4, `stat` and the extent maps show this. Elsewhere the layout is
 //! that of a fresh copy on ext4.
 
 mod ext4;
@@ -49,9 +49,9 @@ impl Survey {
         if let Some(geometry) = ext4::geometry(directory) {
             let mut looking =
                 Looking { directory, layout: Layout::default(), folders: HashMap::new() };
-            let told =
-                files.iter().try_fold(true, |told, file| Ok(told && looking.file(file.path)?));
-            if told.map_err(|(path, error)| unseen(&path, error))? {
+            let found =
+                files.iter().try_fold(true, |found, file| Ok(found && looking.file(file.path)?));
+            if found.map_err(|(path, error)| unseen(&path, error))? {
                 return Ok(Survey { layout: looking.layout, geometry, basis: Basis::AsTheyLie });
             }
         }
@@ -85,7 +85,7 @@ struct Looking<'a> {
 type Looked<T> = std::result::Result<T, (PathBuf, io::Error)>;
 
 impl Looking<'_> {
-    /// Adds a file; whether the file system told where it lies.
+    /// Adds a file. True if the file system says where it lies.
     fn file(&mut self, path: &Path) -> Looked<bool> {
         let at = |error| (path.to_owned(), error);
         // A link is charged as what it leads to.
@@ -121,11 +121,11 @@ impl Looking<'_> {
     }
 }
 
-/// What of the device a file's bytes fill; `None` where the file system does not tell.
+/// The pieces of the device that a file's bytes fill; `None` where the file system does not say.
 fn pieces(file: &File, found: &Metadata) -> io::Result<Option<Vec<Piece>>> {
     let end = found.len().next_multiple_of(found.blksize().max(1));
-    let Some(told) = extents(file, 0..end, usize::MAX)? else { return Ok(None) };
-    let read = told.list.iter().filter(|extent| !extent.unwritten && extent.offset < end);
+    let Some(known) = extents(file, 0..end, usize::MAX)? else { return Ok(None) };
+    let read = known.list.iter().filter(|extent| !extent.unwritten && extent.offset < end);
     let piece = |extent: &seekless_sys::extents::Extent| Piece {
         place: extent.place,
         bytes: extent.bytes.min(end - extent.offset),
@@ -190,7 +190,7 @@ mod tests {
         let (basis, requests, bytes) = charged(directory.path(), &["sparse"]);
         if basis == Basis::FreshCopy {
             return eprintln!(
-                "skipped: {} lies on no ext4 that tells its extents",
+                "skipped: {} lies on no ext4 that shows its extents",
                 directory.path().display()
             );
         }

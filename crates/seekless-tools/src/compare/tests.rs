@@ -361,7 +361,7 @@ fn on_a_disk_it_matters_where_files_lie() {
         files.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())).collect();
     let case = Case::new(&named, |_| true);
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
-    // Where the file system does not tell, a fresh copy is taken to lie in the order of names.
+    // Where the file system does not say, a fresh copy is taken to lie in the order of names.
     let place = |name: &str| {
         let file = File::open(case.loose().join(name)).unwrap();
         let told = seekless_sys::extents::extents(&file, 0..40_000, usize::MAX).unwrap();

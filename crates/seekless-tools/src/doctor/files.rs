@@ -86,7 +86,7 @@ impl Tried {
                 let of_another = File::open(OF_ANOTHER).and_then(|file| told(&file));
                 Ok(matches!(of_another, Ok(None)).then(only_own))
             }
-            Ok(None) => Err("it does not tell the truth about this file system".to_owned()),
+            Ok(None) => Err("it is wrong about this file system".to_owned()),
             Err(error) => Err(reason(&error)),
         }
     }
@@ -94,7 +94,7 @@ impl Tried {
     pub(super) fn fiemap(&self) -> super::Tried {
         match extents(&self.file, 0..u64::MAX, 1) {
             Ok(Some(_)) => Ok(None),
-            Ok(None) => Err("this file system does not tell".to_owned()),
+            Ok(None) => Err("this file system does not say".to_owned()),
             Err(error) => Err(reason(&error)),
         }
     }

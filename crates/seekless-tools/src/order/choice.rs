@@ -13,14 +13,14 @@ use seekless_policy::eviction::Id;
 /// Most runs that are left out in turn.
 const FOLDS_MAX: usize = 4;
 
-/// Judging stops when so many files have been laid out for one candidate.
+/// Judging stops when this many files have been laid out for one candidate.
 const FILES_LAID_OUT_MAX: usize = 1_000_000;
 
-/// A candidate must gain so much over the one that needs no runs.
+/// The least gain of a candidate over the one that needs no runs.
 const GAIN_PERMILLE_MIN: u128 = 10;
-/// So many standard errors, too, if enough runs were left out for these to say something. Of two
-/// runs each is loaded from an order of one other run alone, which is a poor image of the order of
-/// both; and two figures have a standard error of any size by chance.
+/// The gain must also exceed this many standard errors, once at least [`RUNS_FOR_ERRORS`] runs were
+/// left out. With two, each order is made from a single run, and the error of two figures is
+/// meaningless.
 const ERRORS_MIN: f64 = 2.0;
 const RUNS_FOR_ERRORS: usize = 3;
 
@@ -87,8 +87,8 @@ fn sum(runs: &[Loadings]) -> Loadings {
     sum
 }
 
-/// Whether one order may be faster than another on these runs by chance: the mean of what it gains,
-/// run by run, is within so many of its standard errors.
+/// Whether one order may be faster than another on these runs by chance: the mean of its gains, run
+/// by run, is within [`ERRORS_MIN`] of its standard errors.
 fn by_chance(one: &[Loadings], other: &[Loadings]) -> bool {
     let gain = |(one, other): (&Loadings, &Loadings)| {
         let part = |one: u64, other: u64| 1.0 - one as f64 / other.max(1) as f64;
@@ -105,13 +105,13 @@ fn by_chance(one: &[Loadings], other: &[Loadings]) -> bool {
     mean < ERRORS_MIN * (squares / (count - 1.0) / count).sqrt()
 }
 
-/// Whether one rank is enough below another, in time or, where that is too short to tell, in work.
+/// Whether one rank is enough below another, in time or, where the times are equal, in work.
 fn gains(least: (u128, u128), other: (u128, u128)) -> bool {
     let below = |least: u128, other: u128| least * 1000 < other * (1000 - GAIN_PERMILLE_MIN);
     below(least.0, other.0) || (least.0 == other.0 && below(least.1, other.1))
 }
 
-/// How many runs may be left out in turn, each with an order of its own, for so many files.
+/// How many runs may be left out in turn, each with an order of its own, for this many files.
 pub(crate) fn folds_max(files: usize) -> usize {
     (FILES_LAID_OUT_MAX / files.max(1)).clamp(1, FOLDS_MAX)
 }

@@ -27,7 +27,7 @@ impl Files {
         Files { coded, kin: Kin::new(names), bytes, learn: None }
     }
 
-    /// The same, coded to so many bytes each.
+    /// The same, coded to this many bytes each.
     pub(crate) fn coded(mut self, data_bytes: &[u64]) -> Self {
         for (coded, (bytes, data)) in self.coded.iter_mut().zip(self.bytes.iter().zip(data_bytes)) {
             *coded = *coded - bytes + data;

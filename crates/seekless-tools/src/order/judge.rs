@@ -15,16 +15,16 @@ use seekless_sim::store::{Archive, Settings, StoreFigures, Work, listed, on_dema
 use serde::Serialize;
 use std::ops::AddAssign;
 
-/// The caches of the judged store: those of a store that was not told any. 64 MiB more for kept
-/// reads would flatter every order: five starts on an object store, on demand, then take 9 to 14 %
-/// less from each. Candidates judged so were chosen alike but for one start.
+/// The caches of the judged store: the defaults. 64 MiB more for kept reads would flatter every
+/// order: five starts on an object store, on demand, then take 9 to 14 % less from each. Candidates
+/// judged so were chosen alike but for one start.
 const CACHE_BYTES: u64 = 64_000_000;
 
 /// The unit of a store's reads.
 const ALIGNMENT: u64 = 4096;
 
 /// A device whose times depend on chance is judged in several states, and figures are the means. A
-/// run of few loads depends on chance the most, and is judged in more of them: in so many that all
+/// run of few loads depends on chance the most, and is judged in more of them: in enough that all
 /// their loads together come to [`JUDGED_LOADS`].
 const STATES_MIN: usize = 4;
 const STATES_MAX: usize = 12;
@@ -164,7 +164,7 @@ impl<'a> Judge<'a> {
         Ok(StoreFigures { requests, bytes, time_ns, ..sum })
     }
 
-    /// The states in which a run of so many loads is judged.
+    /// The states in which a run of this many loads is judged.
     fn devices_for(&self, loads: usize) -> &[Busy] {
         let states = (JUDGED_LOADS / loads.max(1)).clamp(STATES_MIN, STATES_MAX);
         &self.devices[..states.min(self.devices.len())]

@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicBool;
 /// that an order is made from, and must go by these runs alone.
 pub type Learn = Arc<dyn Fn(&[&[Id]]) -> References + Send + Sync>;
 
-/// Learns from what is mentioned in so many files.
+/// Learns from the mentions in this many files.
 pub(crate) fn learner(mentions: Mentions, files: usize) -> Learn {
     Arc::new(move |runs: &[&[Id]]| learn(&mentions, files as u32, runs))
 }

@@ -15,8 +15,8 @@ use serde::Serialize;
 /// A gain in time that is called none.
 const ALIKE_PERCENT: u64 = 3;
 
-/// Loads are shuffled inside groups of so many bytes: several reads, and few enough to stay in the
-/// memory of a store until all are loaded.
+/// Loads are shuffled inside groups of this many bytes: several reads, and few enough to stay in
+/// the memory of a store until all are loaded.
 const GROUP_BYTES: u64 = 8 << 20;
 
 /// How methods compare.
@@ -31,8 +31,8 @@ pub struct Rivals {
     pub floor: Loading,
     /// The method with the least time of both ways of loading together.
     pub winner: String,
-    /// Whether any two runs load what they have in common in one order, more than by chance. It is
-    /// told from the runs alone, whatever the device.
+    /// Whether any two runs load what they have in common in one order, more than by chance. It
+    /// depends on the runs alone, whatever the device.
     pub shared_order: bool,
     /// Given if they do not, and shuffling inside groups would gain something on the device.
     pub shuffle: Option<Shuffle>,

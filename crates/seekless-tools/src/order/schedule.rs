@@ -1,8 +1,8 @@
 //! The requests of a store in their order, made once and timed on a device in several states.
 //!
-//! A store that was told what its device charges decides by its loads and by which of its requests
-//! have ended, not by the clock. Where requests end in the order in which they were made, or one
-//! load after the other waits for all of its own, these decisions are the same in every state.
+//! A store that knows its device's costs decides by its loads and by which of its requests have
+//! ended, not by the clock. Where requests end in the order in which they were made, or one load
+//! after the other waits for all of its own, these decisions are the same in every state.
 
 use seekless_device::{Costs, DeviceModel, Io, Nanos};
 use std::collections::VecDeque;

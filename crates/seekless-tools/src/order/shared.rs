@@ -1,5 +1,6 @@
-//! Whether runs load files in an order that they share, told from the runs alone: of the files that
-//! two runs both load, those that follow one another in one lie near each other in the other.
+//! Whether runs load files in an order that they share, decided from the runs alone: among the
+//! files that two runs both load, those that follow one another in one lie near each other in the
+//! other.
 //!
 //! Take the `n` files that both load, and their places among these in the first run. In a random
 //! permutation two files lie at most `w` places apart with probability
@@ -17,10 +18,10 @@ const NEAR: usize = 16;
 /// The window is at most this part of the files, or chance would fill most of it.
 const NEAR_PART: usize = 8;
 
-/// Fewer common files do not tell.
+/// Fewer common files show nothing.
 const FILES_MIN: usize = 64;
 
-/// So many standard deviations above what is expected are no chance: one in 30,000.
+/// This many standard deviations above the expected value are no chance: one in 30,000.
 const DEVIATIONS: f64 = 4.0;
 
 /// Of more pairs than chance explains, at least this share: a few files that always come together
@@ -31,7 +32,7 @@ const SHARE_MIN: f64 = 0.01;
 const RUNS_MAX: usize = 5;
 
 /// Whether any two of the newest runs share an order. Runs with few files in common count as if
-/// they did, since these do not tell. `runs` are the loads of each run, of files below `files`.
+/// they did, since these show nothing. `runs` are the loads of each run, of files below `files`.
 pub(super) fn share_an_order(runs: &[&[Id]], files: usize) -> bool {
     let newest = &runs[runs.len().saturating_sub(RUNS_MAX)..];
     let mut place = vec![None; files];

@@ -1,4 +1,4 @@
-//! Small runs whose orders can be told by eye, and the five public runs through the whole job.
+//! Small runs whose orders can be checked by eye, and the five public runs through the whole job.
 
 mod best;
 #[path = "../../../../tests/shared_data.rs"]
@@ -22,7 +22,7 @@ fn trace(folder: &Path, name: &str, files: &[&str]) -> PathBuf {
     path
 }
 
-/// The published order, which can be told by eye.
+/// The published order, which can be checked by eye.
 fn greedy() -> Options {
     Options { method: "greedy".to_owned(), ..Options::default() }
 }

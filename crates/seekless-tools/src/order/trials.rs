@@ -18,7 +18,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Is told how many trials are done, of how many.
+/// Is given how many trials are done, of how many.
 pub(crate) type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
 
 /// The candidate that needs no runs.

@@ -102,8 +102,8 @@ fn make(node: &Node, codec: Codec) -> Result<Ready> {
     prepare(node.about(), content, codec).map(Ready::Entry).map_err(said)
 }
 
-/// Gives out numbers in order while the window has room. The first that is still to be written
-/// always has its number, so nothing waits for what cannot start.
+/// Gives out numbers in order while the window has room. The next file to be written always has its
+/// number already, so no thread waits for one that cannot start.
 struct Gate<'a> {
     nodes: &'a [&'a Node],
     cancel: &'a AtomicBool,

@@ -5,7 +5,7 @@
 //! its interpreter does.
 //!
 //! Arguments may be secrets. So of a word that counts, a key holds a fingerprint of 16 bits: enough
-//! to tell starts apart, and too little to test a guess of a password by.
+//! to distinguish starts, and too little to test a guess of a password by.
 
 mod word;
 
@@ -20,11 +20,11 @@ const INTERPRETERS: [&str; 15] = [
     "python", "pypy", "node", "ruby", "perl", "bash", "dash", "sh", "zsh", "php", "lua", "Rscript",
     "julia", "deno", "java",
 ];
-/// Arguments that a key looks at, and how long it may get; what follows does not tell starts apart.
+/// Arguments that a key looks at, and how long it may get; further ones are ignored.
 const WORDS_MAX: usize = 64;
 const BYTES_MAX: usize = 4096;
 
-/// What tells kinds of starts apart.
+/// What distinguishes kinds of starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     text: String,

@@ -13,7 +13,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Runs that a profile keeps. With five, what one run in two needs is told from what few need.
+/// Runs that a profile keeps. With five, needs of one run in two are distinguished from needs of
+/// few.
 const RUNS_MAX: usize = 5;
 /// Needs of one run. A start of PyTorch has 6,000.
 const NEEDS_MAX: usize = 1 << 18;

@@ -53,7 +53,7 @@ enum Having {
 }
 
 impl Having {
-    /// Of so many runs so many have the file.
+    /// From how many of the runs have the file.
     fn of(having: u32, runs: u32) -> Self {
         match having {
             0 => Self::None,
@@ -99,7 +99,7 @@ impl Recorded {
 /// What a mention is judged by.
 #[derive(Clone, Copy)]
 enum Kind {
-    /// Of a file that so many runs have, in one that so many have.
+    /// A mention of one file in another, by how many runs have each.
     Direct(Having, Having, Class),
     /// Over a file between.
     Step(Class, Class),
@@ -215,7 +215,7 @@ impl Rates {
     }
 }
 
-/// The rate of a class of which `hits` of `count` came true, if those like it have the rate `like`.
+/// The rate of a class with `hits` of `count` come true, if similar classes have the rate `like`.
 pub(super) fn rate(hits: u32, count: u32, like: f64) -> f64 {
     (f64::from(hits) + BELIEF * like) / (f64::from(count) + BELIEF)
 }

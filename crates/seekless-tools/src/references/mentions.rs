@@ -147,7 +147,7 @@ impl Lists {
         }
     }
 
-    /// The same for a file of which a part was read before: what was found then was found again.
+    /// The same for a file that was read in part before: its mentions of then were found again.
     pub(super) fn add_all(&mut self, file: Id, found: Vec<(Id, How)>) {
         let Some(list) = self.lists.get(file as usize) else { return };
         let known: HashSet<Id> = list.iter().map(|&(to, _)| to).collect();

@@ -122,7 +122,7 @@ impl<'a> Index<'a> {
         self.has_spaces
     }
 
-    /// Adds the files whose names tell that they belong to `file`: one name and an extension is the
+    /// Adds the files whose names show that they belong to `file`: one name and an extension is the
     /// other, or both lie in one folder and differ in extensions only.
     pub(super) fn companions(&self, file: Id, found: &mut Vec<(Id, How)>) {
         let Some(name) = self.names.get(file as usize).map(|name| trimmed(name)) else { return };

@@ -24,7 +24,7 @@ const PART_BYTES: usize = 1 << 20;
 const TRIED: usize = 24;
 /// Bytes of each of them that are read, at most.
 const TRIED_BYTES: u64 = 4 << 20;
-/// A kind that names fewer files than one in so many bytes is left unread.
+/// A kind that names fewer files than one in this many bytes is left unread.
 const BYTES_OF_MENTION_MAX: u64 = 256 << 10;
 /// Candidates that are remembered, so that what a file repeats costs little.
 const REMEMBERED: usize = 1 << 12;

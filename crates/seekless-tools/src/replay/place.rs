@@ -23,7 +23,7 @@ pub(super) struct Placed {
     pub(super) skipped: Skipped,
     /// Whether the target was made for this replay.
     pub(super) made: bool,
-    /// Writes to files of which nothing is read.
+    /// Writes to files that are never read.
     pub(super) writes_elsewhere: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The I/Os of a trace: its reads and writes, first touches of mapped files, and loads of files of
+//! The I/Os of a trace: its reads and writes, first touches of mapped files, and loads of files for
 //! which it has nothing else.
 
 use super::{Options, Skipped};

@@ -18,7 +18,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Reads of the trial that are made alone.
 pub(super) const ALONE: usize = 4;
-/// Fewer reads together show nothing.
+/// With fewer reads together the trial shows nothing.
 pub(super) const TOGETHER_MIN: usize = 16;
 /// More are not needed.
 pub(super) const TOGETHER_MAX: usize = 124;

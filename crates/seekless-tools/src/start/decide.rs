@@ -371,7 +371,8 @@ fn cached(files: &[&Candidate], found: &[Option<Found>]) -> Vec<Place> {
     places
 }
 
-/// The first short reads of the device that has the most reads that are hoped for.
+/// The first small reads on the device with the most untested reads; they test how many it serves
+/// at once.
 fn trial(plan: &Plan, numbers: &[usize], devices: &Devices) -> Option<Trial> {
     let mut reads: BTreeMap<usize, usize> = BTreeMap::new();
     for read in plan.reads.iter().filter(|read| plan.files[read.file].hoped) {

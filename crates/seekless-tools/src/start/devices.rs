@@ -1,5 +1,5 @@
-//! What the devices charge that a profile's files lie on, and how far the kernel reads ahead there.
-//! No file is looked at: its path tells its mount, and a look at a cold file costs a request.
+//! The costs and the kernel readahead of each device that holds a file of the profile. Found from
+//! paths only: a stat of a cold file costs a request.
 
 use super::at_once;
 use crate::warm::bring::readahead_bytes;

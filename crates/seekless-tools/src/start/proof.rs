@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How often it is looked whether the work is over.
+/// How often to check whether the work is over.
 const TICK: Duration = Duration::from_millis(20);
 
 /// Where the proof stands.

@@ -17,7 +17,7 @@ pub struct File {
 }
 
 /// Reads which files to make: the loads of a trace (or its reads, if it has no loads), or a list
-/// `path,size`, compressed or not. `roots` tell where the files are now.
+/// `path,size`, compressed or not. `roots` say where the files are now.
 ///
 /// # Errors
 /// `path` is neither a trace nor a list, or the list lacks a size.

@@ -35,7 +35,7 @@ const LATE: f64 = 0.06;
 const LATE_BY: usize = 8;
 /// The probability that a file unrelated to the level is loaded before the next file.
 const EXTRA: f64 = 0.04;
-/// Every level with a group loads one of so many of its files. The rest is random.
+/// Every level with a group loads one in this many of its files. The rest is random.
 const ALWAYS: usize = 5;
 
 /// The files that run `run` loads, in order, each once.

@@ -22,13 +22,13 @@ fn workplace() -> tempfile::TempDir {
 #[test]
 fn a_small_tour_ends_with_fewer_requests_from_the_pack() {
     let directory = workplace();
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let done = tour(directory.path(), &small(reader()), &mut |event| match event {
-        Event::Step(step) => told.push(step.clone()),
+        Event::Step(step) => reported.push(step.clone()),
         Event::Progress { done, total, .. } => assert!(done <= total),
     })
     .unwrap();
-    assert_eq!(told, done.steps, "every step is told once, in order");
+    assert_eq!(reported, done.steps, "every step is reported once, in order");
     assert_eq!(done.steps.len(), 4);
     let comparison = &done.comparison;
     assert_eq!(

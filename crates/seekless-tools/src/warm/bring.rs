@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The kernel reads at most so much for one advice where a device does not say more.
+/// The kernel reads at most this much for one advice, unless the device allows more.
 const ADVICE_BYTES: u64 = 128 << 10;
 
 /// A file that may be brought in.
@@ -115,7 +115,7 @@ fn limit_kib(device: u64, limit: &str) -> Option<u64> {
 }
 
 impl Opened {
-    /// How much of a range is in the page cache. `None` if the kernel does not tell.
+    /// How much of a range is in the page cache. `None` if the kernel does not say.
     pub(crate) fn cached(&self, extent: Extent) -> Option<u64> {
         let pages = residency::count(self.file.as_fd(), extent.offset, extent.bytes).ok()?;
         Some((pages.cached * page_bytes()).min(extent.bytes))

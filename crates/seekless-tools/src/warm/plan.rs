@@ -1,4 +1,4 @@
-//! Which ranges of which files are wanted, in the order in which they are first needed.
+//! The ranges of files to bring in, in the order in which they are first needed.
 
 use super::bring::Recorded;
 use super::listed::Listed;
@@ -23,7 +23,7 @@ const PAGE_BYTES: u64 = 4096;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Wanted {
     pub(super) path: PathBuf,
-    /// Which file it was, as far as the source tells.
+    /// Which file it was, as far as the source says.
     pub(super) recorded: Recorded,
     /// By offset; they do not meet. The last may reach beyond the file's end.
     ranges: Vec<Extent>,

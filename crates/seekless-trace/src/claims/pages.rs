@@ -7,7 +7,7 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use std::io::{Read, Result};
 use std::sync::Mutex;
 
-/// The decoded pages of all columns together may take this, plus so many times the file's size.
+/// The decoded pages of all columns together may take this, plus this many times the file's size.
 /// Files from our own writer need a third of the first number; those with millions of paths need
 /// more and are large themselves.
 const BYTES_BASE: u64 = 40 << 20;

@@ -8,9 +8,9 @@ use liblzma::stream::{Action, Status, Stream};
 use std::io::Read;
 use std::path::Path;
 
-/// So much of a file is decoded to try a guess.
+/// How much of a file is decoded to try a guess.
 pub(super) const LOOK_BYTES: u64 = 1 << 16;
-/// What unfolds to so much is taken for compressed.
+/// A file that decodes to this much is taken for compressed.
 const ENOUGH_BYTES: u64 = 16 << 20;
 
 /// Whether other files often begin as this format does: gzip has a magic number of three bytes,

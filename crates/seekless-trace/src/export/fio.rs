@@ -44,7 +44,7 @@ pub fn fio(
     let files: Vec<&[u8]> =
         used.files.iter().map(|&file| names[file as usize].as_slice()).collect();
     if files.is_empty() {
-        let message = "has no reads or writes, of which a log of fio is made";
+        let message = "has no reads or writes, from which a log of fio is made";
         return Err(Error::new(ErrorKind::Usage, trace.path(), message));
     }
     if let Some(name) = files.iter().find(|name| name.iter().any(u8::is_ascii_whitespace)) {

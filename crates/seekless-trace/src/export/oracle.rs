@@ -10,7 +10,7 @@ use std::io::{BufWriter, Write};
 
 /// The next access of an object that has no later request.
 const NEVER: i64 = -1;
-/// Progress is told each time that so many are written.
+/// Progress is reported each time that this many are written.
 const PROGRESS_RECORDS: usize = 1 << 11;
 
 /// Writes a trace as oracleGeneral. The requests are the loads of a trace of ids or of files;

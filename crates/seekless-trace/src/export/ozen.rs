@@ -17,8 +17,8 @@ const ROW_BYTES_MAX: u64 = 4 << 30;
 /// `progress` with rows done and their sum.
 ///
 /// # Errors
-/// The trace cannot be read, has several files, which the format cannot tell apart, or has a row of
-/// over 4 GiB; or `out` cannot be written.
+/// The trace cannot be read, has several files, which the format cannot distinguish, or has a row
+/// of over 4 GiB; or `out` cannot be written.
 pub fn ozen(trace: &Trace, out: &mut dyn Write, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
     let failed = |error| Error::io(trace.path(), "its sectors could not be written as text", error);
     let columns = Columns::OP | Columns::FILE | Columns::OFFSET | Columns::BYTES | Columns::ERROR;

@@ -7,7 +7,7 @@ use crate::lines::Lines;
 use crate::{Access, Op, RunInfo};
 use std::borrow::Cow;
 
-/// An access as a line tells of it.
+/// An access as a line describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Row<'a> {
     /// Nanoseconds, from a start that the format knows.

@@ -49,8 +49,8 @@ pub(super) fn parse_row(line: &[u8]) -> Result<Option<Row<'_>>, String> {
     Ok(parse(line)?.ok().map(|(_, row)| row))
 }
 
-/// The action and the access of a line that tells of one; or else what it is: an event of another
-/// kind, or a line of the summary.
+/// The action and the access of a line that has one; or else what it is: an event of another kind,
+/// or a line of the summary.
 fn parse(line: &[u8]) -> Result<Result<(u8, Row<'_>), &'static str>, String> {
     let fields = Fields::of_blanks(line);
     let is_event = fields.get(0).first().is_some_and(u8::is_ascii_digit)

@@ -144,8 +144,8 @@ impl Rows {
                 field => set(&mut access, field, binding, text, self.first_run)?,
             }
         }
-        // A load covers the whole file, so its size may be in either column. So does a read of
-        // which only the file's size is known, from its offset on.
+        // A load covers the whole file, so its size may be in either column. So does a read with
+        // only the file's size known, from its offset on.
         let size = match access.op {
             Op::Load => access.file_bytes,
             Op::Read | Op::Write if !self.has_bytes => access

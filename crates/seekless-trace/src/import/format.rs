@@ -1,4 +1,4 @@
-//! The formats that can be imported, and how they are told apart.
+//! The formats that can be imported, and how they are distinguished.
 
 use super::accesses::{Parse, all_rows};
 use super::{
@@ -134,9 +134,9 @@ impl Format {
         matches!(self, Format::OracleGeneral | Format::Lcs)
     }
 
-    /// The format of the file `path`, which has been opened and not read. Its first bytes tell,
-    /// then the ending of its name, then what its beginning looks like. If nothing fits, it is
-    /// taken for CSV; reading it then says what a CSV needs.
+    /// The format of the file `path`, which has been opened and not read. Its first bytes decide,
+    /// then the ending of its name, then the look of its beginning. If nothing fits, it is taken
+    /// for CSV; reading it then says what a CSV needs.
     pub(crate) fn detect(path: &Path, input: &mut Input) -> Result<Self> {
         let head = input.head(path, HEAD_BYTES)?;
         let found = Self::of_first_bytes(&head).or_else(|| Self::of_name(path));

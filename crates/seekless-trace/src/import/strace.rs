@@ -4,8 +4,8 @@
 //!
 //! Reads and writes without an offset go on where the descriptor stands, so descriptors are
 //! followed through open, dup, lseek, fork and exec (`descriptors`). With `-y` a descriptor's file
-//! is printed beside it, and pipes and sockets are told from files. Touches of mapped files are not
-//! in the text.
+//! is printed beside it, and pipes and sockets are distinguished from files. Touches of mapped
+//! files are not in the text.
 
 mod call;
 mod descriptors;

@@ -32,7 +32,7 @@ pub(super) struct Frames {
     bytes: u64,
     /// Where the next message starts.
     at: u64,
-    /// Whether messages have seals; the first message tells.
+    /// Whether messages have seals; the first message decides.
     sealed: bool,
 }
 
@@ -93,8 +93,8 @@ impl Frames {
         Ok(Next::Frame(Frame { header, body: body.into() }))
     }
 
-    /// What a malformed message is: damage if messages have seals. In older spools it cannot be
-    /// told from a torn end.
+    /// What a malformed message is: damage if messages have seals. In older spools it looks like a
+    /// torn end.
     fn broken(&self) -> Next {
         if self.sealed { Next::Damage } else { Next::End }
     }
@@ -123,8 +123,8 @@ impl Frames {
         }
     }
 
-    /// Reads `count` bytes, of which the first lies `after` bytes behind the start of the message.
-    /// `None` if the file ends before.
+    /// Reads `count` bytes; the first lies `after` bytes behind the start of the message. `None` if
+    /// the file ends before.
     fn take(&mut self, count: u64, after: u64) -> io::Result<Option<Vec<u8>>> {
         if self.rest().saturating_sub(after) < count {
             return Ok(None);

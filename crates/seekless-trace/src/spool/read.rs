@@ -97,7 +97,7 @@ impl SpoolReader {
             }
         };
         let Some(batch) = decode(&frame, self.files) else {
-            // Without seals, a torn batch cannot be told from a damaged one.
+            // Without seals, a torn batch looks like a damaged one.
             self.left =
                 if self.frames.sealed() { damaged } else { Left { damaged_at: None, ..damaged } };
             return Ok(None);

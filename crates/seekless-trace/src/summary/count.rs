@@ -72,7 +72,7 @@ struct Here {
 }
 
 impl Count {
-    /// Starts counting a trace whose file has so many bytes.
+    /// Starts counting a trace whose file has this many bytes.
     pub(super) fn new(file_bytes: u64) -> Self {
         Count { ranges_max: RANGES_BASE.saturating_add(file_bytes), ..Count::default() }
     }

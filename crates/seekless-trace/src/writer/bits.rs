@@ -5,7 +5,7 @@
 const BLOCK: usize = 128;
 /// Differences that share a width.
 const MINIBLOCK: usize = 32;
-/// Packed keys come in groups of so many.
+/// Packed keys come in groups of this many.
 const GROUP: usize = 8;
 
 /// Appends a number, seven bits a byte.

@@ -85,7 +85,7 @@ impl Chunk {
         }
     }
 
-    /// As [`Chunk::levels`], of rows of which `count` have a value: those that are `present`.
+    /// As [`Chunk::levels`], for rows with `count` values: those that are `present`.
     pub(super) fn mixed_levels(&self, present: &[bool], count: usize, out: &mut Vec<u8>) {
         if count == 0 || count == present.len() {
             return self.levels(present.len(), count > 0, out);

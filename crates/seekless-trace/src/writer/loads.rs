@@ -9,7 +9,7 @@ pub(crate) struct Loads {
     pub(crate) times: Vec<u64>,
     pub(crate) files: Vec<u32>,
     pub(crate) ids: Vec<u64>,
-    /// The size of the file, all of which is loaded.
+    /// The size of the file, which is loaded whole.
     pub(crate) bytes: Vec<u64>,
 }
 

@@ -9,7 +9,7 @@ mod hostile_files;
 use crate::support::{read_everything, scratch};
 use allocations::peak_of_thread;
 
-/// Reading may take this for each byte of the file, and this beside it.
+/// The memory that reading may take: this many bytes for each byte of the file, plus a base.
 const BYTES_PER_FILE_BYTE: usize = 16;
 const BYTES_BASE: usize = 64 << 20;
 

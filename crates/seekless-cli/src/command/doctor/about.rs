@@ -168,7 +168,7 @@ pub(super) fn about(facility: Facility) -> About {
             name: "seccomp notify",
             what: "calls handed to the recorder",
             verbs: &["record"],
-            instead: "the method ptrace, which `record` takes without root unless told otherwise",
+            instead: "the method ptrace, the default of `record` without root",
             cost: "recording small files takes up to 1.7 times the processor time of --method notify",
             get: "Linux 5.5; a process has one such filter at a time (container managers use it)",
         },
@@ -177,7 +177,7 @@ pub(super) fn about(facility: Facility) -> About {
             name: "perf page faults",
             what: "touched parts of mapped files",
             verbs: &["record", "run"],
-            instead: "ptrace alone tells what came into the cache of mapped files",
+            instead: "ptrace alone sees which pages of mapped files came into the cache",
             cost: "of a cold start readahead is recorded too, of a warm one nothing: warming then \
                    brings in several times as much",
             get: "`sysctl kernel.perf_event_paranoid=2`; in a container --cap-add=PERFMON",
@@ -185,7 +185,7 @@ pub(super) fn about(facility: Facility) -> About {
         Facility::Ebpf => About {
             group: Group::Watching,
             name: "eBPF",
-            what: "calls told without a stop",
+            what: "calls reported without a stop",
             verbs: &["record"],
             instead: "ptrace, which stops the program at each call on a file",
             cost: "5,000 small files take 6.1 times the plain CPU time to record, instead of 2.5",

@@ -45,23 +45,17 @@ pub(super) const FLAGS: &[Flag<Sets>] = &[
     gnus(LINES, b"P", &["perl-regexp"], "Perl's patterns", |draft, _| draft.matcher("perl")),
     with(
         "NUM",
-        gnus(PRINTED, b"A", &["after-context"], "Show so many lines after each", |draft, given| {
+        gnus(PRINTED, b"A", &["after-context"], "Show NUM lines after each", |draft, given| {
             draft.after = Some(asked::context(given.text())?);
             Ok(())
         }),
     ),
     with(
         "NUM",
-        gnus(
-            PRINTED,
-            b"B",
-            &["before-context"],
-            "Show so many lines before each",
-            |draft, given| {
-                draft.before = Some(asked::context(given.text())?);
-                Ok(())
-            },
-        ),
+        gnus(PRINTED, b"B", &["before-context"], "Show NUM lines before each", |draft, given| {
+            draft.before = Some(asked::context(given.text())?);
+            Ok(())
+        }),
     ),
     with(
         "TYPE",
@@ -85,7 +79,7 @@ pub(super) const FLAGS: &[Flag<Sets>] = &[
             PRINTED,
             b"C",
             &["context"],
-            "Show so many lines before and after each; also -NUM",
+            "Show NUM lines before and after each; also -NUM",
             |draft, given| {
                 draft.around = Some(asked::context(given.text())?);
                 Ok(())
@@ -228,7 +222,7 @@ pub(super) const FLAGS: &[Flag<Sets>] = &[
             LINES,
             b"m",
             &["max-count"],
-            "Stop a file after so many selected lines",
+            "Stop a file after NUM selected lines",
             |draft, given| {
                 draft.max_count = asked::max_count(given.text())?;
                 Ok(())
@@ -315,14 +309,14 @@ pub(super) const FLAGS: &[Flag<Sets>] = &[
     }),
     ours(
         &["cached-only"],
-        "Only what is cached; what is skipped is said and makes the code 2; not with -n",
+        "Only cached data; skipped data is reported and makes the code 2; not with -n",
         |draft, _| set(&mut draft.options.cached_only),
     ),
     with(
         "BYTES",
         ours(
             &["hold"],
-            "Hold so much of what is cached (64MiB, say) in memory until it is searched",
+            "Hold this many cached bytes (64MiB, say) in memory until they are searched",
             |draft, given| {
                 draft.options.hold_bytes = asked::held(given.text())?;
                 Ok(())

@@ -16,7 +16,7 @@ const PRINTED: Duration = Duration::from_secs(5);
 const PRINTED_FILES: usize = 10;
 /// Lines of a page that are not files: two of words, one empty, two of the table's head.
 const OTHER_LINES: usize = 5;
-/// Fewer columns of a path tell nothing.
+/// Fewer columns of a path are of no use.
 const PATH_MIN: usize = 12;
 
 /// A thread that shows the files.
@@ -97,7 +97,7 @@ fn cells(busy: &Busy, path: &str) -> Vec<String> {
     figures.chain([path.to_owned()]).collect()
 }
 
-/// The end of a path, which tells more than its beginning.
+/// The end of a path, which says more than its beginning.
 fn shortened(path: &str, room: usize) -> String {
     let length = path.chars().count();
     if length <= room {

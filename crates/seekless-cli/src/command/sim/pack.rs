@@ -28,10 +28,10 @@ pub(super) struct PackArgs {
     /// Load each file only the first time that the run does
     #[arg(long, requires = "pack")]
     unique: bool,
-    /// Do not tell the store its device: it finds out from its reads
+    /// Do not give the store its device: it finds out from its reads
     #[arg(long, requires = "pack")]
     untold: bool,
-    /// The store does not read ahead by what the pack says of its program's loads
+    /// Do not read ahead by the pack's prediction of its program's loads
     #[arg(long, requires = "pack")]
     no_prediction: bool,
     /// How fast the program decodes, in bytes of files [default: in no time]
@@ -76,7 +76,7 @@ fn options(args: &Args) -> anyhow::Result<Options> {
 
 fn report(prediction: &Prediction) -> String {
     let Prediction { run, loads, missing, device, told, rows } = prediction;
-    let told = if *told { "" } else { ", which the store is not told" };
+    let unknown = if *told { "" } else { ", which the store does not know" };
     let left_out = match missing {
         0 => String::new(),
         missing => {
@@ -84,7 +84,7 @@ fn report(prediction: &Prediction) -> String {
         }
     };
     let heading = format!(
-        "run {run}, {} one after another from the pack on {}{told}{left_out}\n\n",
+        "run {run}, {} one after another from the pack on {}{unknown}{left_out}\n\n",
         counted(*loads, "load"),
         output::line(&device.to_string())
     );

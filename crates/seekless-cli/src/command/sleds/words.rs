@@ -78,14 +78,13 @@ fn times(times: Totals) -> String {
     let (linear, best) = (seconds(times.linear), seconds(times.best));
     format!(
         "linear {linear}: from the first byte to the last, as most programs read\n\
-         best   {best}: what is cached first, before the rest can push it out\n"
+         best   {best}: cached data first, before the rest can push it out\n"
     )
 }
 
 fn residence(seconds: Option<f64>) -> String {
-    seconds.map_or(String::new(), |seconds| {
-        format!("what is cached stays about {}\n", duration(seconds))
-    })
+    seconds
+        .map_or(String::new(), |seconds| format!("cached data stays about {}\n", duration(seconds)))
 }
 
 fn assumed(device: &str, path: &str) -> String {

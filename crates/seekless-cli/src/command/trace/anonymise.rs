@@ -15,8 +15,8 @@ use std::process::ExitCode;
 /// Kept are times from each run's start, sizes, offsets, operations, errors and latencies; of names
 /// the depth, and an ending of up to 8 letters and digits; of runs the kernel, the clock, the
 /// duration and the exit status. Processes and threads are numbered anew. Devices, inodes,
-/// commands, folders, hosts and dates are dropped. Sizes and order may still tell somebody who
-/// knows the program which program it is.
+/// commands, folders, hosts and dates are dropped. From sizes and order, somebody who knows the
+/// program may still recognise it.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -12,20 +12,20 @@ use std::process::ExitCode;
 /// Map the accesses of a trace to the blocks of the device, as if there were no page cache.
 ///
 /// Each read, write and first touch of a file becomes a row for each piece of it that lies together
-/// on the device, in whole sectors of 512 bytes, at the time of the access. FIEMAP tells where
+/// on the device, in whole sectors of 512 bytes, at the time of the access. FIEMAP shows where
 /// files lie now, so map a trace soon after it was recorded; `seekless record --block` looks while
 /// the program runs, and so also knows files that are deleted meanwhile. The device is the whole
 /// disk: its name is the path of the rows, and a partition's files have the offsets of the disk.
 ///
-/// What is on no device is left out and counted: holes and space that is reserved and unwritten
-/// (reads of zeros), data within inodes, compressed and encrypted data, data that has no place yet,
-/// file systems without a block device (tmpfs, overlay, btrfs, a network), and files that are gone.
-/// Accesses to a block device itself stay where they are.
+/// Accesses that reach no device are left out and counted: holes and space that is reserved and
+/// unwritten (reads of zeros), data within inodes, compressed and encrypted data, data that has no
+/// place yet, file systems without a block device (tmpfs, overlay, btrfs, a network), and files
+/// that are gone. Accesses to a block device itself stay where they are.
 ///
-/// With --ozen the rows are those of Ozen's collector: of each read or write call a row for every
-/// 512 bytes from its first byte to the byte behind its last, so that an aligned access of 4096
-/// bytes has nine; −1 is the offset of a row that is on no device. `seekless trace export --format
-/// ozen` writes them as his text.
+/// With --ozen the rows are those of Ozen's collector: for each read or write call a row for every
+/// 512 bytes, from its first byte to the byte behind its last, so that an aligned access of 4096
+/// bytes has nine; −1 is the offset of a row that is on no device.
+/// `seekless trace export --format ozen` writes them as his text.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -80,7 +80,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The names that are shown of a list.
+/// How many names of a list are shown.
 const NAMES_SHOWN: usize = 5;
 
 /// The report in words.
@@ -122,10 +122,10 @@ fn reason(why: Why) -> &'static str {
         Why::Inline => "within inodes or among other data",
         Why::Encoded => "compressed or encrypted",
         Why::Delayed => "not written back: deleted before, or --sync was not given",
-        Why::Unknown => "whose place the file system does not tell",
+        Why::Unknown => "whose place the file system does not give",
         Why::NoDevice => "on no block device (tmpfs, overlay, btrfs, a network)",
         Why::Gone => "in files that are gone",
-        Why::Unreadable => "in what is no file or may not be opened",
+        Why::Unreadable => "in things that are no files, or may not be opened",
         Why::TooMany => "in files with too many extents",
     }
 }

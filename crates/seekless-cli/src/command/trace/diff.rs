@@ -14,11 +14,11 @@ use std::process::ExitCode;
 ///
 /// Bytes are those of pages that were read, touched or loaded, each counted once, over all runs of
 /// a trace. A file that is gone from one folder and has arrived in another with the same name and
-/// size has moved; what both read of it is not new.
+/// size has moved; bytes of it that both read are not new.
 ///
 /// Exits with 0 if the traces could be compared. With --fail-on-new it exits with 1 if the new
-/// trace reads more than so many bytes that the old one does not, so that a build can stop where a
-/// start has grown.
+/// trace reads more than this many bytes that the old one does not, so that a build can stop where
+/// a start has grown.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -25,7 +25,7 @@ use std::process::ExitCode;
 /// lcs: libCacheSim's records behind a header of 8192 bytes, versions 1 to 8. Operations, tenants,
 /// lifetimes and features are left out.
 ///
-/// strace: the text of `strace -f -ttt -T -y -o FILE`; with fewer options less is known. fio: logs
+/// strace: the text of `strace -f -ttt -T -y -o FILE`; fewer options give fewer columns. fio: logs
 /// of version 2 or 3. dxt: what darshan-dxt-parser prints. fiu-files: FIU's traces of files.
 ///
 /// blkparse, blktrace, vscsi, msr, alibaba, tencent, spc, systor, fiu-blocks: block traces, as
@@ -33,14 +33,13 @@ use std::process::ExitCode;
 /// or the issued ones if the first is one. Files NAME.blktrace.0, NAME.blktrace.1, ... that are
 /// given one after the other are one run.
 ///
-/// Without --format each file tells its own: lcs, blktrace and most formats of text by their first
-/// bytes; oracle-general, lcs and csv by the ending of the name (.oracleGeneral,
-/// .oracleGeneral.bin, .lcs, .csv, perhaps with .zst, .gz, .xz or .lzma behind it); the others by
-/// what their beginning looks like.
+/// Without --format the format is guessed: lcs, blktrace and most formats of text from the first
+/// bytes; oracle-general, lcs and csv from the ending of the name (.oracleGeneral,
+/// .oracleGeneral.bin, .lcs, .csv, perhaps followed by .zst, .gz, .xz or .lzma); the others from
+/// their beginning.
 ///
-/// Files may be plain or compressed with gzip, xz, lzma or zstd; their content tells. Each file
-/// becomes one run, in the order given; the last is the newest. A csv with a run column keeps its
-/// runs.
+/// Files may be plain or compressed with gzip, xz, lzma or zstd. Each file becomes one run, in the
+/// order given; the last is the newest. A csv with a run column keeps its runs.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

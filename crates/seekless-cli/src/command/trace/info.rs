@@ -44,8 +44,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Tells the user if a trace is the spool of a recording that was cut off. `asked` is the name that
-/// the user gave.
+/// Says so if a trace is the spool of a recording that was cut off. `asked` is the name that the
+/// user gave.
 pub(super) fn note_origin(asked: &Path, trace: &Trace) {
     if let Origin::Spool { torn_bytes } = trace.origin() {
         let (asked, spool, torn) =

@@ -66,14 +66,14 @@ pub(super) const FLAGS: [Flag<Sets>; 14] = [
         draft.plan = Plan::Linear;
         Ok(())
     }),
-    ours(&["cached-only"], "Count only what is cached, and say what was skipped", |draft, _| {
+    ours(&["cached-only"], "Count only cached bytes, and name the files skipped", |draft, _| {
         set(&mut draft.cached_only)
     }),
     Flag {
         value: Value::Required("BYTES"),
         ..ours(
             &["hold"],
-            "Hold so much of what is cached (64MiB, say) in memory until it is counted",
+            "Hold this many cached bytes (64MiB, say) in memory until they are counted",
             |draft, bytes| {
                 draft.hold_bytes = held(bytes)?;
                 Ok(())

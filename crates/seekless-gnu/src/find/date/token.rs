@@ -18,7 +18,7 @@ pub(super) enum Token {
     Weekday(i32),
     Zone(Zone),
     /// The local zone by its name: 1 in summer time, 0 out of it, negative if the name does not
-    /// tell.
+    /// decide.
     LocalZone(i32),
     SummerTime,
     Unit(Unit),

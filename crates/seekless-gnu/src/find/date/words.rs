@@ -13,7 +13,7 @@ pub(super) struct LocalZones(Vec<(Vec<u8>, i32)>);
 
 impl LocalZones {
     /// The names now and within the next three quarters of a year, so that summer time is included.
-    /// If both names are the same, the name does not tell which is meant.
+    /// If both names are the same, the name does not decide which is meant.
     pub(super) fn at(now: &BrokenDown, seconds: i64) -> Self {
         let mut zones = vec![(now.zone.to_bytes().to_vec(), now.daylight)];
         let later =

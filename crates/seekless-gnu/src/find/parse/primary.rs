@@ -163,7 +163,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn number(&mut self, name: &[u8]) -> Result<Bound<u64>, Stop> {
-        // A missing number is told as if it were wrong: GNU find's own slip.
+        // A missing number is reported as if it were wrong: GNU find's own slip.
         let text = self.bytes(name).unwrap_or_else(|_| name.to_vec());
         Bound::parse(&text, whole).ok_or_else(|| invalid(&text, name))
     }
@@ -457,7 +457,7 @@ fn int(text: &[u8]) -> Result<u32, Stop> {
 }
 
 /// `50`, `+50`, `-50`, each with `%` or without: per cent of a file in memory; without a sign, at
-/// least so much.
+/// least this.
 fn share(text: &[u8]) -> Option<Bound<u64>> {
     let bound = Bound::parse(text.strip_suffix(b"%").unwrap_or(text), whole)?;
     Some(match bound {

@@ -30,7 +30,7 @@ pub(super) enum Part {
     No,
 }
 
-/// How a word is read: each is told how it was written.
+/// How a word is read. Each reader is given the word as it was written.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reads {
     /// Before the first path only.
@@ -151,7 +151,7 @@ pub static WORDS: &[Word] = &[
         OURS,
         &["--unknown"],
         "=skip|assume",
-        "Files of whose state nothing tells fail tests of cost (skip, as is), or lie on their device",
+        "Files of unknown state fail tests of cost (skip, as is), or count as on their device",
         Reads::Anywhere(|parser, name| parser.unknown(name)),
     ),
     joins(&["("], "EXPR )", "What stands between them is one part", || Kind::Open),
@@ -164,11 +164,11 @@ pub static WORDS: &[Word] = &[
     joins(&[","], "EXPR", "One after the other; the last one's answer", || {
         Kind::Operator(Operator::List)
     }),
-    global(&["-maxdepth"], "LEVELS", "At most so many levels below the paths", |parser, name| {
+    global(&["-maxdepth"], "LEVELS", "At most LEVELS levels below the paths", |parser, name| {
         parser.plan.depth_max = parser.depth(name)?;
         Ok(Part::Yes)
     }),
-    global(&["-mindepth"], "LEVELS", "At least so many levels below the paths", |parser, name| {
+    global(&["-mindepth"], "LEVELS", "At least LEVELS levels below the paths", |parser, name| {
         parser.plan.depth_min = parser.depth(name)?;
         Ok(Part::Yes)
     }),

@@ -49,7 +49,7 @@ fn seconds(ns: i128, fractional: bool) -> Vec<u8> {
     format!("{}{fraction}", ns.div_euclid(SECOND_NS)).into_bytes()
 }
 
-/// Nanoseconds followed by a zero, which tells programs not to rely on nine digits.
+/// Nanoseconds followed by a zero, so that programs do not rely on nine digits.
 fn fraction(ns: i128) -> String {
     format!(".{:09}0", ns.rem_euclid(SECOND_NS))
 }

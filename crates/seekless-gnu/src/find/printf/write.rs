@@ -94,7 +94,7 @@ fn value(what: What, entry: &Entry<'_>, context: &mut Context<'_>) -> Result<Vec
             let stamp = match which {
                 b'A' => Stamp::Access,
                 b'C' => Stamp::Change,
-                b'B' => return Ok(Vec::new()), // the time of birth is not told
+                b'B' => return Ok(Vec::new()), // the time of birth is unknown
                 _ => Stamp::Modification,
             };
             date::part(stamp.of(entry.stat()?), how)

@@ -23,7 +23,7 @@ use std::rc::Rc;
 
 /// Enough files for helper threads to start.
 const FILES: usize = 600;
-/// The walk and its helpers each look at one file, to learn whether the kernel tells what is
+/// The walk and its helpers each look at one file, to learn whether the kernel shows what is
 /// cached.
 const LOOKERS_MAX: usize = 4;
 
@@ -31,12 +31,12 @@ const LOOKERS_MAX: usize = 4;
 fn obstacle(folder: &Path) -> Option<&'static str> {
     let file = tempfile::tempfile_in(folder).expect("room");
     file.write_all_at(b"x", 0).expect("written");
-    let about = rustix::fs::fstat(&file).expect("told");
+    let about = rustix::fs::fstat(&file).expect("answered");
     let plain = Surveyor::new().expect("a configuration").is_plain(folder, &about);
     match () {
         () if !plain => Some("the file system here is not plain, or there are rules for mounts"),
         () if residency::all_or_nothing(file.as_fd(), 1).is_none() => {
-            Some("the kernel does not tell what is cached here")
+            Some("the kernel does not show what is cached here")
         }
         () => None,
     }
@@ -122,7 +122,7 @@ fn test() -> impl Strategy<Value = CostTest> {
     })
 }
 
-/// A file in an open folder, of which nothing is known yet.
+/// A file in an open folder, still unknown.
 fn unseen<'a>(path: &'a CString, name_at: usize, folder: &Rc<OwnedFd>) -> Entry<'a> {
     let mut entry = Entry::new(path, name_at, 0, 1);
     entry.folder = Some(folder.clone());

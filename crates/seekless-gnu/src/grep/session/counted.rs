@@ -24,7 +24,7 @@ impl Session<'_, '_> {
         self.counted(searched, found, offset + last as u64);
     }
 
-    /// Adds `found` selected lines, the last of which ends at `last`.
+    /// Adds `found` selected lines; the last of them ends at `last`.
     fn counted(&mut self, searched: &mut Searched, found: u64, last: u64) {
         let state = searched.state(self.options, None);
         state.selected += found;

@@ -1,5 +1,5 @@
 //! The disk's cache: a read that it answers takes the overhead and no more. It holds the last reads
-//! of so many places, and of each so many bytes.
+//! of a number of places, and a number of bytes of each.
 
 use super::super::finding::Finding;
 use super::super::probing::Probing;
@@ -17,7 +17,7 @@ pub(super) struct Cache {
     pub(super) segments: Finding<u32>,
     pub(super) segment_bytes: Finding<u64>,
     pub(super) read_on: Finding<bool>,
-    /// Rate at which cached bytes come, if that can be told.
+    /// Rate at which cached bytes come, if that can be measured.
     pub(super) bus_bytes_per_second: Option<u64>,
     /// Places that were read, and the share of them that was still cached.
     pub(super) hits: Vec<(f64, f64)>,
@@ -103,7 +103,7 @@ impl Way {
         let grain = probing.grain();
         if self.read_on {
             probing.read(place, grain)?;
-            // Time to read so much, with skews, and some turns more.
+            // Time to read this many bytes, with skews, and some turns more.
             let turns = 1.5 * bytes as f64 / self.track_bytes + 3.0 + probing.dice.share();
             probing.pause(turns * spindle.turn_ns);
             return Ok(place + grain);

@@ -147,7 +147,7 @@ pub(super) fn find(probing: &mut Probing<'_>) -> Result<Result<Spindle, String>,
     }
     // Pauses that double make the time of a turn exact.
     let Some(mut fit) = course.fit() else {
-        return Ok(Err("the reads do not tell turns from steps".to_owned()));
+        return Ok(Err("the reads do not distinguish turns from steps".to_owned()));
     };
     for power in 0..12 {
         let turns = f64::from(1 << power);
@@ -257,7 +257,7 @@ impl Anchor {
         self.angle.rem_euclid(1.0)
     }
 
-    /// Goes on to another place, so many turns further.
+    /// Goes on to another place, this many turns further.
     pub(super) fn turn(&mut self, turns: f64) {
         self.angle += turns;
     }

@@ -246,7 +246,7 @@ impl Hunt {
         (bytes / self.aligned as f64).ceil().max(1.0) as u64 * self.aligned
     }
 
-    /// Where the next border must lie, at least so many tracks below the last and below all that
+    /// Where the next border must lie: at least this many tracks below the last, and below all that
     /// was read. `None` at the start of the disk, or where tracks blur into each other.
     fn range(&self, tracks: u64) -> Option<(u64, u64)> {
         let Some(last) = self.last else {
@@ -385,7 +385,7 @@ fn levels(walk: &Walk, first: f64, period: f64) -> Vec<f64> {
     (0..whole).map(level).collect()
 }
 
-/// A period of jumps stands out from the next best one by at least so many standard errors: many
+/// A period of jumps stands out from the next best one by at least this many standard errors: many
 /// periods are tried, so chance has many chances.
 const PERIOD_SIGMAS: f64 = 5.0;
 

@@ -52,7 +52,7 @@ pub(super) fn find(
     }
     curves.push(Curve {
         name: "channels",
-        title: "Time of a page on planes so many chunks apart".to_owned(),
+        title: "Time of a page on planes by their distance in chunks".to_owned(),
         x: "chunks apart",
         y: "time of a page",
         points: points.iter().map(|point| (point.stride as f64, point.page_ns)).collect(),
@@ -145,7 +145,7 @@ fn gcd(one: u64, other: u64) -> u64 {
     if other == 0 { one } else { gcd(other, one % other) }
 }
 
-/// The least squares that so many channels leave, and the link that does.
+/// The least squares for this many channels, and the link that gives them.
 fn fit(points: &[Point], times: &Times, degree: u64, channels: u64) -> (f64, u64, f64) {
     let (rest, rest_error) = times.link();
     let left = |bus: f64, link: f64| -> f64 {

@@ -22,7 +22,7 @@ pub(super) fn find(
     let degree = u64::from(degree);
     let count = (8 * degree).max(64).min(probing.capacity() / chunk / 2);
     if degree < 2 || count < 4 * degree {
-        return Ok(Finding::unidentifiable("too few planes or chunks to tell orders apart"));
+        return Ok(Finding::unidentifiable("too few planes or chunks to distinguish orders"));
     }
     // One page of each of the first chunks, in a shuffled order.
     let mut order: Vec<u64> = (0..count).collect();

@@ -18,7 +18,7 @@ pub(super) struct File {
     pub(super) removed: bool,
 }
 
-/// One open file. The generation tells it from an earlier one of the same number.
+/// One open file. The generation distinguishes it from an earlier one of the same number.
 #[derive(Clone, Copy, Debug)]
 struct Opened {
     file: FileNo,

@@ -39,7 +39,7 @@ pub(super) struct Pages {
     free: Vec<Id>,
     nodes: Nodes,
     pub(super) files: Files,
-    /// What became of prefetched pages, for the readahead to be told.
+    /// What became of prefetched pages, to be reported to the readahead.
     pub(super) fates: Vec<(Handle, PageNo, Fate)>,
     pub(super) account: Account,
 }

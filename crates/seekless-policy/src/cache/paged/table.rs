@@ -32,7 +32,7 @@ impl Default for Tree {
 }
 
 impl Tree {
-    /// The first page that is too large for so many levels.
+    /// The first page that is too large for this many levels.
     fn end(self) -> PageNo {
         1u64.checked_shl(self.levels * BITS).unwrap_or(PageNo::MAX)
     }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 const COSTS: Costs = Costs { request_ns: 100, bytes_per_second: 1 << 30, depth: 4 };
 
-/// What a readahead was told, in order.
+/// What was reported to a readahead, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Told {
     Read(u64),
@@ -293,7 +293,7 @@ fn action() -> impl Strategy<Value = Action> {
     ]
 }
 
-/// Where the bytes of each page are, as the commands tell.
+/// Where the bytes of each page are, according to the commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bytes {
     Flying,

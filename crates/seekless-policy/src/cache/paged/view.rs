@@ -11,7 +11,7 @@ use crate::readahead::{Ahead, Fate, PageNo, Window};
 use seekless_device::Costs;
 use std::ops::Range;
 
-/// Ids that the policy makes room for at first; later it is told of twice as many each time.
+/// Ids that the policy makes room for at first; later twice as many each time.
 const IDS_AT_FIRST: u32 = 1024;
 
 /// The stable name of a page.

@@ -198,7 +198,7 @@ impl ClockProOzen {
         pool.forget(ghost);
     }
 
-    /// His program never has so many ghosts. They occur after a change of the capacity, which it
+    /// His program never has this many ghosts. They occur after a change of the capacity, which it
     /// does not have.
     fn trim_ghosts<P: Pool + ?Sized>(&mut self, pool: &mut P) {
         while self.ghosts > self.capacity {

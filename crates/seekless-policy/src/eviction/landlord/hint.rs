@@ -16,8 +16,8 @@ pub enum Hint {
     /// Used for long, with pauses. It costs eight times as much, so it outlives files that are used
     /// as often.
     LongLived,
-    /// Fetching it again would cost so much, where a file usually costs 1: the credit that Landlord
-    /// gives it.
+    /// The cost of fetching it again, where a file usually costs 1: the credit that Landlord gives
+    /// it.
     Cost(u32),
     /// Needed before others that are planned with it: its read goes to the head of the line. Its
     /// cost is the usual one.

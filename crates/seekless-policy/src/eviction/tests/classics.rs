@@ -6,7 +6,7 @@ use super::*;
 use models::{NaiveBelady, NaiveFwf, NaiveMq, NaiveScored, NaiveSlru, Score};
 use proptest::prelude::*;
 
-/// Tells each request when its id comes next, counted in requests.
+/// Sets in each request when its id comes next, counted in requests.
 fn with_next_uses(mut steps: Vec<Step>) -> Vec<Step> {
     let requests = steps.iter().filter(|step| matches!(step, Step::Request(_))).count() as u64;
     let (mut position, mut next) = (requests, HashMap::new());
@@ -183,7 +183,7 @@ proptest! {
     }
 }
 
-/// Every policy that knows the future heeds what it is told between requests.
+/// Every policy that knows the future obeys announcements between requests.
 #[test]
 fn what_is_foreseen_replaces_what_was_known() {
     for name in ["opt", "belady", "belady-size"] {

@@ -1,4 +1,4 @@
-//! Small layouts that can be told by eye, and what holds of all of them.
+//! Small layouts that can be checked by eye, and properties of all layouts.
 
 use super::*;
 use proptest::prelude::*;
@@ -61,7 +61,7 @@ fn the_pieces_of_all_runs_are_as_few_as_the_bound() {
     assert!((16..=16 + 5).contains(&pieces), "{pieces}");
 }
 
-/// The order of files of these names, of which the first was loaded, with these references.
+/// The order of files of these names, with these references; the first file was loaded.
 fn named(names: &[&str], bytes: &[u64], all: &[(Id, Id, u8)]) -> Vec<Id> {
     let kin = Kin::new(names.iter().copied());
     let references = References::new(names.len() as u32, all.to_vec());
@@ -95,7 +95,7 @@ fn an_unlikely_file_that_another_names_lies_with_the_likely_ones() {
     assert_eq!(named(&names, &[1_000; 4], &[(3, 2, 255)]), [0, 3, 2, 1]);
 }
 
-/// So many files of three folders and four kinds.
+/// This many files of three folders and four kinds.
 fn some_kin(files: usize) -> Kin {
     let names: Vec<String> =
         (0..files).map(|id| format!("f{}/{}.k{}", id % 3, id, id % 4)).collect();

@@ -1,5 +1,5 @@
 //! A touch of a mapped page that is missing: pages on both sides of it are fetched, since a mapping
-//! tells nothing of what is read next.
+//! does not show which page comes next.
 
 use super::{Call, Decision};
 use crate::readahead::Trigger;

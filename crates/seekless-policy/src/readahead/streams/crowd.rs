@@ -2,10 +2,10 @@
 
 use super::stream::Stream;
 
-/// An era lasts so many reads for each stream that is seen in it: a stream that is read as often
+/// An era lasts this many reads for each stream that is seen in it: a stream that is read as often
 /// as the others is seen in nearly every era.
 const READS_A_STREAM: u32 = 4;
-/// An era has room for so many streams at least.
+/// An era has room for at least this many streams.
 const STREAMS_MIN: u32 = 16;
 
 /// Counts the streams that were read lately.

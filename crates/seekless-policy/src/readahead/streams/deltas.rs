@@ -28,8 +28,8 @@ impl Deltas {
     /// The distance that more than half of the last ones have, and at least `votes` of them. The
     /// newest two are asked first, then the newest four, then all: a new distance is found at once,
     /// and an old one stands a few reads that do not fit (Leap, Al Maruf and Chowdhury 2020,
-    /// section 4.2). The newest distance must be the one that is voted for, so that the next
-    /// place can be told from the last.
+    /// section 4.2). The newest distance must be the one that is voted for, so that the next place
+    /// follows from the last.
     pub(super) fn majority(&self, votes: usize) -> Option<i64> {
         let newest = self.newest_first().next()?;
         [2, 4, DELTAS_MAX].into_iter().find_map(|last| {

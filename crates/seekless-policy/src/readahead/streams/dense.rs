@@ -6,11 +6,11 @@ use crate::readahead::options::PAGE_BYTES;
 use crate::readahead::{Ahead, PageNo};
 use std::ops::Range;
 
-/// At most so many pages are read with a missing one: 64 KiB in all.
+/// At most this many pages are read with a missing one: 64 KiB in all.
 const HOLE_PAGES: u64 = 16;
 
-/// So many of the pages around must be cached: with fewer, the program may well end before it comes
-/// to those that are missing.
+/// At least this many of the pages around must be cached: with fewer, the program may well end
+/// before it reaches the missing ones.
 const CACHED_MIN: usize = 12;
 
 /// The hole around a missing page, if it is worth filling with one request: that takes less than
@@ -37,8 +37,8 @@ pub(super) fn hole(
     Some(first..page + 1 + (page + 1..end).take_while(is_missing).count() as u64)
 }
 
-/// Whether enough of the pages around a page are cached. Looks at no more of them than it takes to
-/// tell: most random reads come to parts of which hardly a page is cached.
+/// Whether enough of the pages around a page are cached. Looks at no more of them than it needs:
+/// most random reads come to parts with hardly a cached page.
 fn is_well_cached(page: PageNo, ahead: &dyn Ahead) -> bool {
     let around = page.saturating_sub(HOLE_PAGES)..page + HOLE_PAGES;
     let mut may_be_missing = (around.end - around.start) as usize - CACHED_MIN;

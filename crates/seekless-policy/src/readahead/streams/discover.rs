@@ -1,4 +1,4 @@
-//! What a stream of which only a few reads are known turns out to be.
+//! Decides what kind of stream a few first reads belong to.
 //!
 //! The more reads of no known stream lie between two reads, the likelier it is that the two fit
 //! each other by chance. Then more reads have to agree before anything is fetched for them.
@@ -133,7 +133,7 @@ mod tests {
             ..crowded
         };
         assert_eq!(found(adjoining(8, 1000), &[9, 10]), [true]);
-        assert_eq!(found(adjoining(7, 1000), &[9, 10]), [false], "too few to tell");
+        assert_eq!(found(adjoining(7, 1000), &[9, 10]), [false], "too few to decide");
         assert_eq!(
             found(adjoining(30, 100), &[9, 10]),
             [false],
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(found(wrong, &[9, 10, 11, 12, 13, 14]), [false, false, false, false, true]);
         let sparse = [0, 3, 5, 9, 14];
         assert_eq!(found(Doubt::default(), &sparse), [false, false, false, true]);
-        assert_eq!(found(crowded, &sparse), [false; 4], "a small file for so many reads");
+        assert_eq!(found(crowded, &sparse), [false; 4], "a small file for this many reads");
         let wrong = Doubt { wrong: 12, ..Doubt::default() };
         assert_eq!(found(wrong, &[0, 16, 32, 48, 64]), [false, false, false, true]);
     }

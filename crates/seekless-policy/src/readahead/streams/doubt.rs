@@ -2,16 +2,16 @@
 
 use super::deltas::DELTAS_MAX;
 
-/// So many places of the file to each stray read between: then a read that adjoins is no accident.
+/// If the file has this many places to each stray read between, a read that adjoins is no accident.
 const PLACES_TO_A_READ: u64 = 256;
 /// Distances that must be equal.
 const VOTES: u32 = 2;
 /// Reads that must each lie a little after the one before, for a sparse run.
 pub(super) const RISES: u32 = 4;
 const NEAR_PARTS: u128 = 16;
-/// Reads adjoin so many times as often as they would by chance: then five of six do so on purpose.
+/// If reads adjoin this many times as often as by chance, five of six do so on purpose.
 const ADJOIN_TIMES: u64 = 6;
-/// So many of the last reads must have adjoined for that to be more than an accident itself.
+/// At least this many of the last reads must have adjoined, or that may be an accident itself.
 const ADJOINED_MIN: u32 = 8;
 
 /// How likely it is that reads fit each other by chance.

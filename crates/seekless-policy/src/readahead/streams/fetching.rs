@@ -56,8 +56,8 @@ impl Streams {
         *self.table.get_mut(id) = stream;
     }
 
-    /// A page of a mapped file is missing. Nothing tells that pages before it were read which had
-    /// been fetched: where it lies behind the last of them, the run has come to there.
+    /// A page of a mapped file is missing. Reads of prefetched pages before it are not reported: if
+    /// it lies behind the last of those pages, the run has come that far.
     pub(super) fn passed(&mut self, file: Handle, page: PageNo) {
         let is_behind = |stream: &Stream| {
             stream.pattern == Pattern::Run && stream.facing.page(page) == stream.front
@@ -126,7 +126,7 @@ impl Streams {
         let pages = if ahead.congested() { 1 } else { pages.max(1) };
         let first = page / pages * pages;
         ahead.submit(Window { first, pages: pages as u32, marker: None });
-        // No fault tells of the reads in the block; the next one may be at either end of it.
+        // No fault shows the reads in the block; the next one may be at either end of it.
         let Some(id) = state.current else { return };
         let last = Span::of_page(first.saturating_add(pages - 1));
         let block = Span { start: Span::of_page(first).start, end: last.end };

@@ -1,4 +1,4 @@
-//! What is known of an open file as a whole: what one stream on it tells about the next.
+//! What is known of an open file as a whole: what one stream in it shows about the next.
 
 use super::deltas::Deltas;
 use super::doubt::Recent;
@@ -12,16 +12,17 @@ use std::ops::Range;
 
 /// Runs are compared from this length on.
 const RUN_BYTES_MIN: u64 = 16 * PAGE_BYTES;
-/// So many runs in a row, after the first, that are one or several units long make it the usual.
+/// After the first, this many runs in a row that are one or several units long make the unit the
+/// usual one.
 const RUNS_AGREEING: u8 = 2;
 /// Runs of different lengths have a unit if it is at least as long: with a page's tolerance, a
 /// shorter one would divide many lengths by chance.
 const UNIT_BYTES_MIN: u64 = 64 * PAGE_BYTES;
-/// A run of so many units is no run of units: it goes on for as long as it likes.
+/// A run of this many units is no run of units: it may go on for ever.
 const UNITS_MAX: u64 = 8;
-/// The counts of streams are halved at this number, so that they tell of the last ones.
+/// The counts of streams are halved at this number, so that the last ones count most.
 const STREAMS_COUNTED: u32 = 64;
-/// A stream has gone on for so many reads before others learn from it.
+/// A stream has gone on for this many reads before others learn from it.
 pub(super) const PROVEN_READS: u32 = 4;
 /// The first window of a stream beside proven ones is a quarter of theirs; 64 KiB at least. It is
 /// at most 512 KiB or what a request costs, since not every stream goes on for long.
@@ -44,8 +45,8 @@ pub(super) struct File {
     sibling: u64,
     /// The last streams that began far from all others.
     pub(super) strays: Strays,
-    /// The pages that the last read asked for and that were fetched only then: that it waits for
-    /// them tells nothing.
+    /// The pages that were fetched only when the last read asked for them: its waiting for them
+    /// means nothing.
     pub(super) fetched_now: Range<PageNo>,
     /// By how many halvings the read-around of faults is smaller, since it was wasted.
     pub(super) around_halved: u8,
@@ -102,8 +103,8 @@ pub(super) struct Strays {
 }
 
 impl Strays {
-    /// Takes a stream that began with one read. `alone` tells of the one before whether it still
-    /// is one read.
+    /// Takes a stream that began with one read. `alone` says whether the one before is still a
+    /// single read.
     pub(super) fn push(&mut self, seen: Seen, read: Span, alone: impl Fn(Seen) -> bool) {
         match self.last {
             Some((last, place)) if alone(last) => {
@@ -160,7 +161,7 @@ impl File {
         self.sibling = pages;
     }
 
-    /// A run ended after so many bytes and reads.
+    /// A run ended after this many bytes and reads.
     pub(super) fn learn_run(&mut self, bytes: u64, reads: u32) {
         if bytes < RUN_BYTES_MIN || reads < PROVEN_READS {
             return;
@@ -168,9 +169,9 @@ impl File {
         self.runs.learn(bytes);
     }
 
-    /// A run of so many bytes went on where runs usually end. Gives by how many pages it is likely
-    /// to go on, if that is known. A run that had been left was taken for ended too early, and so
-    /// were the others.
+    /// A run of this many bytes went on where runs usually end. Gives by how many pages it is
+    /// likely to go on, if that is known. A run that had been left was taken for ended too early,
+    /// and so were the others.
     pub(super) fn run_went_on(&mut self, bytes: u64, had_been_left: bool) -> Option<u64> {
         if had_been_left || bytes > UNITS_MAX * self.runs.bytes {
             self.runs.agreeing = 0;
@@ -188,8 +189,8 @@ impl File {
         self.recent.discovered.saturating_sub(self.recent.proven)
     }
 
-    /// The first window of a stream: `pages`, which is what its reads tell. More if requests are
-    /// dear, and more if the other streams of the file went on.
+    /// The first window of a stream: `pages`, as its reads show. More if requests are dear, and
+    /// more if the other streams of the file went on.
     pub(super) fn first_window(&self, pages: u64, limits: &Limits) -> u64 {
         let pages = pages.max(limits.first());
         let is_proven = self.recent.proven >= 2 && self.recent.proven * 2 > self.recent.discovered;

@@ -4,13 +4,12 @@ use crate::readahead::options::PAGE_BYTES;
 use crate::readahead::{Ahead, Lead, Options};
 use seekless_device::Costs;
 
-/// A window that costs so many times what its request costs loses a ninth of the device's
+/// A window that costs this many times as much as its request loses a ninth of the device's
 /// bandwidth to requests. Windows grow to it without being asked.
 const WORTH_GAPS: u64 = 8;
 /// Windows grow to 128 KiB without being asked, however cheap a request is.
 const WORTH_PAGES_MIN: u64 = 32;
-/// The first window is at most 256 KiB because requests are dear. There are only two reads to
-/// tell from.
+/// The first window is at most 256 KiB because requests are dear. Only two reads are known.
 const FIRST_PAGES_MAX: u64 = 64;
 
 /// What a request takes of the processor, about: to submit it, and to take in what came. However

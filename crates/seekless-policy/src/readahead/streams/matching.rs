@@ -220,7 +220,7 @@ impl Streams {
         parent
     }
 
-    /// The stream for which a page of the file was fetched, as `is_it` tells.
+    /// The stream for which a page of the file was fetched: the one that `is_it` accepts.
     pub(super) fn stream_of(
         &mut self,
         file: Handle,

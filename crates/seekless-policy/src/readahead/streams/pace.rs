@@ -4,7 +4,7 @@
 use super::limits::Limits;
 use crate::readahead::size;
 
-/// The lead is halved after so many windows for which the reader did not wait.
+/// The lead is halved after this many windows for which the reader did not wait.
 const CALM_WINDOWS: u8 = 8;
 /// It stays at this part of a window. Where streams interleave at random, a reader comes several
 /// times in a row to one of them.

@@ -12,15 +12,15 @@ use super::stride::Stride;
 use crate::readahead::options::PAGE_BYTES;
 use crate::readahead::{Lead, PageNo, Window};
 
-/// A read may come late or early by so many reads: several threads that read one stream pass each
+/// A read may come late or early by this many reads: several threads that read one stream pass each
 /// other. Early only within what is fetched, or when the run has gone on for a while.
 const REORDER_READS: u64 = 8;
-/// A gap belongs to a sparse run if it is at most so many times the mean gap.
+/// A gap belongs to a sparse run if it is at most this many times the mean gap.
 const GAP_TIMES: u64 = 4;
-/// A gap moves the mean by one part in so many.
+/// A gap moves the mean by one part in this many.
 const GAP_SHARE: u64 = 8;
 
-/// The parts of a run are a stride when so many distances between them agree.
+/// The parts of a run are a stride when this many distances between them agree.
 const PARTS_AGREEING: usize = 4;
 
 /// Whether a read continues another one: it begins in the last page or the page after it, as in

@@ -21,7 +21,7 @@ pub(super) enum Pattern {
 /// What a read is to a stream that it fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// It is what was expected next, after a gap of so many bytes.
+    /// It was expected next, after a gap of this many bytes.
     Next { gap_bytes: u64 },
     /// It was read before or comes late: the stream stays where it is.
     Within,
@@ -80,7 +80,7 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// A stream of which one read is known.
+    /// A stream with one known read.
     pub(super) fn begin(file: u64, read: Span, parent: Option<Seen>) -> Self {
         Self {
             file,

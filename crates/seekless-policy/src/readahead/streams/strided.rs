@@ -13,7 +13,7 @@ use crate::readahead::options::PAGE_BYTES;
 use crate::readahead::{Lead, PageNo, Window};
 use std::ops::Range;
 
-/// A reader may leave out so many elements, less one.
+/// A reader may leave out this many elements, less one.
 const SKIPPED_MAX: u64 = 4;
 /// Elements submitted by one call.
 pub(super) const BATCH_MAX: u64 = 256;
@@ -39,7 +39,7 @@ fn adjoins(stream: &Stream, stride: Stride, read: Span) -> bool {
     run::continues(stream.last, read) && read.end <= stream.run_start + stride.element
 }
 
-/// Moves a stream on to a read that is its next. Returns its stride, with what the read tells of
+/// Moves a stream on to a read that is its next. Returns its stride, with what the read shows of
 /// the size of an element.
 pub(super) fn advance(stream: &mut Stream, stride: Stride, read: Span) -> Stride {
     let is_new = !adjoins(stream, stride, read);

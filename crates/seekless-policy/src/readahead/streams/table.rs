@@ -91,7 +91,7 @@ impl Table {
         &mut self.streams[id as usize]
     }
 
-    /// Streams of which a few reads are known, over all files.
+    /// Streams with only a few known reads, over all files.
     pub(super) fn unknown(&self) -> usize {
         self.unknown
     }
@@ -152,7 +152,7 @@ impl Table {
         }
     }
 
-    /// The stream for which `page` was fetched, as `is_it` tells.
+    /// The stream for which `page` was fetched: the one that `is_it` accepts.
     pub(super) fn of_page(
         &self,
         file: u64,
@@ -163,7 +163,8 @@ impl Table {
         ids.find(|&id| self.get(id).file == file && is_it(self.get(id)))
     }
 
-    /// Finds what a read is to the streams of its file. `current` is the stream of the last read.
+    /// Matches a read with the stream that it continues, if any. `current` is the stream of the
+    /// last read.
     pub(super) fn find(&self, file: u64, current: Option<Id>, read: Span) -> Place {
         #[cfg(test)]
         self.looked_at.set(0);
@@ -176,7 +177,7 @@ impl Table {
         self.expecting(file, read).unwrap_or_else(|| self.near(file, read))
     }
 
-    /// A stream of which the read begins where its next read should begin.
+    /// A stream whose next read should begin where the read begins.
     fn expecting(&self, file: u64, read: Span) -> Option<Place> {
         let mut adjoined = None;
         for facing in BOTH {

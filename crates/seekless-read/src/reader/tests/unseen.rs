@@ -5,7 +5,7 @@ use super::*;
 
 const MIB: u64 = 1 << 20;
 
-/// Reads a file of which nothing is cached. Returns what was asked of the system.
+/// Reads a file that is not cached. Returns what was asked of the system.
 fn read_cold(made: Made) -> Arc<Made> {
     let content = text(9 << 20);
     let mut file = NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();

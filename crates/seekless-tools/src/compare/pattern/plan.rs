@@ -166,7 +166,7 @@ impl Laid {
     }
 }
 
-/// So many columns, in their order.
+/// This many columns, in their order.
 fn choose(wanted: u64, columns: u64, random: &mut SplitMix64) -> Vec<u64> {
     let mut left: Vec<u64> = (0..columns).collect();
     let mut chosen: Vec<u64> =

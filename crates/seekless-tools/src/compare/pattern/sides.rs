@@ -22,7 +22,7 @@ pub(super) trait Reader {
     /// Forgets what it has cached itself.
     fn forget(&self) {}
 
-    /// Hears which files will be opened, in their order.
+    /// Receives the list of files that will be opened, in their order.
     fn announce(&self, _plan: &Plan) {}
 
     fn open(&self, path: &Path) -> io::Result<Self::File>;

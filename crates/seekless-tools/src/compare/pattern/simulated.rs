@@ -73,7 +73,7 @@ fn gain(pattern: &str, device: &str, window_bytes: u64) -> f64 {
     figures[0].seconds / figures[1].seconds
 }
 
-/// The least gain. Below 1 lie the first reads of a stream, which tell less than Linux guesses, and
+/// The least gain. Below 1 lie the first reads of a stream, which show less than Linux guesses, and
 /// the last windows of those that end.
 const LEAST: f64 = 0.97;
 

@@ -1,4 +1,4 @@
-//! Both sides deliver the same bytes for every pattern, and what is measured is told.
+//! Both sides deliver the same bytes for every pattern, and what is measured is reported.
 
 use super::*;
 use std::fs;

@@ -1,5 +1,5 @@
 //! The numbers of a mounted ext4 file system: from its superblock where that may be read (root),
-//! else from what `statfs` and `/sys` tell, else as `mkfs.ext4` chooses them.
+//! else from `statfs` and `/sys`, else as `mkfs.ext4` chooses them.
 
 use rustix::fs::{major, minor, statfs};
 use seekless_device::Geometry;

@@ -1,4 +1,4 @@
-//! What of one argument tells kinds of starts apart.
+//! The part of an argument that distinguishes kinds of starts.
 
 use super::sum;
 use std::os::unix::ffi::OsStrExt;

@@ -246,7 +246,7 @@ struct Scan {
     depth: usize,
     quoted: bool,
     escaped: bool,
-    /// The byte before, which tells `->` and `<<` from brackets.
+    /// The byte before, which distinguishes `->` and `<<` from brackets.
     before: u8,
     /// How many angle brackets are open; in them, other brackets are of a path.
     angles: usize,

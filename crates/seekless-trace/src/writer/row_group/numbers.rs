@@ -1,5 +1,5 @@
-//! A column of integers, of which some rows may have none: keys of a dictionary where values
-//! repeat, or differences.
+//! A column of integers, with gaps in some rows: keys of a dictionary where values repeat, or
+//! differences.
 
 use super::super::bits;
 use super::super::chunk::{Chunk, Finished, Squeezer};

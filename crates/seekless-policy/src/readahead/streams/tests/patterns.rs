@@ -43,7 +43,7 @@ pub(super) fn sparse(skipped: u64, pages: u64) -> Reads {
     (0..pages).filter(|_| random.below(100) >= skipped).map(|page| (page, 1)).collect()
 }
 
-/// A columnar file: row groups of 64 MiB of 64 chunks, of which 8 are read in pages.
+/// A columnar file: row groups of 64 MiB of 64 chunks; 8 of them are read in pages.
 pub(super) fn columnar(groups: u64) -> Reads {
     let mut random = SplitMix64::new(8);
     let mut chunks: Vec<u64> = (0..64).collect();

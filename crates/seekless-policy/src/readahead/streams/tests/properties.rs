@@ -8,7 +8,7 @@ use crate::readahead::{
 use proptest::prelude::*;
 use seekless_device::{Costs, SplitMix64};
 
-/// A file of which no page is ever cached: every window counts.
+/// A file whose pages are never cached: every window counts.
 #[derive(Debug)]
 struct Nothing {
     pages: u64,

@@ -277,7 +277,7 @@ fn faults_follow_a_run_by_its_markers() {
     assert!(host.file.alone.is_empty());
 }
 
-/// Then the reader misses where the last window ended, and nothing has told how it came there.
+/// Then the reader misses where the last window ended, and no call has shown how it came there.
 #[test]
 fn faults_follow_a_run_without_markers() {
     let forward: Vec<PageNo> = (1000..1200).collect();
