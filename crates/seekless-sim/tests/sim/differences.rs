@@ -55,3 +55,32 @@ fn our_rows_are_what_the_simulator_gives() {
         assert_eq!(found, said, "{policy}");
     }
 }
+
+/// Policy, capacity, requests and our misses of each row of objects of different sizes.
+fn sized_rows() -> Vec<(String, u64, Requests, u64)> {
+    let page = std::fs::read_to_string(beside("docs/reference/differences.md")).unwrap();
+    let (_, below) = page.split_once("## Objects of different sizes").unwrap();
+    let rows = below.lines().filter(|line| line.starts_with("| `")).map(|line| {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let requests = cells[4].split(' ').map(|request| {
+            let (object, size) = request.split_once(':').unwrap();
+            (object.parse::<u32>().unwrap(), size.parse::<u64>().unwrap())
+        });
+        let (objects, sizes): (Vec<u32>, Vec<u64>) = requests.unzip();
+        let misses = cells[5].parse().unwrap();
+        assert_ne!(cells[5], cells[6], "{line}");
+        let name = cells[1].trim_matches('`').to_owned();
+        (name, cells[3].parse().unwrap(), Requests::from_sized(&objects, &sizes), misses)
+    });
+    rows.collect()
+}
+
+#[test]
+fn our_misses_of_objects_of_different_sizes_are_what_the_simulator_gives() {
+    let rows = sized_rows();
+    assert!(rows.len() >= 12, "{} rows", rows.len());
+    for (policy, capacity, requests, misses) in rows {
+        let case = Case { policy: policy.clone(), capacity };
+        assert_eq!(simulate(&requests, &case).unwrap().misses, misses, "{policy}");
+    }
+}
