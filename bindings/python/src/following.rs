@@ -3,7 +3,7 @@
 use crate::buffer;
 use crate::fork::OfProcess;
 use crate::job;
-use crate::store::Only;
+use crate::only::Only;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;

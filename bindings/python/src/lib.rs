@@ -16,6 +16,7 @@ mod fork;
 mod job;
 mod live;
 mod many;
+mod only;
 mod own;
 mod pack;
 mod record;

@@ -6,6 +6,7 @@ use crate::following::Following;
 use crate::fork::OfProcess;
 use crate::job::{self, lock};
 use crate::many::LoadMany;
+use crate::only::Only;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -25,20 +26,6 @@ pub(crate) struct Store {
     /// Taken only with the interpreter's lock, which a forking thread holds too: it is never locked
     /// in a child. `None` once it is closed.
     opened: Mutex<Option<OfProcess<io::Store>>>,
-}
-
-/// The only source of a store, which its errors name.
-pub(crate) struct Only(Option<PathBuf>);
-
-impl Only {
-    /// An error of a load.
-    pub(crate) fn failure(&self, error: io::Error) -> Failure {
-        let failure = Failure::from(error);
-        match &self.0 {
-            Some(path) => failure.at(path),
-            None => failure,
-        }
-    }
 }
 
 /// How it was opened.

@@ -2,7 +2,7 @@
 //! ring and the thread pool.
 
 use crate::progress::{Next, Progress, is_direct};
-use crate::read::Tally;
+use crate::tally::Tally;
 use crate::{ALIGNMENT, AlignedBuf, BufferAndResult, Completion, Read};
 use rustix::io::Errno;
 use std::fs::File;

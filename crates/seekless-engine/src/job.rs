@@ -2,7 +2,7 @@
 
 use crate::fill::Fill;
 use crate::progress::Next;
-use crate::read::Tally;
+use crate::tally::Tally;
 use crate::write::Drain;
 use rustix::io::Errno;
 use std::io;

@@ -71,6 +71,7 @@ mod progress;
 mod read;
 mod region;
 mod ring;
+mod tally;
 mod threads;
 mod throttle;
 mod throttled;
@@ -83,12 +84,13 @@ pub use clock::Clock;
 pub use kind::{EngineKind, build, build_driven, build_throttled};
 pub use noop::Noop;
 pub use pool::BufferPool;
-pub use read::{BufferAndResult, Completion, Counters, Engine, Read};
+pub use read::{BufferAndResult, Completion, Engine, Read};
 pub use region::{
     Ask, Budget, BytesLender, Frozen, GRANULE_BYTES, Part, Piece, Placement, Refusal, Region,
     RegionBytes, SharedBytes, WeakBytes, WeakRegion,
 };
 pub use ring::{DrivenRing, Ring};
+pub use tally::Counters;
 pub use threads::Threads;
 pub use throttle::Throttle;
 pub use throttled::Throttled;

@@ -1,7 +1,7 @@
 //! An engine that reads and writes nothing: what everything around the reads costs, and tests that
 //! need no file.
 
-use crate::read::Tally;
+use crate::tally::Tally;
 use crate::write::Write;
 use crate::{AlignedBuf, Completion, Counters, Engine, Read};
 use seekless_device::{Costs, parts};

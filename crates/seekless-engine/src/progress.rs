@@ -1,7 +1,7 @@
 //! How far a read or a write has got over several calls, and what a call's result means for it.
 
 use crate::ALIGNMENT;
-use crate::read::Tally;
+use crate::tally::Tally;
 use rustix::fs::{OFlags, fcntl_getfl};
 use rustix::io::Errno;
 use seekless_device::parts;

@@ -1,11 +1,11 @@
 //! The interface of an engine: reads and writes go in, completions come out, and both are counted.
 
 use crate::AlignedBuf;
+use crate::tally::Counters;
 use crate::write::Write;
 use seekless_device::{Costs, Nanos};
 use std::fs::File;
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -121,42 +121,4 @@ pub trait Engine: Send + Sync {
     /// Accounts for the requests by which the caller opened a file without the engine. Blocks as
     /// long as the device model says, where there is one; counts nothing otherwise.
     fn opened(&self) {}
-}
-
-/// Requests and bytes that the device was asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Requests, large ones cut as [`seekless_device::parts`] says.
-    pub requests: u64,
-    /// Bytes read and written.
-    pub bytes: u64,
-    /// Whether these are what the device served. Not so once one went through the page cache,
-    /// which may have had the bytes already, or may have fetched more.
-    pub exact: bool,
-}
-
-/// Counters that many threads add to.
-#[derive(Debug, Default)]
-pub(crate) struct Tally {
-    requests: AtomicU64,
-    bytes: AtomicU64,
-    buffered: AtomicBool,
-}
-
-impl Tally {
-    pub(crate) fn add(&self, requests: u64, bytes: u64, direct: bool) {
-        self.requests.fetch_add(requests, Ordering::Relaxed);
-        self.bytes.fetch_add(bytes, Ordering::Relaxed);
-        if !direct {
-            self.buffered.store(true, Ordering::Relaxed);
-        }
-    }
-
-    pub(crate) fn counters(&self) -> Counters {
-        Counters {
-            requests: self.requests.load(Ordering::Relaxed),
-            bytes: self.bytes.load(Ordering::Relaxed),
-            exact: !self.buffered.load(Ordering::Relaxed),
-        }
-    }
 }

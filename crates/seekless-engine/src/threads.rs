@@ -3,7 +3,7 @@
 
 use crate::fill::Fill;
 use crate::job::Job;
-use crate::read::Tally;
+use crate::tally::Tally;
 use crate::write::{Drain, Write};
 use crate::{AlignedBuf, BufferAndResult, Counters, Engine, Read};
 use seekless_device::Costs;

@@ -1,7 +1,7 @@
 //! One write on its way: pages that lie apart in memory go to one place of a file in one call.
 
 use crate::progress::{Next, Progress, is_direct};
-use crate::read::Tally;
+use crate::tally::Tally;
 use crate::{ALIGNMENT, AlignedBuf, Completion, Page};
 use rustix::io::Errno;
 use std::fs::File;

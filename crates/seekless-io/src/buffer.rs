@@ -2,7 +2,7 @@
 //! whether or not the cache has released them meanwhile.
 
 use crate::cached::Lend;
-use crate::recording::Held;
+use crate::event_stripe::Held;
 use seekless_engine::{BytesLender, SharedBytes, WeakBytes};
 use std::fmt;
 use std::ops::{Deref, Range};

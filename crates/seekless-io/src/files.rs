@@ -93,11 +93,8 @@ mod page_ranges;
 mod shared;
 mod source;
 mod state;
-mod stuck;
 mod trouble;
-mod write_back;
 mod writer;
-mod writes;
 
 pub use cache::{PageCache, PageCacheBuilder};
 pub use file::File;

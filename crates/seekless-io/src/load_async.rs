@@ -1,15 +1,14 @@
 //! Loads as futures, for programs with an executor of any kind, or of their own.
 
-use crate::load_many::next_owner;
-use crate::state::{Answer, Waiter};
-use crate::{Buffer, Error, Result, Store, lock};
+use crate::reply::{Place, Promise, Reply, next_owner};
+use crate::state::Waiter;
+use crate::{Buffer, Error, Result, Store};
 use seekless_policy::eviction::Id;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
+use std::task::{Context, Poll};
 
 /// The future of [`Store::load_async`]: one load. The read ends by itself, in the store's threads.
 /// It may be dropped at any time; the file is then cached as if it had been waited for. Once it has
@@ -81,86 +80,5 @@ impl Future for LoadAsync {
 impl fmt::Debug for LoadAsync {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_tuple("LoadAsync").finish_non_exhaustive()
-    }
-}
-
-/// Where a result goes.
-pub(crate) enum Reply {
-    /// To a thread, with its position in the caller's list.
-    Channel(Sender<Answer>),
-    Task(Promise),
-}
-
-impl Reply {
-    pub(crate) fn answer(self, position: usize, result: Result<Buffer>) {
-        match self {
-            // The receiver may be gone, which is no error: a `load_many` was dropped early.
-            Self::Channel(sender) => drop(sender.send((position, result))),
-            Self::Task(promise) => promise.0.put(Some(result)),
-        }
-    }
-}
-
-/// The duty to answer a task. If it is dropped, the task learns that there will be no answer.
-pub(crate) struct Promise(Arc<Place>);
-
-impl Drop for Promise {
-    fn drop(&mut self) {
-        self.0.put(None);
-    }
-}
-
-/// Where the result of one load lies, or who is to be woken for it.
-#[derive(Default)]
-struct Place(Mutex<Content>);
-
-enum Content {
-    Waiting(Option<Waker>),
-    /// `None` if there will be no answer.
-    Here(Option<Result<Buffer>>),
-}
-
-impl Default for Content {
-    fn default() -> Self {
-        Self::Waiting(None)
-    }
-}
-
-impl Place {
-    /// Whether the result is still to come; then `waker` will be woken for it.
-    fn is_pending(&self, waker: &Waker) -> bool {
-        match &mut *lock(&self.0) {
-            Content::Here(_) => false,
-            Content::Waiting(Some(known)) if known.will_wake(waker) => true,
-            Content::Waiting(known) => {
-                *known = Some(waker.clone());
-                true
-            }
-        }
-    }
-
-    fn take(&self) -> Option<Result<Buffer>> {
-        match &mut *lock(&self.0) {
-            Content::Here(result) => result.take(),
-            Content::Waiting(_) => None,
-        }
-    }
-
-    /// The first result counts. The task is woken without the lock, since it may run at once.
-    fn put(&self, result: Option<Result<Buffer>>) {
-        let waker = {
-            let content = &mut *lock(&self.0);
-            match content {
-                Content::Here(_) => return,
-                Content::Waiting(waker) => {
-                    let waker = waker.take();
-                    *content = Content::Here(result);
-                    waker
-                }
-            }
-        };
-        if let Some(waker) = waker {
-            waker.wake();
-        }
     }
 }

@@ -1,22 +1,15 @@
 //! Many loads at once: runs ahead of its consumer by a window of files, half of it planned at a
 //! time so that neighbours in the archive become one read.
 
-use crate::load_async::Reply;
-use crate::state::{Answer, Asked, Waiter};
+use crate::reply::{Answer, Reply, next_owner};
+use crate::state::{Asked, Waiter};
 use crate::{Buffer, Result, Store};
 use seekless_policy::eviction::Id;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 
 /// Files in the window, however small they are.
 const WINDOW_FILES_MAX: u64 = 8192;
-
-/// A number for an iterator or a future; 0 is for loads that a thread waits for.
-pub(crate) fn next_owner() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    NEXT.fetch_add(1, Ordering::Relaxed)
-}
 
 /// The iterator of [`Store::load_many`]: `(position in the list, result)`, in the order of arrival.
 /// Dropping it early cancels what is not yet being read.

@@ -2,7 +2,6 @@
 
 use crate::archive::fetch;
 use crate::error::Error;
-use crate::lock;
 use crate::read_cache::ReadData;
 use crate::shared::Shared;
 use crate::sources::Item;
@@ -11,9 +10,8 @@ use seekless_pack::{Chunks, Entry, Position, data_offset};
 use seekless_policy::eviction::Id;
 use seekless_policy::extents::Extent;
 use seekless_policy::planner::READ_BYTES_MAX;
-use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// The fixed part of a local header, and the extra fields that most tools add.
 const HEADER_BYTES: u64 = 30 + 256;
@@ -288,43 +286,4 @@ fn next_data(entry: &Entry, position: &Position, end: u64) -> Extent {
     let wanted = u64::try_from(share + share / 16).unwrap_or(u64::MAX);
     let bytes = wanted.clamp(STREAM_BYTES_MIN, READ_BYTES_MAX).min(rest);
     Extent { offset: position.data(), bytes }
-}
-
-/// Where the data of entries begins, as far as it has been looked up.
-#[derive(Default)]
-pub(crate) struct ContentOffsets(Mutex<HashMap<Id, u64>>);
-
-impl ContentOffsets {
-    fn get(&self, id: Id) -> Option<u64> {
-        lock(&self.0).get(&id).copied()
-    }
-
-    fn set(&self, id: Id, offset: u64) {
-        lock(&self.0).insert(id, offset);
-    }
-}
-
-/// The chunk that was decoded last for a range, if the store has the room to keep it.
-pub(crate) struct LastChunk {
-    chunk: Mutex<Option<(Id, usize, Buffer)>>,
-    room_bytes: u64,
-}
-
-impl LastChunk {
-    /// For a store that keeps `kept_bytes` bytes: a chunk is kept if it is a small part of them.
-    pub(crate) fn of(kept_bytes: u64) -> Self {
-        Self { chunk: Mutex::default(), room_bytes: kept_bytes / 16 }
-    }
-
-    fn get(&self, id: Id, number: usize) -> Option<Buffer> {
-        let chunk = lock(&self.chunk);
-        let (of, at, content) = chunk.as_ref()?;
-        ((*of, *at) == (id, number)).then(|| content.clone())
-    }
-
-    fn set(&self, id: Id, number: usize, content: &Buffer) {
-        let kept = (content.len() as u64 <= self.room_bytes).then(|| (id, number, content.share()));
-        let before = std::mem::replace(&mut *lock(&self.chunk), kept);
-        drop(before);
-    }
 }

@@ -11,10 +11,10 @@
 //! many.
 
 mod row;
-mod stripe;
 
 use crate::buffer::Buffer;
 use crate::cached::{Names, own_number};
+use crate::event_stripe::{Event, Stripe};
 use crate::{Error, Result, Store, lock};
 use seekless_policy::eviction::Id;
 use std::fs::File;
@@ -24,8 +24,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-pub(crate) use stripe::Held;
-use stripe::{Event, Stripe};
 
 const STRIPES: usize = 16;
 

@@ -6,9 +6,9 @@ use crate::cached::{EntryHits, HitLog, Slots};
 use crate::decision::{Decision, Recorder, Watched};
 use crate::error::Error;
 use crate::latencies::Latencies;
-use crate::load_async::Reply;
 use crate::long_held::LongHeld;
 use crate::read_cache::{ReadCache, ReadData};
+use crate::reply::Reply;
 use crate::sources::Sources;
 use crate::statistics::Statistics;
 use seekless_device::{Brought, Costs, Knowledge, Nanos};
@@ -18,9 +18,6 @@ use seekless_policy::future::Future;
 use seekless_policy::planner::Planner;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-
-/// Where a load's result goes: its position in the caller's list, and the bytes.
-pub(crate) type Answer = (usize, Result<Buffer, Error>);
 
 /// How many hits are reported to the policy together: few enough to stay in the processor's first
 /// cache.

@@ -27,7 +27,6 @@ mod position;
 mod rates;
 mod referred;
 mod successors;
-mod wire;
 
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@ mod candidates;
 mod choose;
 mod format;
 mod forms;
+mod job;
 mod samples;
 mod score;
 #[cfg(test)]
@@ -128,7 +129,7 @@ pub fn export(
     exported.count(&chosen, options);
     if let Some(out) = out {
         let mut output = out.create(options.format.content())?;
-        let job = format::Job { listed: &chosen.listed, options, path: out.path() };
+        let job = job::Job { listed: &chosen.listed, options, path: out.path() };
         let unread = job.write(&mut output, progress)?;
         exported.forget(&unread);
         output.publish()?;

@@ -8,7 +8,7 @@ use super::{DEPTH, probe};
 use crate::fill::Fill;
 use crate::job::Job;
 use crate::progress::Next;
-use crate::read::Tally;
+use crate::tally::Tally;
 use crate::write::{Drain, Write};
 use crate::{AlignedBuf, BufferAndResult, Counters, Engine, Read};
 use io_uring::IoUring;

@@ -1,7 +1,7 @@
 //! What submitters hand to the ring's thread.
 
 use crate::job::Job;
-use crate::read::Tally;
+use crate::tally::Tally;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -3,8 +3,8 @@
 use super::shared::Shared;
 use super::source::Source;
 use super::state::State;
+use super::state::writes::Writes;
 use super::trouble::failed;
-use super::writes::Writes;
 use crate::lock;
 use seekless_policy::cache::paged::PAGE_BYTES;
 use seekless_policy::readahead::Handle;

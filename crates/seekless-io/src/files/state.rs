@@ -1,11 +1,12 @@
 //! What one lock guards: the decisions, where the bytes of each page are, and the files.
 
+mod stuck;
+pub(super) mod write_back;
+pub(super) mod writes;
+
 use super::flight::Flight;
 use super::frame::{FRAME_BYTES, Frame, Pool};
 use super::source::{Key, Source, Version};
-use super::stuck::Stuck;
-use super::write_back::Writing;
-use super::writes::Writes;
 use foldhash::fast::RandomState;
 use seekless_policy::cache::Filled;
 use seekless_policy::cache::paged::{Fetch, FileNo, PageCommand, PageStep, PagedCache};
@@ -15,6 +16,9 @@ use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
+use stuck::Stuck;
+use write_back::Writing;
+use writes::Writes;
 
 /// Files without a handle whose pages are kept.
 const CLOSED_FILES_MAX: usize = 4096;

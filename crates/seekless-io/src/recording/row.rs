@@ -1,7 +1,7 @@
 //! One event as a line of CSV. The word for the event stands last, so that a line that was cut
 //! short is seen.
 
-use super::stripe::Event;
+use crate::event_stripe::Event;
 use std::io::Write;
 
 pub(super) const HEADER: &str = "time_ns,pid,tid,lost,path,bytes,file_bytes,op\n";

@@ -2,13 +2,13 @@
 //! else can want its bytes. Asked of open descriptors, so that what was examined is what is
 //! written.
 
-use super::target::failed;
 use crate::{Error, ErrorKind};
 use rustix::fs::{FlockOperation, flock};
 use seekless_device::SplitMix64;
 use seekless_sys::in_use;
 use seekless_sys::output::{Content, Destination};
 use std::fs::{self, File};
+use std::io;
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -120,4 +120,10 @@ pub fn create_file(
         }
     }
     output.publish().map_err(message)
+}
+
+/// The error of a file that cannot be made or examined.
+pub(super) fn failed(path: &Path, doing: &str) -> impl Fn(io::Error) -> Error {
+    let (path, doing) = (path.to_owned(), doing.to_owned());
+    move |error| Error::io(&path, &doing, error)
 }

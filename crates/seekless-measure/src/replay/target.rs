@@ -11,7 +11,7 @@ use seekless_engine::AlignedBuf;
 use seekless_sys::block::BlockDevice;
 use seekless_sys::direct::alignment;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Seek, SeekFrom};
+use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -241,10 +241,4 @@ fn allow_descriptors(needed: u64) {
         let current = limit.maximum.map_or(needed, |maximum| maximum.min(needed));
         let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(current), ..limit });
     }
-}
-
-/// The error of a file that cannot be made or examined.
-pub(super) fn failed(path: &Path, doing: &str) -> impl Fn(io::Error) -> Error {
-    let (path, doing) = (path.to_owned(), doing.to_owned());
-    move |error| Error::io(&path, &doing, error)
 }

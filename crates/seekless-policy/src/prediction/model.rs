@@ -1,7 +1,9 @@
 //! What is kept of a program between its runs.
 
+mod wire;
+
 use super::rates::Rates;
-use super::{Guess, Prediction, wire};
+use super::{Guess, Prediction};
 use crate::extents::Extent;
 use crate::id::Id;
 use crate::references::References;

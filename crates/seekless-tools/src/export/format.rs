@@ -3,11 +3,11 @@
 use super::forms::{
     cvmfs, dwarfs, estargz, juicefs, lines, nydus, soci, squashfs, tar, unreal, vmtouch,
 };
-use super::{Listed, Options, samples};
+use super::job::Job;
+use super::{Listed, samples};
 use crate::error::{Error, ErrorKind, Result};
 use seekless_sys::output::{Content, Output};
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
 use std::str::FromStr;
 
 /// For which tool a list is.
@@ -174,14 +174,6 @@ impl FromStr for Format {
             Error::new(ErrorKind::Invalid, why)
         })
     }
-}
-
-/// A list that is being written.
-pub(super) struct Job<'a> {
-    pub(super) listed: &'a [Listed],
-    pub(super) options: &'a Options,
-    /// Where it goes, for messages.
-    pub(super) path: &'a Path,
 }
 
 impl<'a> Job<'a> {

@@ -10,12 +10,6 @@ use crate::error::Result;
 use seekless_device::Costs;
 use seekless_policy::eviction::Id;
 
-/// Most runs that are left out in turn.
-const FOLDS_MAX: usize = 4;
-
-/// Judging stops when this many files have been laid out for one candidate.
-const FILES_LAID_OUT_MAX: usize = 1_000_000;
-
 /// The least gain of a candidate over the one that needs no runs.
 const GAIN_PERMILLE_MIN: u128 = 10;
 /// The gain must also exceed this many standard errors, once at least [`RUNS_FOR_ERRORS`] runs were
@@ -109,11 +103,6 @@ fn by_chance(one: &[Loadings], other: &[Loadings]) -> bool {
 fn gains(least: (u128, u128), other: (u128, u128)) -> bool {
     let below = |least: u128, other: u128| least * 1000 < other * (1000 - GAIN_PERMILLE_MIN);
     below(least.0, other.0) || (least.0 == other.0 && below(least.1, other.1))
-}
-
-/// How many runs may be left out in turn, each with an order of its own, for this many files.
-pub(crate) fn folds_max(files: usize) -> usize {
-    (FILES_LAID_OUT_MAX / files.max(1)).clamp(1, FOLDS_MAX)
 }
 
 /// The time of both ways of loading, each in millionths of the first candidate's.

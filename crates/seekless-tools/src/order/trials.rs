@@ -4,7 +4,6 @@
 //! once, on all cores, and the same order is judged on the same run once, whichever candidates
 //! made it.
 
-use super::choice::folds_max;
 use super::files::Files;
 use super::judge::{Judge, Loadings};
 use crate::error::Result;
@@ -17,6 +16,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Most runs that are left out in turn.
+const FOLDS_MAX: usize = 4;
+
+/// Judging stops when this many files have been laid out for one candidate.
+const FILES_LAID_OUT_MAX: usize = 1_000_000;
 
 /// Is given how many trials are done, of how many.
 pub(crate) type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
@@ -217,4 +222,9 @@ fn content(order: &[Id]) -> u64 {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How many runs may be left out in turn, each with an order of its own, for this many files.
+pub(crate) fn folds_max(files: usize) -> usize {
+    (FILES_LAID_OUT_MAX / files.max(1)).clamp(1, FOLDS_MAX)
 }

@@ -3,15 +3,12 @@
 //! A name is found by any of its ends that begin at a folder, with or without its extensions. Upper
 //! and lower case of ASCII count as the same.
 
+use super::tokens::{NAME_BYTES_MAX, NAME_BYTES_MIN, is_plain};
 use seekless_policy::eviction::Id;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher};
 
-/// A shorter name is too likely to be a word.
-pub(super) const NAME_BYTES_MIN: usize = 4;
-/// Longer names are not looked for.
-pub(super) const NAME_BYTES_MAX: usize = 1 << 10;
 /// A name that more files end with names none of them.
 const SAME_ENDS_MAX: usize = 4;
 /// The same for a name without the extension: a file may lie beside what was made of it.
@@ -105,8 +102,7 @@ impl<'a> Index<'a> {
         let backwards = |entry: &Entry| head(names, *entry).bytes().rev().map(lower).chain([b'/']);
         entries.sort_unstable_by(|a, b| backwards(a).cmp(backwards(b)).then(a.file.cmp(&b.file)));
         let filter = vec![0; (entries.len() * FILTER_BITS).next_power_of_two().max(64) / 64];
-        let has_spaces =
-            names.iter().any(|name| name.bytes().any(|byte| !super::tokens::is_plain(byte)));
+        let has_spaces = names.iter().any(|name| name.bytes().any(|byte| !is_plain(byte)));
         let mut index = Self { names, entries, parts: HashMap::default(), filter, has_spaces };
         for place in 0..index.entries.len() {
             let hash = hash(last(head(names, index.entries[place]).as_bytes()));

@@ -5,8 +5,8 @@
 
 use super::Files;
 use super::mentions::{Lists, MENTIONS_MAX, MENTIONS_OF_FILE_MAX, Mentions, extension};
-use super::names::{How, Index, NAME_BYTES_MAX, NAME_BYTES_MIN};
-use super::tokens::{Part, each, tidied};
+use super::names::{How, Index};
+use super::tokens::{NAME_BYTES_MAX, NAME_BYTES_MIN, Part, each, tidied};
 use crate::crew;
 use crate::error::{Error, ErrorKind, Result};
 use seekless_policy::eviction::Id;

@@ -1,6 +1,7 @@
 use super::learn::rate;
 use super::mentions::{Lists, MENTIONS_OF_FILE_MAX};
-use super::names::{How, Index, NAME_BYTES_MAX, Way};
+use super::names::{How, Index, Way};
+use super::tokens::NAME_BYTES_MAX;
 use super::tokens::{Part, each};
 use super::*;
 use crate::error::ErrorKind;

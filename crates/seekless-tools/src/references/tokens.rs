@@ -1,6 +1,9 @@
 //! What in some bytes may be a name: in text, between NULs, in UTF-16, with a length before it.
 
-use super::names::{NAME_BYTES_MAX, NAME_BYTES_MIN};
+/// A shorter name is too likely to be a word.
+pub(super) const NAME_BYTES_MIN: usize = 4;
+/// Longer names are not looked for.
+pub(super) const NAME_BYTES_MAX: usize = 1 << 10;
 
 const PLAIN: u8 = 1;
 const SPACED: u8 = 2;

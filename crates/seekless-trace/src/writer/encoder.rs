@@ -4,7 +4,7 @@
 use super::chunk::Finished;
 use super::load_group::LoadGroup;
 use super::loads::Loads;
-use super::row_group::RowGroup;
+use super::row_group::{ROW_GROUP_ROWS, RowGroup};
 use crate::checksum::{MAKER, Summed};
 use crate::error::{Error, Result};
 use crate::names::Names;
@@ -16,9 +16,6 @@ use parquet::file::writer::SerializedFileWriter;
 use seekless_sys::output::Output;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-
-/// Rows of a row group, unless it ends early.
-pub(super) const ROW_GROUP_ROWS: usize = 1_000_000;
 
 /// A Parquet file being written, with numbers for its files.
 pub(super) struct Encoder {

@@ -7,7 +7,6 @@ mod numbers;
 mod words;
 
 use super::chunk::{Finished, Squeezer};
-use super::encoder::ROW_GROUP_ROWS;
 use super::load_group::column;
 use super::name_columns::NameColumns;
 use super::times::TimeColumn;
@@ -18,6 +17,8 @@ use parquet::errors::Result;
 use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor};
 use words::OpColumn;
 
+/// Rows of a row group, unless it ends early.
+pub(super) const ROW_GROUP_ROWS: usize = 1_000_000;
 /// Rows of a page. Their columns stay in the second-level cache.
 const PAGE_ROWS: usize = 8192;
 /// A row group ends early if the names of its files take this: a reader holds them at once.

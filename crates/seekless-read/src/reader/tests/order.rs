@@ -67,15 +67,15 @@ proptest! {
         let (mut reader, made) = over(options, Made::new(&cached));
         reader.add_path(file.path());
         let delivered = all(&mut reader);
-        let mut delivered = 0;
+        let mut bytes_delivered = 0;
         for (offset, chunk) in delivered.chunks.get(&0).into_iter().flatten() {
-            delivered += chunk.len() as u64;
+            bytes_delivered += chunk.len() as u64;
             prop_assert_eq!(&text(bytes)[*offset as usize..][..chunk.len()], &chunk[..]);
             for page in offset / PAGE..(offset + chunk.len() as u64).div_ceil(PAGE) {
                 prop_assert!(made.is_cached(page));
             }
         }
-        prop_assert_eq!(delivered.ends[&0], (bytes as u64, bytes as u64 - delivered));
+        prop_assert_eq!(delivered.ends[&0], (bytes as u64, bytes as u64 - bytes_delivered));
     }
 }
 

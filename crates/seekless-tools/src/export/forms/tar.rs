@@ -6,7 +6,7 @@
 //! 27), so for EROFS the tar holds the whole root: folders, then the listed files, then the rest.
 
 use super::super::Listed;
-use super::super::format::Job;
+use super::super::job::Job;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ranges::total;
 use std::collections::{HashMap, HashSet};

@@ -1,9 +1,9 @@
 //! `best` beside `name` and `recent`, on runs that it was not made from: the five public starts,
 //! and made-up programs of other structure.
 
-use crate::order::choice::folds_max;
 use crate::order::rivals::{Rival, Rivals, compare};
 use crate::order::trials::Trials;
+use crate::order::trials::folds_max;
 use crate::order::{Files, Loading};
 use seekless_device::{DeviceSpec, SplitMix64};
 use seekless_policy::eviction::Id;

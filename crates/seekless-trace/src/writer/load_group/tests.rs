@@ -1,7 +1,7 @@
 //! Loads that we encode ourselves give the rows, and the statistics of columns, of Parquet's
 //! writer.
 
-use super::super::encoder::ROW_GROUP_ROWS;
+use super::super::row_group::ROW_GROUP_ROWS;
 use crate::scratch::scratch;
 use crate::writer::Loads;
 use crate::{Access, Metadata, Op, Trace, Writer};

@@ -10,9 +10,9 @@
 //! Numbers are LEB128; a step has its sign in the lowest bit; a file is given as its distance from
 //! the one before. The CRC-32 is 4 bytes, little-endian. Version 1 has no references.
 
-use super::model::{LOADS_MAX, Model, RUNS_MAX};
-use super::rates::{BINS, Count, Rates};
+use super::{LOADS_MAX, Model, RUNS_MAX};
 use crate::id::Id;
+use crate::prediction::rates::{BINS, Count, Rates};
 use crate::references::{REFERENCES_MAX, References};
 use crate::{Error, ErrorKind, Result};
 use std::sync::Arc;

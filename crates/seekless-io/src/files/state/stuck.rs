@@ -3,10 +3,10 @@
 //! at each sync and flush of their file, and before the next write to it. A full disk may have room
 //! by then; bytes that a device never takes are named by every sync until they are written over.
 
-use super::frame::FRAME_BYTES;
-use super::page_ranges::PageRanges;
-use super::state::State;
-use super::trouble::failed;
+use super::State;
+use crate::files::frame::FRAME_BYTES;
+use crate::files::page_ranges::PageRanges;
+use crate::files::trouble::failed;
 use seekless_policy::cache::paged::FileNo;
 use seekless_policy::eviction::Id;
 use seekless_policy::readahead::PageNo;
@@ -22,25 +22,29 @@ const RANGES_SHOWN: usize = 16;
 
 /// The pages whose last write-back failed, by file.
 #[derive(Debug, Default)]
-pub(super) struct Stuck {
+pub(in crate::files) struct Stuck {
     pages: BTreeSet<(FileNo, PageNo)>,
 }
 
 impl Stuck {
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::files) fn len(&self) -> usize {
         self.pages.len()
     }
 
-    pub(super) fn contains(&self, file: FileNo, page: PageNo) -> bool {
+    pub(in crate::files) fn contains(&self, file: FileNo, page: PageNo) -> bool {
         self.pages.contains(&(file, page))
     }
 
-    pub(super) fn has(&self, file: FileNo) -> bool {
+    pub(in crate::files) fn has(&self, file: FileNo) -> bool {
         self.from(file, 0).next().is_some()
     }
 
     /// The pages of a file from this one on.
-    pub(super) fn from(&self, file: FileNo, page: PageNo) -> impl Iterator<Item = PageNo> + '_ {
+    pub(in crate::files) fn from(
+        &self,
+        file: FileNo,
+        page: PageNo,
+    ) -> impl Iterator<Item = PageNo> + '_ {
         self.pages.range((file, page)..=(file, PageNo::MAX)).map(|(_, page)| *page)
     }
 
@@ -54,18 +58,18 @@ impl Stuck {
 
 /// What the system said of a write-back, to be said again.
 #[derive(Clone, Debug)]
-pub(super) struct Cause {
+pub(in crate::files) struct Cause {
     number: Option<i32>,
     kind: io::ErrorKind,
     words: String,
 }
 
 impl Cause {
-    pub(super) fn of(error: &io::Error) -> Self {
+    pub(in crate::files) fn of(error: &io::Error) -> Self {
         Self { number: error.raw_os_error(), kind: error.kind(), words: error.to_string() }
     }
 
-    pub(super) fn error(&self) -> io::Error {
+    pub(in crate::files) fn error(&self) -> io::Error {
         match self.number {
             Some(number) => io::Error::from_raw_os_error(number),
             None => io::Error::new(self.kind, self.words.clone()),
@@ -75,20 +79,20 @@ impl Cause {
 
 impl State {
     /// The write-back of these pages failed.
-    pub(super) fn stick(&mut self, file: FileNo, pages: &[PageNo], error: &io::Error) {
+    pub(in crate::files) fn stick(&mut self, file: FileNo, pages: &[PageNo], error: &io::Error) {
         self.stuck.pages.extend(pages.iter().map(|&page| (file, page)));
         if let Some(writes) = self.writes_mut(file) {
             writes.cause = Some(Cause::of(error));
         }
     }
 
-    pub(super) fn is_stuck(&self, id: Id) -> bool {
+    pub(in crate::files) fn is_stuck(&self, id: Id) -> bool {
         let (file, page) = self.cache.place(id);
         self.stuck.len() > 0 && self.stuck.contains(file, page)
     }
 
     /// Has the pages of a file written again whose write-back failed.
-    pub(super) fn retry(&mut self, file: FileNo) -> Vec<Id> {
+    pub(in crate::files) fn retry(&mut self, file: FileNo) -> Vec<Id> {
         let pages: Vec<PageNo> = self.stuck.from(file, 0).collect();
         let mut ids = Vec::with_capacity(pages.len());
         for page in pages {
@@ -102,14 +106,14 @@ impl State {
     }
 
     /// The same of all files.
-    pub(super) fn retry_all(&mut self) {
+    pub(in crate::files) fn retry_all(&mut self) {
         for file in self.stuck.files() {
             self.retry(file);
         }
     }
 
     /// What lies behind a file's new end is not written any more.
-    pub(super) fn unstick_behind(&mut self, file: FileNo, end: PageNo) {
+    pub(in crate::files) fn unstick_behind(&mut self, file: FileNo, end: PageNo) {
         for page in self.stuck.from(file, end).collect::<Vec<_>>() {
             self.stuck.pages.remove(&(file, page));
             if let Some(id) = self.cache.id(file, page) {
@@ -120,7 +124,7 @@ impl State {
     }
 
     /// What the device does not take of a file; `None` if it has taken all.
-    pub(super) fn failure(&self, file: FileNo) -> Option<io::Error> {
+    pub(in crate::files) fn failure(&self, file: FileNo) -> Option<io::Error> {
         let known = self.known(file)?;
         let (source, cause) = (known.source.as_ref()?, known.writes.as_ref()?.cause.as_ref()?);
         let mut lacking = PageRanges::default();
@@ -131,7 +135,7 @@ impl State {
     }
 
     /// What of a file may not be on the device, since a sync failed.
-    pub(super) fn doubt(&self, file: FileNo) -> Option<io::Error> {
+    pub(in crate::files) fn doubt(&self, file: FileNo) -> Option<io::Error> {
         let known = self.known(file)?;
         let (source, writes) = (known.source.as_ref()?, known.writes.as_ref()?);
         let what = words(writes.doubtful.iter(), known.version.bytes)?
@@ -140,7 +144,7 @@ impl State {
     }
 
     /// The same of the first file that has such bytes.
-    pub(super) fn any_failure(&self) -> Option<io::Error> {
+    pub(in crate::files) fn any_failure(&self) -> Option<io::Error> {
         self.stuck.files().into_iter().find_map(|file| self.failure(file))
     }
 }

@@ -9,24 +9,24 @@ use std::thread::Thread;
 use std::time::Instant;
 
 /// Events that a stripe holds. Those beyond are lost.
-pub(super) const EVENTS_MAX: usize = 16 << 10;
+pub(crate) const EVENTS_MAX: usize = 16 << 10;
 
 /// The writer is woken when a stripe has this many.
 const EVENTS_WAKE: usize = EVENTS_MAX / 4;
 
 /// A load or a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Event {
+pub(crate) struct Event {
     /// Since the recording began.
-    pub(super) time_ns: u64,
-    pub(super) tid: u32,
-    pub(super) id: Id,
-    pub(super) released: bool,
+    pub(crate) time_ns: u64,
+    pub(crate) tid: u32,
+    pub(crate) id: Id,
+    pub(crate) released: bool,
 }
 
 /// On cache lines of its own, so that two threads do not fight for one.
 #[repr(align(128))]
-pub(super) struct Stripe {
+pub(crate) struct Stripe {
     opened: Instant,
     noted: Mutex<Noted>,
 }
@@ -61,7 +61,7 @@ impl Noted {
 }
 
 impl Stripe {
-    pub(super) fn new(opened: Instant) -> Self {
+    pub(crate) fn new(opened: Instant) -> Self {
         Self { opened, noted: Mutex::default() }
     }
 
@@ -69,21 +69,21 @@ impl Stripe {
         self.opened.elapsed().as_nanos() as u64
     }
 
-    pub(super) fn start(&self, recording: u64, writer: &Thread) {
+    pub(crate) fn start(&self, recording: u64, writer: &Thread) {
         let began_ns = self.now();
         let noted = &mut *lock(&self.noted);
         (noted.recording, noted.began_ns) = (Some(recording), began_ns);
         noted.writer = Some(writer.clone());
     }
 
-    pub(super) fn stop(&self) {
+    pub(crate) fn stop(&self) {
         let noted = &mut *lock(&self.noted);
         (noted.recording, noted.writer) = (None, None);
     }
 
     /// Notes a load that began at `time_ns`. `None` if it is not recorded: then its release is not
     /// either.
-    pub(super) fn loaded(self: &Arc<Self>, time_ns: u64, id: Id) -> Option<Held> {
+    pub(crate) fn loaded(self: &Arc<Self>, time_ns: u64, id: Id) -> Option<Held> {
         let event = Event { time_ns, tid: own_tid(), id, released: false };
         let noted = &mut *lock(&self.noted);
         let recording = noted.recording?;
@@ -91,7 +91,7 @@ impl Stripe {
     }
 
     /// Moves all events to the end of `events`; returns how many were lost.
-    pub(super) fn take(&self, events: &mut Vec<Event>) -> u64 {
+    pub(crate) fn take(&self, events: &mut Vec<Event>) -> u64 {
         let noted = &mut *lock(&self.noted);
         events.append(&mut noted.events);
         std::mem::take(&mut noted.lost)

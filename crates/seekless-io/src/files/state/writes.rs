@@ -5,12 +5,12 @@
 //! holds: so a reader sees a page before or after a write, and a write to the device never changes
 //! on its way.
 
-use super::flight::Flight;
-use super::frame::{FRAME_BYTES, Frame};
-use super::page_ranges::PageRanges;
-use super::state::{Place, Start, State, pages};
 use super::stuck::Cause;
 use super::write_back::Needs;
+use super::{Place, Start, State, pages};
+use crate::files::flight::Flight;
+use crate::files::frame::{FRAME_BYTES, Frame};
+use crate::files::page_ranges::PageRanges;
 use seekless_policy::cache::paged::{FileNo, PageStep};
 use seekless_policy::readahead::{Handle, PageNo};
 use std::io;
@@ -21,28 +21,28 @@ const PAGE: u64 = FRAME_BYTES as u64;
 
 /// What a file has that is open to write.
 #[derive(Debug)]
-pub(super) struct Writes {
+pub(in crate::files) struct Writes {
     /// Own writes or cuts began since the file was last looked at: that its times have changed says
     /// nothing of other programs.
-    pub(super) touched: bool,
+    pub(in crate::files) touched: bool,
     /// Writes under way.
-    pub(super) busy: u32,
+    pub(in crate::files) busy: u32,
     /// Bytes up to the end that the device has at least, unless another program has cut the file.
-    pub(super) device_bytes: u64,
+    pub(in crate::files) device_bytes: u64,
     /// What another program has cut off, until a sync reports it.
-    pub(super) error: Option<io::Error>,
+    pub(in crate::files) error: Option<io::Error>,
     /// Why the last write-back failed that did.
-    pub(super) cause: Option<Cause>,
+    pub(in crate::files) cause: Option<Cause>,
     /// What was written back and not synced since.
     unsynced: PageRanges,
     /// What was written back before a sync that failed, and not again since.
-    pub(super) doubtful: PageRanges,
+    pub(in crate::files) doubtful: PageRanges,
     /// Why that sync failed.
-    pub(super) doubt_cause: Option<Cause>,
+    pub(in crate::files) doubt_cause: Option<Cause>,
 }
 
 impl Writes {
-    pub(super) fn new(device_bytes: u64) -> Self {
+    pub(in crate::files) fn new(device_bytes: u64) -> Self {
         Self {
             touched: false,
             busy: 0,
@@ -56,19 +56,19 @@ impl Writes {
     }
 
     /// The device has taken these pages, up to this byte.
-    pub(super) fn took(&mut self, pages: Range<PageNo>, end: u64) {
+    pub(in crate::files) fn took(&mut self, pages: Range<PageNo>, end: u64) {
         self.device_bytes = self.device_bytes.max(end);
         self.doubtful.remove(&pages);
         self.unsynced.add(pages);
     }
 
     /// A sync begins. It is for what is returned.
-    pub(super) fn begin_sync(&mut self) -> PageRanges {
+    pub(in crate::files) fn begin_sync(&mut self) -> PageRanges {
         std::mem::take(&mut self.unsynced)
     }
 
     /// The sync that was for these pages has failed.
-    pub(super) fn doubt(&mut self, pages: &PageRanges, error: &io::Error) {
+    pub(in crate::files) fn doubt(&mut self, pages: &PageRanges, error: &io::Error) {
         pages.iter().for_each(|pages| self.doubtful.add(pages));
         self.doubt_cause = Some(Cause::of(error));
     }
@@ -79,34 +79,34 @@ impl Writes {
         self.doubtful.remove(&(pages..PageNo::MAX));
     }
 
-    pub(super) fn remember(&mut self, error: io::Error) {
+    pub(in crate::files) fn remember(&mut self, error: io::Error) {
         self.error.get_or_insert(error);
     }
 }
 
 /// A part of one page, to be written.
-pub(super) struct Part<'a> {
-    pub(super) handle: Handle,
-    pub(super) page: PageNo,
-    pub(super) within: usize,
-    pub(super) bytes: &'a [u8],
+pub(in crate::files) struct Part<'a> {
+    pub(in crate::files) handle: Handle,
+    pub(in crate::files) page: PageNo,
+    pub(in crate::files) within: usize,
+    pub(in crate::files) bytes: &'a [u8],
     /// The same as a frame, if it is the whole page.
-    pub(super) whole: Option<Frame>,
+    pub(in crate::files) whole: Option<Frame>,
 }
 
 impl Part<'_> {
-    pub(super) fn end(&self) -> u64 {
+    pub(in crate::files) fn end(&self) -> u64 {
         self.page * PAGE + (self.within + self.bytes.len()) as u64
     }
 
     /// Whether bytes of the page are kept that a file with this end has.
-    pub(super) fn keeps_some(&self, end: u64) -> bool {
+    pub(in crate::files) fn keeps_some(&self, end: u64) -> bool {
         let start = self.page * PAGE;
         start < end && (self.within > 0 || self.end() < end.min(start + PAGE))
     }
 
     /// Puts it where it belongs in its page.
-    pub(super) fn copy_to(&self, page: &mut Frame) {
+    pub(in crate::files) fn copy_to(&self, page: &mut Frame) {
         if let Some(bytes) = page.get_mut() {
             bytes[self.within..][..self.bytes.len()].copy_from_slice(self.bytes);
         }
@@ -114,7 +114,7 @@ impl Part<'_> {
 }
 
 /// What came of a part.
-pub(super) enum Wrote {
+pub(in crate::files) enum Wrote {
     /// The cache has it. Its writer waits for these pages, since too many were dirty.
     Yes(Needs),
     /// Its page is being read: wait, and try again.
@@ -125,18 +125,18 @@ pub(super) enum Wrote {
 
 impl State {
     /// Where the bytes of a page are, without asking the policy.
-    pub(super) fn whereabouts(&self, file: FileNo, page: PageNo) -> Place {
+    pub(in crate::files) fn whereabouts(&self, file: FileNo, page: PageNo) -> Place {
         let id = self.cache.id(file, page);
         id.and_then(|id| self.places.get(id as usize)).cloned().unwrap_or_default()
     }
 
     /// The end of the file, with what the device lacks.
-    pub(super) fn end(&self, file: FileNo) -> u64 {
+    pub(in crate::files) fn end(&self, file: FileNo) -> u64 {
         self.known(file).map_or(0, |known| known.version.bytes)
     }
 
     /// Writes a part of a page in the cache.
-    pub(super) fn write(
+    pub(in crate::files) fn write(
         &mut self,
         part: &mut Part<'_>,
         now: u64,
@@ -194,7 +194,7 @@ impl State {
     }
 
     /// Something was written up to this byte.
-    pub(super) fn grow(&mut self, file: FileNo, end: u64) {
+    pub(in crate::files) fn grow(&mut self, file: FileNo, end: u64) {
         let Some(known) = self.known_mut(file) else { return };
         let old = known.version.bytes;
         if end <= old {
@@ -222,7 +222,7 @@ impl State {
     }
 
     /// Written past the cache, up to this byte.
-    pub(super) fn wrote_through(&mut self, file: FileNo, end: u64) {
+    pub(in crate::files) fn wrote_through(&mut self, file: FileNo, end: u64) {
         if let Some(writes) = self.writes_mut(file) {
             writes.touched = true;
             writes.took(end.saturating_sub(1) / PAGE..pages(end), end);
@@ -231,7 +231,7 @@ impl State {
 
     /// Looks at a file that is open to write. Its times change by our own writes too; what another
     /// program changed is seen while we have not written since the last look.
-    pub(super) fn refresh_written(&mut self, file: FileNo) {
+    pub(in crate::files) fn refresh_written(&mut self, file: FileNo) {
         let Some(known) = self.known_mut(file) else { return };
         let (Some(writes), Some(source)) = (&mut known.writes, &known.source) else { return };
         let Ok((device, version)) = source.look() else { return };
@@ -276,7 +276,7 @@ impl State {
     }
 
     /// The file was given a new size on the device.
-    pub(super) fn resized(&mut self, file: FileNo, end: u64) {
+    pub(in crate::files) fn resized(&mut self, file: FileNo, end: u64) {
         let old = self.end(file);
         if end > old {
             self.forget_short_page(file, old);
