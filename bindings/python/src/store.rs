@@ -55,6 +55,7 @@ struct Settings {
     window: Option<u64>,
     max_entry_bytes: Option<u64>,
     beyond_cache: Option<u64>,
+    names: Option<String>,
     device: Option<String>,
 }
 
@@ -79,6 +80,9 @@ impl Settings {
         }
         if let Some(bytes) = self.beyond_cache {
             builder = builder.beyond_cache(bytes);
+        }
+        if let Some(names) = &self.names {
+            builder = builder.names(names.parse().map_err(Failure::usage::<String>)?);
         }
         if let Some(device) = &self.device {
             builder = builder.costs(named(device)?.costs());
@@ -192,6 +196,19 @@ impl Store {
     fn names(&self) -> PyResult<Vec<(String, u64)>> {
         let store = self.current()?;
         Ok(store.names().into_iter().map(|(name, bytes)| (name.to_owned(), bytes)).collect())
+    }
+
+    /// The folders that have entries: name, Unix mode, and time of modification in nanoseconds since
+    /// 1970.
+    fn folders(&self) -> PyResult<Vec<(String, Option<u32>, Option<i128>)>> {
+        let store = self.current()?;
+        let parts = |folder: io::Folder<'_>| {
+            let modified = folder
+                .modified
+                .map(|time| i128::from(time.seconds) * 1_000_000_000 + i128::from(time.ns));
+            (folder.name.to_owned(), folder.mode, modified)
+        };
+        Ok(store.folders().into_iter().map(parts).collect())
     }
 
     /// What is left out of each archive of which something is, in words.

@@ -8,7 +8,7 @@ mod row;
 mod table;
 
 use crate::chunks::Chunks;
-use crate::entry::Entry;
+use crate::entry::{Entry, Method};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{
     CENTRAL_BYTES, DESCRIPTOR_BYTES, FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_UTF8, LOCAL_BYTES,
@@ -16,8 +16,8 @@ use crate::format::{
 use crate::read_at::ReadAt;
 use end::{End, Tail};
 use feed::Feed;
-pub use odd::LeftOut;
 use odd::Odd;
+pub use odd::{LeftOut, Reading};
 use row::Rows;
 use seekless_sys::memory::prefer_huge_pages;
 use std::collections::HashMap;
@@ -91,13 +91,7 @@ impl Index {
     /// or [`ErrorKind::Io`]; never a panic, nor an allocation that the file's own size does not
     /// justify.
     pub fn open<R: ReadAt + ?Sized>(source: &R, file_bytes: u64) -> Result<Self> {
-        let tail = Tail::read(source, file_bytes)?;
-        let end = End::find(&tail, source, false)?;
-        let (mut index, is_in_order) = Self::parse(Feed::new(source, &tail, &end)?, &end, None)?;
-        index.check_places(is_in_order)?;
-        index.table = Table::of(&index.names).map_err(|unfit| index.unfit(unfit))?;
-        index.comment = end.comment;
-        Ok(index)
+        Self::open_as(source, file_bytes, Reading { strict: true, ..Reading::default() })
     }
 
     /// As [`open`](Self::open), for archives of other tools. What is odd about one entry costs that
@@ -109,26 +103,50 @@ impl Index {
     /// # Errors
     /// As [`open`](Self::open), but never [`ErrorKind::Name`] and [`ErrorKind::Duplicate`].
     pub fn open_odd<R: ReadAt + ?Sized>(source: &R, file_bytes: u64) -> Result<Self> {
+        Self::open_as(source, file_bytes, Reading::default())
+    }
+
+    /// As [`open`](Self::open) if `reading` is strict, else as [`open_odd`](Self::open_odd).
+    ///
+    /// # Errors
+    /// As these.
+    pub fn open_as<R: ReadAt + ?Sized>(
+        source: &R,
+        file_bytes: u64,
+        reading: Reading,
+    ) -> Result<Self> {
         let tail = Tail::read(source, file_bytes)?;
-        let end = End::find(&tail, source, true)?;
-        let mut odd = Odd::default();
+        let end = End::find(&tail, source, !reading.strict)?;
+        let mut odd = Odd { reading, ..Odd::default() };
         odd.left_out.appended_bytes = end.appended_bytes;
         let feed = Feed::new(source, &tail, &end)?;
-        let (mut index, is_in_order) = Self::parse(feed, &end, Some(&mut odd))?;
-        let table = Table::of(&index.names);
-        if let Err(Unfit::Duplicate(_)) = &table {
-            index.note_duplicates(&mut odd);
-        }
-        index.check_places(is_in_order)?;
-        index.leave_out(&mut odd)?;
-        index.table = match table {
-            Ok(table) if is_in_order && odd.without.is_empty() => table,
-            _ => Table::of(&index.names).map_err(|unfit| index.unfit(unfit))?,
-        };
-        (index.comment, index.left_out) = (end.comment, odd.left_out);
+        let (mut index, is_in_order) = Self::parse(feed, &end, &mut odd)?;
         odd.renamed.sort_unstable();
-        index.renamed = odd.renamed;
+        index.renamed = std::mem::take(&mut odd.renamed);
+        index.comment = end.comment;
+        if reading.strict {
+            index.check_places(is_in_order)?;
+            index.table = Table::of(&index.names).map_err(|unfit| index.unfit(unfit))?;
+        } else {
+            index.settle(is_in_order, &mut odd)?;
+        }
+        index.left_out = odd.left_out;
         Ok(index)
+    }
+
+    /// Leaves out what is odd, and makes the table of names.
+    fn settle(&mut self, is_in_order: bool, odd: &mut Odd) -> Result<()> {
+        let table = Table::of(&self.names);
+        if let Err(Unfit::Duplicate(_)) = &table {
+            self.note_duplicates(odd);
+        }
+        self.check_places(is_in_order)?;
+        self.leave_out(odd)?;
+        self.table = match table {
+            Ok(table) if is_in_order && odd.without.is_empty() => table,
+            _ => Table::of(&self.names).map_err(|unfit| self.unfit(unfit))?,
+        };
+        Ok(())
     }
 
     /// What of the archive is left out.
@@ -247,9 +265,11 @@ impl Index {
     /// If there is no such entry.
     #[must_use]
     pub fn can_be_copied(&self, number: u32) -> bool {
-        let Entry { flags, renamed, .. } = self.entry(number);
+        let Entry { flags, renamed, method, .. } = self.entry(number);
         flags & (FLAG_DESCRIPTOR | FLAG_ENCRYPTED) == 0
             && !renamed
+            // LZMA says in a flag how its data ends.
+            && !matches!(method, Method::Other(_))
             && (flags & FLAG_UTF8 != 0 || self.name(number).is_ascii())
     }
 
@@ -271,7 +291,7 @@ impl Index {
     fn parse<R: ReadAt + ?Sized>(
         mut feed: Feed<'_, R>,
         end: &End,
-        mut odd: Option<&mut Odd>,
+        odd: &mut Odd,
     ) -> Result<(Self, bool)> {
         // `End` has checked that so many headers fit into the directory.
         let count = usize::try_from(end.entries).map_err(no_memory)?;
@@ -287,7 +307,6 @@ impl Index {
         for number in 0..end.entries {
             let rest = feed.rest()?;
             let start = text.len();
-            let odd = odd.as_deref_mut();
             let header_bytes = header::parse(rest, number, end, &mut rows, &mut text, odd)?;
             feed.skip(header_bytes);
             ends.push(text.len() as u32);

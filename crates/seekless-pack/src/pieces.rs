@@ -5,6 +5,7 @@ use crate::decode::{data_start, two_sizes};
 use crate::entry::{Entry, Method};
 use crate::error::Result;
 use crate::fault::{broken, check_crc, ends_early, no_memory, short};
+use crate::foreign::{Foreign, Step};
 use flate2::{Decompress, FlushDecompress, Status};
 use std::io;
 use std::ops::Range;
@@ -30,13 +31,7 @@ enum Coding {
     Stored,
     Deflate(Decompress),
     Zstd(zstd::stream::raw::Decoder<'static>),
-}
-
-/// What one step of a decoder came to.
-struct Step {
-    taken: usize,
-    made: usize,
-    ended: bool,
+    Foreign(Foreign),
 }
 
 impl Coding {
@@ -44,8 +39,16 @@ impl Coding {
         Some(match entry.method {
             Method::Deflate => Self::Deflate(Decompress::new(false)),
             Method::Zstd => Self::Zstd(zstd::stream::raw::Decoder::new().ok()?),
-            _ => Self::Stored,
+            // What cannot be read is refused once its header has come.
+            Method::Other(_) => Foreign::new(entry).map_or(Self::Stored, Self::Foreign),
+            Method::Stored => Self::Stored,
         })
+    }
+
+    /// Whether what follows the end of its stream is left alone; further frames of zstd are
+    /// content.
+    fn ends_once(&self) -> bool {
+        matches!(self, Self::Deflate(_) | Self::Foreign(_))
     }
 
     /// Decodes as much of `data` as `out` has room for.
@@ -65,6 +68,7 @@ impl Coding {
                 let ended = left? == 0;
                 Ok(Step { taken: data.pos(), made: out.pos(), ended })
             }
+            Self::Foreign(decoder) => decoder.step(data, out).map_err(io::Error::other),
         }
     }
 }
@@ -96,7 +100,9 @@ impl Pieces {
         let data = &piece[within(start) as usize..within(end) as usize];
         self.seen += piece.len() as u64;
         match &self.coding {
-            Coding::Deflate(_) | Coding::Zstd(_) => self.decode(entry, name, data, out),
+            Coding::Deflate(_) | Coding::Zstd(_) | Coding::Foreign(_) => {
+                self.decode(entry, name, data, out)
+            }
             Coding::Stored if entry.coded_bytes != entry.bytes => Err(two_sizes(entry, name)),
             Coding::Stored => {
                 self.written += data.len();
@@ -107,8 +113,7 @@ impl Pieces {
     }
 
     fn decode(&mut self, entry: &Entry, name: &str, mut data: &[u8], out: &mut [u8]) -> Result<()> {
-        // What follows a stream of deflate is left alone; further frames of zstd are content.
-        while !(self.ended && (data.is_empty() || matches!(self.coding, Coding::Deflate(_)))) {
+        while !(self.ended && (data.is_empty() || self.coding.ends_once())) {
             let end = out.len().min(self.written + STEP_BYTES);
             let room = &mut out[self.written..end];
             let step = self.coding.step(data, room).map_err(|error| broken(entry, name, error))?;

@@ -1,6 +1,7 @@
 //! What is odd about an archive that another tool wrote: entries that are left out, and names that
 //! stand elsewhere than in the header.
 
+use crate::encoding::NameEncoding;
 use std::collections::BTreeMap;
 
 /// What of an archive is left out, by reason. Nothing of what [`Index::open`](super::Index::open)
@@ -40,9 +41,27 @@ impl LeftOut {
     }
 }
 
+impl LeftOut {
+    /// Counts one more entry, by its name and the reason.
+    pub fn note(&mut self, why: &'static str, name: &str) {
+        *self.entries.entry(why).or_default() += 1;
+        self.first.get_or_insert_with(|| name.to_owned());
+    }
+}
+
+/// How an archive's directory is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Reading {
+    /// Whether what is odd about one entry refuses the archive.
+    pub strict: bool,
+    /// In which characters names are that are not said to be UTF-8.
+    pub names: NameEncoding,
+}
+
 /// What is noted while the directory is read.
 #[derive(Debug, Default)]
 pub(super) struct Odd {
+    pub(super) reading: Reading,
     pub(super) left_out: LeftOut,
     /// Where the entries begin that are left out.
     pub(super) without: Vec<u64>,
@@ -52,8 +71,7 @@ pub(super) struct Odd {
 
 impl Odd {
     pub(super) fn leave_out(&mut self, header_offset: u64, why: &'static str, name: &str) {
-        *self.left_out.entries.entry(why).or_default() += 1;
-        self.left_out.first.get_or_insert_with(|| name.to_owned());
+        self.left_out.note(why, name);
         self.without.push(header_offset);
     }
 }
