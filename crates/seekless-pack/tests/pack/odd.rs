@@ -75,8 +75,9 @@ fn the_corpus_holds_what_other_readers_find() {
         assert_eq!(found, expected, "{}", case.what);
         let left_out: u64 = open(&case.archive).unwrap().left_out().entries.values().sum();
         assert_eq!(left_out, case.left_out, "{}", case.what);
-        // Python reads no archive with a name that is not the UTF-8 it claims.
-        if !case.what.contains("UTF-8") {
+        // Python reads no archive with a name that is not the UTF-8 it claims, and none of its
+        // releases before 3.12 the field of names.
+        if !["UTF-8", "a field of its own"].iter().any(|odd| case.what.contains(odd)) {
             compare_with_python(&case.archive);
         }
         wrong.extend(unlike_unzip(&case));
