@@ -82,7 +82,7 @@ impl Settings {
             builder = builder.beyond_cache(bytes);
         }
         if let Some(names) = &self.names {
-            builder = builder.names(names.parse().map_err(Failure::usage::<String>)?);
+            builder = builder.names(names.parse().map_err(|why: String| Failure::usage(why))?);
         }
         if let Some(device) = &self.device {
             builder = builder.costs(named(device)?.costs());

@@ -15,7 +15,7 @@ use crate::lock;
 use crate::statistics::SourceStatistics;
 use folder::Folder;
 use foldhash::fast::RandomState;
-use names::plain;
+use names::{is_folder, plain};
 use seekless_engine::Engine;
 use seekless_pack::{Chunks, Entry, Method, PREDICTION, Reading};
 use seekless_policy::eviction::Id;
@@ -199,28 +199,6 @@ impl Sources {
             }
             (Some(names), _) => names.get(name).copied(),
             (None, _) => None,
-        }
-    }
-
-    /// The names of all files, each with its entry: of several sources in no order.
-    pub(crate) fn names(&self) -> impl Iterator<Item = (&str, Id)> {
-        self.all_names().filter(|(name, _)| !is_folder(name))
-    }
-
-    /// The same of the entries of folders, whose names end in `/`.
-    pub(crate) fn folders(&self) -> impl Iterator<Item = (&str, Id)> {
-        self.all_names().filter(|(name, _)| is_folder(name))
-    }
-
-    fn all_names(&self) -> Box<dyn Iterator<Item = (&str, Id)> + '_> {
-        let first = self.parts.first().map(|part| &part.source);
-        match (&self.names, first) {
-            (Some(names), _) => Box::new(names.iter().map(|(name, id)| (name.as_ref(), *id))),
-            (None, Some(source)) => {
-                let ids = (0..source.len() as Id).filter(|id| Some(*id) != self.hidden);
-                Box::new(ids.map(|id| (source.name(id), id)))
-            }
-            (None, None) => Box::new(std::iter::empty()),
         }
     }
 
@@ -424,11 +402,6 @@ impl Names for Sources {
             None => false,
         }
     }
-}
-
-/// Whether the name is that of a folder.
-fn is_folder(name: &str) -> bool {
-    name.ends_with('/')
 }
 
 /// Where the next source begins.

@@ -294,7 +294,7 @@ fn foreign_to(entry: &Entry, name: &str, data: &[u8], out: &mut [u8]) -> Result<
     match decoder.decode(data, out) {
         Ok(written) if written == out.len() => Ok(()),
         Ok(written) => Err(ends_early(entry, name, written as u64)),
-        Err(fault) => Err(broken(entry, name, fault)),
+        Err(fault) => Err(fault.of(entry, name)),
     }
 }
 

@@ -6,6 +6,8 @@
 mod lzma;
 
 use crate::entry::{Entry, Method};
+use crate::error::Error;
+use crate::fault::broken;
 
 /// What is decoded at once where the content is not kept.
 pub(crate) const PIECE_BYTES: usize = 64 << 10;
@@ -35,12 +37,6 @@ enum Decoder {
     Deflate64(Box<deflate64::InflaterManaged>),
     #[cfg(feature = "lzma")]
     Lzma(Box<lzma::Lzma>),
-    /// No decoder: this build reads no such entry.
-    #[cfg_attr(
-        all(feature = "bzip2", feature = "deflate64", feature = "lzma"),
-        expect(dead_code, reason = "what is built without a feature has this")
-    )]
-    None,
 }
 
 /// What one step came to.
@@ -52,8 +48,37 @@ pub(crate) struct Step {
     pub(crate) ended: bool,
 }
 
+/// Why data cannot be decoded any further.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// It is not what its method makes.
+    Broken(String),
+    /// It asks for more memory than there may be.
+    #[cfg(any(feature = "bzip2", feature = "lzma"))]
+    Limit(String),
+}
+
+impl Fault {
+    /// The error of this entry.
+    pub(crate) fn of(self, entry: &Entry, name: &str) -> Error {
+        match self {
+            Self::Broken(why) => broken(entry, name, why),
+            #[cfg(any(feature = "bzip2", feature = "lzma"))]
+            Self::Limit(why) => Error::of(entry, name, crate::error::ErrorKind::Limit, why),
+        }
+    }
+}
+
 impl Foreign {
     /// The start of an entry whose method [`is_read`]; `None` of one whose is not.
+    #[cfg_attr(
+        not(any(feature = "bzip2", feature = "deflate64", feature = "lzma")),
+        expect(
+            unreachable_code,
+            unused_variables,
+            reason = "without these features there is no decoder"
+        )
+    )]
     pub(crate) fn new(entry: &Entry) -> Option<Self> {
         let decoder = match entry.method {
             #[cfg(feature = "bzip2")]
@@ -67,8 +92,8 @@ impl Foreign {
         Some(Self { decoder, data_left: entry.coded_bytes, content_left: entry.bytes })
     }
 
-    /// Decodes as much of `data` as `out` has room for. The error says what is wrong with it.
-    pub(crate) fn step(&mut self, data: &[u8], out: &mut [u8]) -> Result<Step, String> {
+    /// Decodes as much of `data` as `out` has room for.
+    pub(crate) fn step(&mut self, data: &[u8], out: &mut [u8]) -> Result<Step, Fault> {
         let room = usize::try_from(self.content_left).unwrap_or(usize::MAX).min(out.len());
         let out = &mut out[..room];
         if self.content_left == 0 {
@@ -83,7 +108,7 @@ impl Foreign {
     }
 
     /// Decodes all of `data` into `out`, as far as that has room. Returns how many bytes were made.
-    pub(crate) fn decode(mut self, mut data: &[u8], out: &mut [u8]) -> Result<usize, String> {
+    pub(crate) fn decode(mut self, mut data: &[u8], out: &mut [u8]) -> Result<usize, Fault> {
         let mut written = 0;
         loop {
             let Step { taken, made, ended } = self.step(data, &mut out[written..])?;
@@ -102,50 +127,48 @@ impl Foreign {
 }
 
 impl Decoder {
-    #[allow(unused_variables, reason = "without any of the features nothing is decoded")]
-    fn step(&mut self, data: &[u8], out: &mut [u8], is_last: bool) -> Result<Step, String> {
-        match self {
+    #[cfg_attr(
+        not(feature = "lzma"),
+        expect(unused_variables, reason = "LZMA alone asks whether the data ends")
+    )]
+    fn step(&mut self, data: &[u8], out: &mut [u8], is_last: bool) -> Result<Step, Fault> {
+        match *self {
             #[cfg(feature = "bzip2")]
-            Self::Bzip2(decoder) => bzip2_step(decoder, data, out),
+            Self::Bzip2(ref mut decoder) => bzip2_step(decoder, data, out),
             #[cfg(feature = "deflate64")]
-            Self::Deflate64(decoder) => {
+            Self::Deflate64(ref mut decoder) => {
                 let done = decoder.inflate(data, out);
                 let (taken, made) = (done.bytes_consumed, done.bytes_written);
                 match done.data_error {
-                    true => Err("it is not a Deflate64 stream".to_owned()),
+                    true => Err(Fault::Broken("it is not a Deflate64 stream".to_owned())),
                     false => Ok(Step { taken, made, ended: decoder.finished() }),
                 }
             }
             #[cfg(feature = "lzma")]
-            Self::Lzma(decoder) => decoder.step(data, out, is_last),
-            Self::None => Ok(Step::default()),
+            Self::Lzma(ref mut decoder) => decoder.step(data, out, is_last),
         }
     }
 
     fn memory_bytes(&self) -> usize {
-        match self {
+        match *self {
             // Its blocks are of 900 KB, and take four bytes for each.
             #[cfg(feature = "bzip2")]
             Self::Bzip2(_) => 3_700_000,
             #[cfg(feature = "deflate64")]
             Self::Deflate64(_) => size_of::<deflate64::InflaterManaged>(),
             #[cfg(feature = "lzma")]
-            Self::Lzma(decoder) => decoder.memory_bytes(),
-            Self::None => 0,
+            Self::Lzma(ref decoder) => decoder.memory_bytes(),
         }
     }
 }
 
 #[cfg(feature = "bzip2")]
-fn bzip2_step(
-    decoder: &mut bzip2::Decompress,
-    data: &[u8],
-    out: &mut [u8],
-) -> Result<Step, String> {
+fn bzip2_step(decoder: &mut bzip2::Decompress, data: &[u8], out: &mut [u8]) -> Result<Step, Fault> {
     let before = (decoder.total_in(), decoder.total_out());
-    let status = decoder.decompress(data, out).map_err(|error| error.to_string())?;
+    let status = decoder.decompress(data, out);
+    let status = status.map_err(|error| Fault::Broken(error.to_string()))?;
     if status == bzip2::Status::MemNeeded {
-        return Err("there is no memory for a block of it".to_owned());
+        return Err(Fault::Limit("there is no memory for a block of it".to_owned()));
     }
     let taken = (decoder.total_in() - before.0) as usize;
     let made = (decoder.total_out() - before.1) as usize;

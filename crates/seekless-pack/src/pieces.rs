@@ -7,7 +7,6 @@ use crate::error::Result;
 use crate::fault::{broken, check_crc, ends_early, no_memory, short};
 use crate::foreign::{Foreign, Step};
 use flate2::{Decompress, FlushDecompress, Status};
-use std::io;
 use std::ops::Range;
 use zstd::stream::raw::{InBuffer, Operation, OutBuffer};
 
@@ -51,24 +50,27 @@ impl Coding {
         matches!(self, Self::Deflate(_) | Self::Foreign(_))
     }
 
-    /// Decodes as much of `data` as `out` has room for.
-    fn step(&mut self, data: &[u8], out: &mut [u8]) -> io::Result<Step> {
+    /// Decodes as much of `data`, which is of `entry`, as `out` has room for.
+    fn step(&mut self, entry: &Entry, name: &str, data: &[u8], out: &mut [u8]) -> Result<Step> {
         match self {
             Self::Stored => Ok(Step { taken: data.len(), made: 0, ended: true }),
             Self::Deflate(inflate) => {
                 let before = (inflate.total_in(), inflate.total_out());
                 let status = inflate.decompress(data, out, FlushDecompress::None);
-                let ended = status? == Status::StreamEnd;
+                let status = status.map_err(|error| broken(entry, name, error))?;
                 let taken = (inflate.total_in() - before.0) as usize;
-                Ok(Step { taken, made: (inflate.total_out() - before.1) as usize, ended })
+                let made = (inflate.total_out() - before.1) as usize;
+                Ok(Step { taken, made, ended: status == Status::StreamEnd })
             }
             Self::Zstd(decoder) => {
                 let (mut data, mut out) = (InBuffer::around(data), OutBuffer::around(out));
                 let left = decoder.run(&mut data, &mut out);
-                let ended = left? == 0;
-                Ok(Step { taken: data.pos(), made: out.pos(), ended })
+                let left = left.map_err(|error| broken(entry, name, error))?;
+                Ok(Step { taken: data.pos(), made: out.pos(), ended: left == 0 })
             }
-            Self::Foreign(decoder) => decoder.step(data, out).map_err(io::Error::other),
+            Self::Foreign(decoder) => {
+                decoder.step(data, out).map_err(|fault| fault.of(entry, name))
+            }
         }
     }
 }
@@ -116,8 +118,7 @@ impl Pieces {
         while !(self.ended && (data.is_empty() || self.coding.ends_once())) {
             let end = out.len().min(self.written + STEP_BYTES);
             let room = &mut out[self.written..end];
-            let step = self.coding.step(data, room).map_err(|error| broken(entry, name, error))?;
-            let Step { taken, made, ended } = step;
+            let Step { taken, made, ended } = self.coding.step(entry, name, data, room)?;
             self.crc.update(&out[self.written..self.written + made]);
             self.written += made;
             data = &data[taken..];

@@ -129,7 +129,7 @@ impl Position {
                 Step { taken: data.pos(), made: out.pos() }
             }
             Decoder::Foreign(decoder) => {
-                let step = decoder.step(data, out).map_err(|fault| broken(entry, name, fault))?;
+                let step = decoder.step(data, out).map_err(|fault| fault.of(entry, name))?;
                 self.has_ended = step.ended;
                 Step { taken: step.taken, made: step.made }
             }

@@ -4,7 +4,7 @@
 use crate::entry::{Entry, Method};
 use crate::error::Result;
 use crate::fault::{broken, check_crc, ends_early, no_memory};
-use crate::foreign::{Foreign, PIECE_BYTES, Step};
+use crate::foreign::{Fault, Foreign, PIECE_BYTES, Step};
 use crate::zstandard;
 use flate2::write::DeflateDecoder;
 use std::io::{self, Write};
@@ -54,7 +54,10 @@ impl<'a> Sum<'a> {
             Content::Stored(count) => count.write_all(data),
             Content::Deflate(decoder) => decoder.write_all(data),
             Content::Zstd(decoder) => decoder.write_all(data),
-            Content::Foreign { decoder, count, made } => add_foreign(decoder, count, made, data),
+            Content::Foreign { decoder, count, made } => {
+                let added = add_foreign(decoder, count, made, data);
+                return added.map_err(|fault| fault.of(self.entry, self.name));
+            }
         };
         result.map_err(|error| broken(self.entry, self.name, error))
     }
@@ -83,10 +86,10 @@ fn add_foreign(
     count: &mut Count,
     out: &mut [u8],
     mut data: &[u8],
-) -> io::Result<()> {
+) -> Result<(), Fault> {
     loop {
-        let Step { taken, made, ended } = decoder.step(data, out).map_err(io::Error::other)?;
-        count.write_all(&out[..made])?;
+        let Step { taken, made, ended } = decoder.step(data, out)?;
+        count.write_all(&out[..made]).map_err(|error| Fault::Broken(error.to_string()))?;
         data = &data[taken..];
         if ended || (taken, made) == (0, 0) {
             return Ok(());

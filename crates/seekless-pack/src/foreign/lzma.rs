@@ -4,7 +4,7 @@
 //! version of the coder (2) | 5 (2) | properties (1) | bytes of the dictionary (4) | stream
 //! ```
 
-use super::Step;
+use super::{Fault, Step};
 use lzma_rust2::{Action, LzmaStream, Status};
 
 const HEADER_BYTES: usize = 9;
@@ -35,7 +35,7 @@ impl Lzma {
         data: &[u8],
         out: &mut [u8],
         is_last: bool,
-    ) -> Result<Step, String> {
+    ) -> Result<Step, Fault> {
         let before = data.len();
         let data = &data[self.take_header(data)..];
         let taken = before - data.len();
@@ -51,7 +51,7 @@ impl Lzma {
             }
         };
         let action = if is_last { Action::Finish } else { Action::Run };
-        let done = stream.process(data, out, action).map_err(|error| error.to_string())?;
+        let done = stream.process(data, out, action).map_err(broken)?;
         self.made += done.bytes_produced as u64;
         Ok(Step {
             taken: taken + done.bytes_consumed,
@@ -75,18 +75,42 @@ impl Lzma {
 }
 
 /// The stream behind this header, and the bytes that its dictionary may take.
-fn begun(header: &[u8], bytes: u64) -> Result<(LzmaStream, u64), String> {
+fn begun(header: &[u8], bytes: u64) -> Result<(LzmaStream, u64), Fault> {
     let [_, _, 5, 0, properties, dictionary @ ..] = header else {
-        return Err("it does not begin with the properties of LZMA".to_owned());
+        return Err(Fault::Broken("it does not begin with the properties of LZMA".to_owned()));
     };
     let declared = dictionary.iter().rev().fold(0, |all, &byte| all << 8 | u64::from(byte));
     // No content refers to what lies before its start.
     let needed = declared.min(bytes);
     if needed > DICTIONARY_BYTES_MAX {
-        return Err(format!(
-            "it needs a dictionary of {needed} bytes, more than the 128 MiB that are kept; repack it"
-        ));
+        return Err(Fault::Limit(format!(
+            "it needs an LZMA dictionary of {needed} bytes, more than the 128 MiB that are kept; \
+             repack it with a smaller one"
+        )));
     }
     let stream = LzmaStream::new_with_props(bytes, *properties, needed as u32, None);
-    Ok((stream.map_err(|error| error.to_string())?, needed))
+    Ok((stream.map_err(broken)?, needed))
+}
+
+fn broken(error: std::io::Error) -> Fault {
+    Fault::Broken(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dictionary_is_as_large_as_the_content_and_bounded() {
+        let header = [9, 20, 5, 0, 0x5d, 0xff, 0xff, 0xff, 0xff];
+        assert_eq!(begun(&header, 1000).map(|begun| begun.1).unwrap(), 1000);
+        let limit = begun(&header, DICTIONARY_BYTES_MAX + 1).map(|_| ()).unwrap_err();
+        assert!(matches!(limit, Fault::Limit(_)), "{limit:?}");
+        for (at, byte) in [(2, 6), (3, 1), (4, 255)] {
+            let mut other = header;
+            other[at] = byte;
+            let fault = begun(&other, 1000).map(|_| ()).unwrap_err();
+            assert!(matches!(fault, Fault::Broken(_)), "{fault:?}");
+        }
+    }
 }

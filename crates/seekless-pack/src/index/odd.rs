@@ -1,8 +1,11 @@
 //! What is odd about an archive that another tool wrote: entries that are left out, and names that
 //! stand elsewhere than in the header.
 
+use super::Index;
+use super::table::{Table, Unfit};
 use crate::encoding::NameEncoding;
-use std::collections::BTreeMap;
+use crate::error::Result;
+use std::collections::{BTreeMap, HashMap};
 
 /// What of an archive is left out, by reason. Nothing of what [`Index::open`](super::Index::open)
 /// opens.
@@ -73,5 +76,48 @@ impl Odd {
     pub(super) fn leave_out(&mut self, header_offset: u64, why: &'static str, name: &str) {
         self.left_out.note(why, name);
         self.without.push(header_offset);
+    }
+}
+
+impl Index {
+    /// Leaves out what is odd, and makes the table of names.
+    pub(super) fn settle(&mut self, is_in_order: bool, odd: &mut Odd) -> Result<()> {
+        let table = Table::of(&self.names);
+        if let Err(Unfit::Duplicate(_)) = &table {
+            self.note_duplicates(odd);
+        }
+        self.check_places(is_in_order)?;
+        self.leave_out(odd)?;
+        self.table = match table {
+            Ok(table) if is_in_order && odd.without.is_empty() => table,
+            _ => Table::of(&self.names).map_err(|unfit| self.unfit(unfit))?,
+        };
+        Ok(())
+    }
+
+    /// Of entries of one name, all but the last of the directory are left out.
+    fn note_duplicates(&self, odd: &mut Odd) {
+        let mut last: HashMap<&str, usize> = HashMap::new();
+        for number in 0..self.len() {
+            let name = self.names.get(number as u32);
+            if name.is_empty() {
+                continue; // left out already
+            }
+            if let Some(before) = last.insert(name, number) {
+                odd.leave_out(self.rows.offset(before), "a name that stands there again", name);
+            }
+        }
+    }
+
+    /// Takes out what is to be left out, which was checked with the others.
+    fn leave_out(&mut self, odd: &mut Odd) -> Result<()> {
+        if odd.without.is_empty() {
+            return Ok(());
+        }
+        odd.without.sort_unstable();
+        let is_kept =
+            |&number: &u32| odd.without.binary_search(&self.rows.offset(number as usize)).is_err();
+        let order: Vec<u32> = (0..self.len() as u32).filter(is_kept).collect();
+        self.arrange(&order)
     }
 }

@@ -80,7 +80,10 @@ fn the_corpus_holds_what_other_readers_find() {
         if !["UTF-8", "a field of its own"].iter().any(|odd| case.what.contains(odd)) {
             compare_with_python(&case.archive);
         }
-        wrong.extend(unlike_unzip(&case));
+        // unzip gives an entry without a name that of the entry before it.
+        if case.what != "no name" {
+            wrong.extend(unlike_unzip(&case));
+        }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
