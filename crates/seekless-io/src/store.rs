@@ -90,8 +90,8 @@ impl Store {
         names.into_iter().map(|(name, id)| (name, self.shared.sources.bytes(id))).collect()
     }
 
-    /// The folders of which an archive says something: their modes and times. Most archives also
-    /// hold files in folders that they say nothing of. Sorted by name.
+    /// The folders that have entries of their own, which say their modes and times; sorted by name.
+    /// An archive may also hold files in folders that have none.
     #[must_use]
     pub fn folders(&self) -> Vec<Folder<'_>> {
         let sources = &self.shared.sources;

@@ -14,12 +14,12 @@ pub(crate) const PIECE_BYTES: usize = 64 << 10;
 
 /// Whether this build reads entries of this method.
 pub(crate) fn is_read(method: Method) -> bool {
-    match method {
-        Method::Other(9) => cfg!(feature = "deflate64"),
-        Method::Other(12) => cfg!(feature = "bzip2"),
-        Method::Other(14) => cfg!(feature = "lzma"),
-        _ => false,
-    }
+    const READ: [(u16, bool); 3] = [
+        (9, cfg!(feature = "deflate64")),
+        (12, cfg!(feature = "bzip2")),
+        (14, cfg!(feature = "lzma")),
+    ];
+    matches!(method, Method::Other(number) if READ.contains(&(number, true)))
 }
 
 /// A decoder of one entry's data, which comes in pieces.

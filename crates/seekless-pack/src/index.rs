@@ -4,6 +4,7 @@ mod end;
 mod feed;
 mod header;
 mod odd;
+mod places;
 mod row;
 mod table;
 
@@ -18,6 +19,7 @@ use end::{End, Tail};
 use feed::Feed;
 use odd::Odd;
 pub use odd::{LeftOut, Reading};
+use places::{Order, Places};
 use row::Rows;
 use seekless_sys::memory::prefer_huge_pages;
 use std::ops::Range;
@@ -74,6 +76,17 @@ impl Names {
         &self.text.as_bytes()[self.range(number as usize)]
     }
 
+    /// Puts the first `moved` names behind the `over` that follow them.
+    fn move_back(&mut self, moved: usize, over: usize) {
+        let (first, all) = (self.range(moved).start, self.range(moved + over - 1).end);
+        let behind = self.text[first..all].to_owned() + &self.text[..first];
+        self.text.replace_range(..all, &behind);
+        let (before, after) = (first as u32, (all - first) as u32);
+        self.ends[..moved].iter_mut().for_each(|end| *end += after);
+        self.ends[moved..moved + over].iter_mut().for_each(|end| *end -= before);
+        self.ends[..moved + over].rotate_left(moved);
+    }
+
     fn push(&mut self, name: &str) {
         self.text.push_str(name);
         self.ends.push(self.text.len() as u32);
@@ -119,15 +132,15 @@ impl Index {
         let mut odd = Odd { reading, ..Odd::default() };
         odd.left_out.appended_bytes = end.appended_bytes;
         let feed = Feed::new(source, &tail, &end)?;
-        let (mut index, is_in_order) = Self::parse(feed, &end, &mut odd)?;
+        let (mut index, order) = Self::parse(feed, &end, &mut odd)?;
         odd.renamed.sort_unstable();
         index.renamed = std::mem::take(&mut odd.renamed);
         index.comment = end.comment;
         if reading.strict {
-            index.check_places(is_in_order)?;
+            index.check_places(order)?;
             index.table = Table::of(&index.names).map_err(|unfit| index.unfit(unfit))?;
         } else {
-            index.settle(is_in_order, &mut odd)?;
+            index.settle(order, &mut odd)?;
         }
         index.left_out = odd.left_out;
         Ok(index)
@@ -270,13 +283,13 @@ impl Index {
         &self.comment
     }
 
-    /// Reads the whole directory. True if it has the entries in archive order and none overlaps
-    /// what follows it: then nothing is left to be checked of their places.
+    /// Reads the whole directory, and finds its order. Unless that is unknown, no entry overlaps what
+    /// follows it: then nothing is left to be checked of their places.
     fn parse<R: ReadAt + ?Sized>(
         mut feed: Feed<'_, R>,
         end: &End,
         odd: &mut Odd,
-    ) -> Result<(Self, bool)> {
+    ) -> Result<(Self, Order)> {
         // `End` has checked that so many headers fit into the directory.
         let count = usize::try_from(end.entries).map_err(no_memory)?;
         let mut rows = Rows::with_room(count).map_err(no_memory)?;
@@ -286,8 +299,7 @@ impl Index {
         prefer_huge_pages(&mut text);
         ends.try_reserve_exact(count).map_err(no_memory)?;
         prefer_huge_pages(&mut ends);
-        // Where the next header may lie at the earliest.
-        let (mut free, mut is_in_order) = (0, true);
+        let mut places = Places::default();
         for number in 0..end.entries {
             let rest = feed.rest()?;
             let start = text.len();
@@ -295,10 +307,10 @@ impl Index {
             feed.skip(header_bytes);
             ends.push(text.len() as u32);
             let (offset, coded_bytes) = rows.last();
-            is_in_order &= free <= offset;
-            free = offset.saturating_add(least_extent((text.len() - start) as u64, coded_bytes));
+            let least = least_extent((text.len() - start) as u64, coded_bytes);
+            places.add(offset, offset.saturating_add(least));
         }
-        is_in_order &= free <= end.directory_offset;
+        let order = places.order(end.directory_offset);
         header::check_end(feed.rest()?, end)?;
         // Each name is UTF-8, so this cannot fail; to look at all of them at once is quicker.
         let text = String::from_utf8(text).map_err(no_memory)?;
@@ -306,7 +318,7 @@ impl Index {
         // Room for extra fields was reserved too.
         names.text.shrink_to_fit();
         let data_bytes = end.directory_offset;
-        Ok((Self { rows, names, data_bytes, ..Self::default() }, is_in_order))
+        Ok((Self { rows, names, data_bytes, ..Self::default() }, order))
     }
 
     /// Puts the entries in archive order.
@@ -327,12 +339,19 @@ impl Index {
     }
 
     /// Puts the entries in archive order, and checks that none overlaps another.
-    fn check_places(&mut self, is_in_order: bool) -> Result<()> {
-        if is_in_order {
-            return Ok(());
+    fn check_places(&mut self, order: Order) -> Result<()> {
+        match order {
+            Order::Right => {}
+            Order::Moved { moved, over } => {
+                self.rows.move_back(moved, over);
+                self.names.move_back(moved, over);
+            }
+            Order::Unknown => {
+                self.sort()?;
+                self.check_extents()?;
+            }
         }
-        self.sort()?;
-        self.check_extents()
+        Ok(())
     }
 
     /// Where the next entry begins, or the directory.

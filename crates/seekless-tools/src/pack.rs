@@ -221,7 +221,7 @@ impl Source<'_> {
         }
     }
 
-    /// Its files and folders, of which each has a time that a later change would show.
+    /// Its files and folders. A change after this shows in a file's time.
     fn tree(self, options: &Options) -> Result<Tree> {
         match self {
             Self::Folder(dir) => {

@@ -2,6 +2,7 @@
 //! stand elsewhere than in the header.
 
 use super::Index;
+use super::places::Order;
 use super::table::{Table, Unfit};
 use crate::encoding::NameEncoding;
 use crate::error::Result;
@@ -81,24 +82,35 @@ impl Odd {
 
 impl Index {
     /// Leaves out what is odd, and makes the table of names.
-    pub(super) fn settle(&mut self, is_in_order: bool, odd: &mut Odd) -> Result<()> {
+    pub(super) fn settle(&mut self, order: Order, odd: &mut Odd) -> Result<()> {
+        if order != Order::Unknown {
+            self.check_places(order)?;
+        }
         let table = Table::of(&self.names);
         if let Err(Unfit::Duplicate(_)) = &table {
-            self.note_duplicates(odd);
+            // Those that were moved came first in the directory.
+            let (moved, over) = match order {
+                Order::Moved { moved, over } => (moved, over),
+                Order::Right | Order::Unknown => (0, 0),
+            };
+            let listed = (over..over + moved).chain(0..over).chain(over + moved..self.len());
+            self.note_duplicates(listed, odd);
         }
-        self.check_places(is_in_order)?;
+        if order == Order::Unknown {
+            self.check_places(order)?;
+        }
         self.leave_out(odd)?;
         self.table = match table {
-            Ok(table) if is_in_order && odd.without.is_empty() => table,
+            Ok(table) if order != Order::Unknown && odd.without.is_empty() => table,
             _ => Table::of(&self.names).map_err(|unfit| self.unfit(unfit))?,
         };
         Ok(())
     }
 
-    /// Of entries of one name, all but the last of the directory are left out.
-    fn note_duplicates(&self, odd: &mut Odd) {
+    /// Of entries of one name, all but the last are left out. They come in the directory's order.
+    fn note_duplicates(&self, listed: impl Iterator<Item = usize>, odd: &mut Odd) {
         let mut last: HashMap<&str, usize> = HashMap::new();
-        for number in 0..self.len() {
+        for number in listed {
             let name = self.names.get(number as u32);
             if name.is_empty() {
                 continue; // left out already

@@ -219,6 +219,12 @@ impl Rows {
         Some(order)
     }
 
+    /// Puts the first `moved` entries behind the `over` that follow them.
+    pub(super) fn move_back(&mut self, moved: usize, over: usize) {
+        self.chunked.sort_by_key(|(offset, _)| *offset);
+        self.rows[..moved + over].rotate_left(moved);
+    }
+
     pub(super) fn arrange(&mut self, order: &[u32]) {
         self.rows = order.iter().map(|&number| self.rows[number as usize]).collect();
     }

@@ -112,7 +112,7 @@ fn what_is_damaged_or_lies_is_an_error_in_little_memory() {
             archive[at] ^= 0x55;
             read_all(&archive).err().map(|error| error.kind())
         };
-        // Behind the header of LZMA, of which nobody looks at the version.
+        // Behind the header of LZMA, whose version no reader looks at.
         let data = end - entry.coded_bytes as usize + 9;
         for at in (data..end - 40).step_by(entry.coded_bytes as usize / 29) {
             let kind = damaged(at);

@@ -171,6 +171,26 @@ fn of_one_name_the_last_in_the_directory_counts() {
     compare_with_python(&swapped);
 }
 
+/// As packs list their folders: an entry that lies behind others comes first in the directory.
+#[test]
+fn of_one_name_the_last_counts_also_where_an_entry_is_listed_before_its_place() {
+    let names = ["x", "y", "x", "z"];
+    let entries = names.map(|name| Forged::stored(name, &[name.as_bytes(), b"!"].concat()));
+    let mut archive = Forgery::of(entries.clone()).bytes();
+    let from = archive.windows(4).position(|window| window == b"PK\x01\x02").unwrap();
+    let end = archive.windows(4).position(|window| window == b"PK\x05\x06").unwrap();
+    let header = (end - from) / names.len();
+    // The second `x`, the third entry, is listed first.
+    archive[from..][..3 * header].rotate_left(2 * header);
+    let index = open(&archive).unwrap();
+    let places: Vec<(&str, u64)> =
+        (0..3).map(|number| (index.name(number), index.entry(number).header_offset)).collect();
+    let bytes = (end - from - names.len() * 16) as u64 / names.len() as u64 + 2;
+    assert_eq!(places, [("x", 0), ("y", bytes), ("z", 3 * bytes)], "the first is the last");
+    assert_eq!(kinds(&archive), [("a name that stands there again", 1)]);
+    compare_with_python(&archive);
+}
+
 #[test]
 fn bytes_behind_the_end_are_passed_over_unless_there_are_two_ends() {
     let whole = among([]);

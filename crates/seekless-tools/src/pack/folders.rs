@@ -1,5 +1,6 @@
 //! The folders of a pack: entries without content that keep mode and time. They lie together behind
-//! all files, so that the files lie, and are read, as if there were none.
+//! all files, so that the files lie, and are read, as if there were none. The directory lists them
+//! first, for tools that unpack.
 
 use super::tree::{Folder, Tree};
 use super::update::Evidence;

@@ -16,7 +16,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What others may do with a file or a folder of which the archive does not say it.
+/// The modes of a file and a folder whose modes the archive does not say.
 const FILE_MODE: u32 = 0o100_644;
 const FOLDER_MODE: u32 = 0o040_755;
 

@@ -135,7 +135,7 @@ impl Node {
         if self.stamp.mode & KIND == LINK { Codec::Stored } else { codec }
     }
 
-    /// Its first bytes, at most so many; `None` if they cannot be read.
+    /// Its first bytes, `bytes` at most; `None` if they cannot be read.
     pub(super) fn begin(&self, bytes: u64) -> Option<Vec<u8>> {
         let mut begin = Vec::new();
         match &self.packed {

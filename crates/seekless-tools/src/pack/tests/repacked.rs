@@ -50,7 +50,7 @@ fn modes_times_links_and_folders_stay_and_the_order_is_new() {
 }
 
 #[test]
-fn runs_order_it_and_are_foretold() {
+fn runs_order_it_and_are_predicted() {
     let (room, from) = other(&[("b", b"1"), ("a", b"2"), ("c", b"3")]);
     let trace = room.path().join("run.csv");
     fs::write(&trace, "time_s,path,size\n0.0,/was/there/c,1\n0.1,/was/there/a,1\n").expect("room");
