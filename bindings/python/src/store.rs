@@ -41,6 +41,9 @@ impl Only {
     }
 }
 
+/// Name, Unix mode, and time of modification in nanoseconds since 1970.
+type FolderParts = (String, Option<u32>, Option<i128>);
+
 /// How it was opened.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
@@ -198,9 +201,8 @@ impl Store {
         Ok(store.names().into_iter().map(|(name, bytes)| (name.to_owned(), bytes)).collect())
     }
 
-    /// The folders that have entries: name, Unix mode, and time of modification in nanoseconds since
-    /// 1970.
-    fn folders(&self) -> PyResult<Vec<(String, Option<u32>, Option<i128>)>> {
+    /// The folders that have entries.
+    fn folders(&self) -> PyResult<Vec<FolderParts>> {
         let store = self.current()?;
         let parts = |folder: io::Folder<'_>| {
             let modified = folder

@@ -1,9 +1,10 @@
 //! Archives that are damaged, made to deceive, or not supported. Each kind has its own error, and
 //! archives that are only unusual are read.
 
+use crate::forge::{Forged, Forgery, put16, put32, put64};
 use crate::memory::bounded;
 use crate::samples::{Hostile, deflated, hostile};
-use crate::support::{Forged, Forgery, pack, put16, put32, put64, read_all, refusal};
+use crate::support::{pack, read_all, refusal};
 use seekless_pack::{Codec, Entry, ErrorKind, Index, ReadAt, decode, verify};
 
 fn two() -> [Forged; 2] {

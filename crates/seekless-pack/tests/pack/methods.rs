@@ -1,7 +1,8 @@
 //! Entries coded by other tools' methods: bzip2 and LZMA as Python writes them, and Deflate64.
 
 use crate::foreign::output;
-use crate::support::{Forged, Forgery, installed, on_disk, read_all};
+use crate::forge::{Forged, Forgery};
+use crate::support::{installed, on_disk, read_all};
 use seekless_pack::{ContentReader, ErrorKind, Index, Method, Pieces, Position, verify};
 use std::io::{Read, Write};
 

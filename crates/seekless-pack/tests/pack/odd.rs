@@ -3,8 +3,9 @@
 
 use crate::corpus::{self, Case, cases, field};
 use crate::foreign::output;
+use crate::forge::{Forged, Forgery, put16, put32, put64};
 use crate::memory::bounded;
-use crate::support::{Forged, Forgery, installed, on_disk, put16, put32, put64};
+use crate::support::{installed, on_disk};
 #[cfg(feature = "encodings")]
 use seekless_pack::Reading;
 use seekless_pack::{ErrorKind, Index, decode};

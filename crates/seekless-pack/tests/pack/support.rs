@@ -1,6 +1,5 @@
 //! Archives for the tests, read as a reader would; those put together byte by byte are of `forge`.
 
-pub(crate) use crate::forge::{Forged, Forgery, put16, put32, put64};
 use crate::memory::bounded;
 use seekless_pack::{About, Codec, ErrorKind, Index, PackWriter, decode, prepare};
 use std::path::PathBuf;
