@@ -28,6 +28,9 @@ pub(crate) struct Store {
     opened: Mutex<Option<OfProcess<io::Store>>>,
 }
 
+/// Name, Unix mode, and time of modification in nanoseconds since 1970.
+type FolderParts = (String, Option<u32>, Option<i128>);
+
 /// How it was opened.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
@@ -42,6 +45,7 @@ struct Settings {
     window: Option<u64>,
     max_entry_bytes: Option<u64>,
     beyond_cache: Option<u64>,
+    names: Option<String>,
     device: Option<String>,
 }
 
@@ -66,6 +70,9 @@ impl Settings {
         }
         if let Some(bytes) = self.beyond_cache {
             builder = builder.beyond_cache(bytes);
+        }
+        if let Some(names) = &self.names {
+            builder = builder.names(names.parse().map_err(|why: String| Failure::usage(why))?);
         }
         if let Some(device) = &self.device {
             builder = builder.costs(named(device)?.costs());
@@ -179,6 +186,18 @@ impl Store {
     fn names(&self) -> PyResult<Vec<(String, u64)>> {
         let store = self.current()?;
         Ok(store.names().into_iter().map(|(name, bytes)| (name.to_owned(), bytes)).collect())
+    }
+
+    /// The folders that have entries.
+    fn folders(&self) -> PyResult<Vec<FolderParts>> {
+        let store = self.current()?;
+        let parts = |folder: io::Folder<'_>| {
+            let modified = folder
+                .modified
+                .map(|time| i128::from(time.seconds) * 1_000_000_000 + i128::from(time.ns));
+            (folder.name.to_owned(), folder.mode, modified)
+        };
+        Ok(store.folders().into_iter().map(parts).collect())
     }
 
     /// What is left out of each archive of which something is, in words.

@@ -10,6 +10,7 @@ import os
 import pickle
 import random
 import resource
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -98,9 +99,9 @@ def test_what_pack_writes_others_open(folder: Path, archive: Path) -> None:
     files = contents(folder)
     with zipfile.ZipFile(archive) as pack:
         assert pack.testzip() is None
-        assert {
-            name: pack.read(name) for name in pack.namelist() if not name.startswith(".seekless")
-        } == files
+        names = [name for name in pack.namelist() if not name.startswith(".seekless")]
+        assert {name: pack.read(name) for name in names if not name.endswith("/")} == files
+        assert [name for name in names if name.endswith("/")] == ["part0/", "part1/", "part2/"]
 
 
 def test_a_pack_lies_in_the_order_of_the_trace(
@@ -109,6 +110,57 @@ def test_a_pack_lies_in_the_order_of_the_trace(
     known = {str(path.relative_to(folder)) for path in loads}
     names = seekless.Store(archive).names()
     assert names != sorted(names) and known <= set(names)
+
+
+def test_folders_keep_mode_and_time(tmp_path: Path) -> None:
+    private = tmp_path / "data" / "private"
+    private.mkdir(parents=True)
+    (private / "a").write_bytes(b"1")
+    private.chmod(0o700)
+    os.utime(private, ns=(0, 1_600_000_000_123_456_700))
+    packed = seekless.pack(tmp_path / "data", tmp_path / "data.zip")
+    assert (packed["entries"], packed["folders"]) == (1, 1)
+    with seekless.Store(tmp_path / "data.zip") as store:
+        assert store.folders() == {"private": (0o40700, 1_600_000_000_123_456_700)}
+        assert (store.names(), len(store)) == (["private/a"], 1)
+
+
+def _written(path: Path, *entries: tuple[str, bytes], method: int = zipfile.ZIP_STORED) -> Path:
+    with warnings.catch_warnings(), zipfile.ZipFile(path, "w", method) as written:
+        warnings.simplefilter("ignore")  # of a name that stands there twice
+        for name, content in entries:
+            written.writestr(name, content)
+    return path
+
+
+def test_archives_of_other_tools_are_read_as_zipfile_reads_them(tmp_path: Path) -> None:
+    text = b"the same words again and again " * 20_000
+    dots = ("../up", b"bad")
+    for case, left_out in [
+        (_written(tmp_path / "dots.zip", dots, ("a", b"1")), "leads out"),
+        (_written(tmp_path / "twice.zip", ("a", b"old"), ("a", b"new")), "stands there again"),
+        (_written(tmp_path / "long.zip", ("x" * 256, b"bad"), ("a", b"1")), "longer than 255"),
+        (_written(tmp_path / "folder.zip", ("d/", b""), ("d/a", b"1")), None),
+        (_written(tmp_path / "bzip2.zip", ("a", text), method=zipfile.ZIP_BZIP2), None),
+        (_written(tmp_path / "lzma.zip", ("a", text), method=zipfile.ZIP_LZMA), None),
+    ]:
+        with seekless.Store(case, cache=1 << 20) as store, zipfile.ZipFile(case) as other:
+            assert store.names(), case
+            for name in store.names():
+                assert bytes(store.load(name)) == other.read(name), case
+                assert bytes(store.read_range(name, 1, 9)) == other.read(name)[1:9], case
+            assert (left_out or "") in " ".join(store.left_out()), case
+            assert bool(store.left_out()) == bool(left_out), case
+
+
+def test_names_are_read_in_the_encoding_that_is_named(tmp_path: Path) -> None:
+    path = _written(tmp_path / "old.zip", ("XX.txt", b"1"))
+    path.write_bytes(path.read_bytes().replace(b"XX", "表".encode("cp932")))
+    with seekless.Store(path, names="cp932") as store:
+        assert store.names() == ["表.txt"]
+        assert bytes(store.load("表.txt")) == b"1"
+    with pytest.raises(seekless.UsageError, match="such as cp437"):
+        seekless.Store(path, names="cp999")
 
 
 def test_errors_are_pythons_own(folder: Path, archive: Path, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ use seekless::sys::inherited::keep_closed;
 use std::process::ExitCode;
 
 pub mod command;
+pub mod encoding;
 pub mod exit;
 pub mod front;
 pub mod getopt;

@@ -3,7 +3,7 @@
 
 use crate::error::Error;
 use seekless_engine::{AlignedBuf, Completion, Engine, Read};
-use seekless_pack::{Index, ReadAt, decode};
+use seekless_pack::{Index, ReadAt, Reading, decode};
 use seekless_policy::extents::Extent;
 use seekless_sys::{direct, open_seekable};
 use std::fs::File;
@@ -27,22 +27,22 @@ pub(crate) struct Archive {
 
 impl Archive {
     /// Opens `path` past the page cache if `direct` is set and the file system allows it, else
-    /// through the cache. If it is not `strict`, what is odd about single entries costs those.
+    /// through the cache.
     pub(crate) fn open(
         path: &Path,
         direct: bool,
-        strict: bool,
+        reading: Reading,
         engine: &dyn Engine,
     ) -> Result<Self, Error> {
         let file = open_seekable(path).map_err(|error| Error::open(path, error))?;
         if direct
             && let Some(past_cache) =
                 direct::open_direct(path).map_err(|error| Error::open(path, error))?
-            && let Some(archive) = Self::read_directory(path, (past_cache, true), strict, engine)?
+            && let Some(archive) = Self::read_directory(path, (past_cache, true), reading, engine)?
         {
             return Ok(archive);
         }
-        Self::read_directory(path, (file, false), strict, engine)?
+        Self::read_directory(path, (file, false), reading, engine)?
             .ok_or_else(|| Error::open(path, io::Error::from(io::ErrorKind::InvalidInput)))
     }
 
@@ -67,7 +67,7 @@ impl Archive {
     fn read_directory(
         path: &Path,
         (file, direct): (File, bool),
-        strict: bool,
+        reading: Reading,
         engine: &dyn Engine,
     ) -> Result<Option<Self>, Error> {
         let fail = |error: io::Error| Error::open(path, error);
@@ -84,11 +84,8 @@ impl Archive {
         if direct && bytes > 0 && source.refused() {
             return Ok(None);
         }
-        let index = match strict {
-            true => Index::open(&source, bytes),
-            false => Index::open_odd(&source, bytes),
-        };
-        let index = index.map_err(|error| Error::open(path, error))?;
+        let index =
+            Index::open_as(&source, bytes, reading).map_err(|error| Error::open(path, error))?;
         Ok(Some(Self { path: path.to_owned(), file, index, direct, alignment }))
     }
 }

@@ -11,6 +11,7 @@ use crate::worker::Workers;
 use crate::{Error, Result, Store};
 use seekless_device::{Costs, CostsSource, Knowledge};
 use seekless_engine::{Engine, EngineKind};
+use seekless_pack::{NameEncoding, Reading};
 use seekless_policy::cache::{Cache, Config, Together};
 use seekless_policy::eviction::{Id, Needs, named};
 use seekless_policy::extents::Extent;
@@ -44,7 +45,7 @@ pub struct StoreBuilder {
     window_bytes: Option<u64>,
     max_entry_bytes: u64,
     large_entries: bool,
-    strict: bool,
+    reading: Reading,
     beyond_bytes: Option<u64>,
     protect: bool,
     record: bool,
@@ -70,7 +71,7 @@ impl Default for StoreBuilder {
             window_bytes: None,
             max_entry_bytes: ENTRY_BYTES_MAX,
             large_entries: false,
-            strict: false,
+            reading: Reading::default(),
             beyond_bytes: None,
             protect: false,
             record: false,
@@ -182,7 +183,15 @@ impl StoreBuilder {
     /// or that stands there twice; and for bytes behind its end. By default such entries are left
     /// out, and [`Store::left_out`] says so.
     pub fn strict(mut self, strict: bool) -> Self {
-        self.strict = strict;
+        self.reading.strict = strict;
+        self
+    }
+
+    /// In which characters the names of an archive are that it does not say to be UTF-8; by default
+    /// UTF-8 where they are that, and else code page 437. Other encodings than that need the
+    /// feature `encodings`: `"cp932".parse()?`.
+    pub fn names(mut self, names: NameEncoding) -> Self {
+        self.reading.names = names;
         self
     }
 
@@ -318,7 +327,7 @@ impl StoreBuilder {
             None => seekless_engine::build(self.engine.clone())
                 .map_err(|error| Error::setting("the engine cannot start", error))?,
         };
-        let sources = Sources::open(&self.places, self.direct, self.strict, &*engine)?;
+        let sources = Sources::open(&self.places, self.direct, self.reading, &*engine)?;
         let known = self.knows.look(&sources, &*engine)?;
         let (costs, source) = self.known(first.path(), &*engine);
         let kept = planner::Memory {

@@ -15,9 +15,9 @@ use crate::lock;
 use crate::statistics::SourceStatistics;
 use folder::Folder;
 use foldhash::fast::RandomState;
-use names::plain;
+use names::{is_folder, plain};
 use seekless_engine::Engine;
-use seekless_pack::{Chunks, Entry, Method, PREDICTION};
+use seekless_pack::{Chunks, Entry, Method, PREDICTION, Reading};
 use seekless_policy::eviction::Id;
 use seekless_policy::extents::Extent;
 use std::borrow::Cow;
@@ -53,6 +53,8 @@ pub(crate) struct Sources {
     names: Option<HashMap<Box<str>, Id, RandomState>>,
     /// The entry of a single pack that holds a prediction: it cannot be loaded.
     hidden: Option<Id>,
+    /// How many files there are.
+    files: usize,
     /// The chunks of entries that were looked up and have some.
     chunks: Mutex<HashMap<Id, Arc<Chunks>>>,
     /// Where each entry lies in the common space, in the order of their numbers.
@@ -95,9 +97,14 @@ impl Place {
 }
 
 impl Source {
-    fn open(place: &Place, direct: bool, strict: bool, engine: &dyn Engine) -> Result<Self, Error> {
+    fn open(
+        place: &Place,
+        direct: bool,
+        reading: Reading,
+        engine: &dyn Engine,
+    ) -> Result<Self, Error> {
         match place {
-            Place::Archive(path) => Archive::open(path, direct, strict, engine)
+            Place::Archive(path) => Archive::open(path, direct, reading, engine)
                 .map(|archive| Self::Archive(Box::new(archive))),
             Place::Folder(path) => Folder::open(path).map(Self::Folder),
         }
@@ -149,12 +156,12 @@ impl Sources {
     pub(crate) fn open(
         places: &[Place],
         direct: bool,
-        strict: bool,
+        reading: Reading,
         engine: &dyn Engine,
     ) -> Result<Self, Error> {
         let (mut parts, mut extents) = (Vec::with_capacity(places.len()), Vec::new());
         for place in places {
-            let source = Source::open(place, direct, strict, engine)?;
+            let source = Source::open(place, direct, reading, engine)?;
             let first = Id::try_from(extents.len() + source.len())
                 .map(|end| end - source.len() as Id)
                 .map_err(|_| Error::open(source.path(), "the store would have over 2^32 files"))?;
@@ -171,7 +178,10 @@ impl Sources {
             parts => (Some(merged(parts)), None),
         };
         let chunks = Mutex::default();
-        Ok(Self { parts, names, hidden, chunks, extents: extents.into(), alignment })
+        let extents = extents.into();
+        let mut sources = Self { parts, names, hidden, files: 0, chunks, extents, alignment };
+        sources.files = sources.names().count();
+        Ok(sources)
     }
 
     /// The entry called `name`: the last source's that has it.
@@ -192,28 +202,14 @@ impl Sources {
         }
     }
 
-    /// All names that can be loaded, each with its entry: of several sources in no order.
-    pub(crate) fn names(&self) -> Vec<(&str, Id)> {
-        let first = self.parts.first().map(|part| &part.source);
-        match (&self.names, first) {
-            (Some(names), _) => names.iter().map(|(name, id)| (name.as_ref(), *id)).collect(),
-            (None, Some(source)) => (0..source.len() as Id)
-                .filter(|id| Some(*id) != self.hidden)
-                .map(|id| (source.name(id), id))
-                .collect(),
-            (None, None) => Vec::new(),
-        }
-    }
-
     /// Whether the store's numbers are those of one pack.
     pub(crate) fn is_single_archive(&self) -> bool {
         self.names.is_none()
     }
 
-    /// How many names can be loaded.
+    /// How many files there are.
     pub(crate) fn len(&self) -> usize {
-        let single = self.extents.len() - usize::from(self.hidden.is_some());
-        self.names.as_ref().map_or(single, HashMap::len)
+        self.files
     }
 
     /// The first pack.
@@ -272,7 +268,10 @@ impl Sources {
         let mut found: Vec<_> = self.parts.iter().map(of).collect();
         match &self.names {
             None => found[0].files = self.len() as u64,
-            Some(names) => names.values().for_each(|&id| found[self.source_of(id)].files += 1),
+            Some(names) => names
+                .iter()
+                .filter(|(name, _)| !is_folder(name))
+                .for_each(|(_, &id)| found[self.source_of(id)].files += 1),
         }
         found
     }

@@ -22,7 +22,7 @@ impl Store {
         let mut changed = Vec::new();
         for (entry, number) in index.entries().zip(0..) {
             let name = index.name(number);
-            if name == PREDICTION {
+            if name == PREDICTION || entry.is_dir() {
                 continue;
             }
             if !is_as_packed(&folder.join(name), &entry, packed) {

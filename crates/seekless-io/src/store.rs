@@ -3,6 +3,7 @@
 use crate::cached::Names;
 use crate::decision::Decision;
 use crate::error::Error;
+use crate::folders::Folder;
 use crate::shared::Shared;
 use crate::statistics::{SourceStatistics, Statistics};
 use crate::worker::Workers;
@@ -80,13 +81,24 @@ impl Store {
         self.shared.sources.first_archive().map_or(&NONE, |archive| &archive.index)
     }
 
-    /// All names that can be loaded, and the bytes of each file. They come in the order of the
-    /// archive, and those of several sources in the order in which the sources were given.
+    /// The names of all files, and the bytes of each. They come in the order of the archive, and
+    /// those of several sources in the order in which the sources were given.
     #[must_use]
     pub fn names(&self) -> Vec<(&str, u64)> {
-        let mut names = self.shared.sources.names();
+        let mut names: Vec<_> = self.shared.sources.names().collect();
         names.sort_unstable_by_key(|(_, id)| *id);
         names.into_iter().map(|(name, id)| (name, self.shared.sources.bytes(id))).collect()
+    }
+
+    /// The folders that have entries of their own, which say their modes and times; sorted by name.
+    /// An archive may also hold files in folders that have none.
+    #[must_use]
+    pub fn folders(&self) -> Vec<Folder<'_>> {
+        let sources = &self.shared.sources;
+        let mut folders: Vec<_> =
+            sources.folders().map(|(name, id)| Folder::of(name, &sources.item(id))).collect();
+        folders.sort_unstable_by_key(|folder| folder.name);
+        folders
     }
 
     /// The bytes of the file called `name`.
@@ -97,7 +109,7 @@ impl Store {
         Ok(self.shared.sources.bytes(self.find(name)?))
     }
 
-    /// How many names can be loaded.
+    /// How many files there are.
     #[must_use]
     pub fn len(&self) -> usize {
         self.shared.sources.len()
@@ -110,7 +122,7 @@ impl Store {
         self.shared.kept_file_bytes()
     }
 
-    /// Whether nothing can be loaded.
+    /// Whether there is no file.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -6,6 +6,8 @@ mod allocations;
 #[path = "io/faulty.rs"]
 #[expect(dead_code, reason = "not every fault is needed here")]
 mod faulty;
+#[path = "../../seekless-pack/tests/pack/forge.rs"]
+mod forge;
 #[path = "../../seekless-pack/tests/pack/samples.rs"]
 mod samples;
 #[path = "../../seekless-pack/tests/pack/support.rs"]

@@ -1,5 +1,10 @@
 //! Packs that are mounted, read through the kernel.
 
+#[path = "../../seekless-pack/tests/pack/corpus.rs"]
+mod corpus;
+#[path = "../../seekless-pack/tests/pack/forge.rs"]
+mod forge;
+
 use seekless_io::Store;
 use seekless_mount::{ErrorKind, Mounted, Options, mount};
 use seekless_pack::{About, Codec, PackWriter, prepare, prepare_directory};
@@ -326,4 +331,37 @@ fn a_folder_that_holds_something_is_not_hidden_unasked() {
     assert!(!names(&room.at()).contains(&"mine".to_owned()));
     drop(mounted);
     assert_eq!(names(&room.at()), ["mine"]);
+}
+
+/// All files below a folder, with their paths in it.
+fn files_below(folder: &Path, prefix: &str, found: &mut Vec<(String, Vec<u8>)>) {
+    for name in names(folder) {
+        let (path, name) = (folder.join(&name), format!("{prefix}{name}"));
+        match path.is_dir() {
+            true => files_below(&path, &format!("{name}/"), found),
+            false => found.push((name, fs::read(path).unwrap())),
+        }
+    }
+}
+
+#[test]
+fn odd_archives_of_other_tools_are_served_but_for_what_is_odd() {
+    let room = Room::new(&[]);
+    for case in corpus::cases() {
+        fs::write(room.pack(), &case.archive).unwrap();
+        let store = Store::open(room.pack()).unwrap();
+        assert_eq!(store.len(), case.files.len(), "{}", case.what);
+        assert_eq!(
+            store.left_out().is_empty(),
+            case.left_out == 0 && !case.what.contains("behind")
+        );
+        let Some(mounted) = room.mount(store, Options::default()) else { return };
+        assert_eq!(mounted.left_out(), 0, "{}", case.what);
+        let (mut found, mut expected) = (Vec::new(), case.files);
+        files_below(&room.at(), "", &mut found);
+        found.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{}", case.what);
+        mounted.unmount().unwrap();
+    }
 }

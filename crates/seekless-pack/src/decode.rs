@@ -4,6 +4,7 @@
 use crate::entry::{Entry, Method};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::{broken, check_crc, corrupt, disagrees, ends_early, no_memory, short};
+use crate::foreign::{self, Foreign};
 use crate::format::{
     EXTRA_ZIP64, FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_UTF8, LOCAL, LOCAL_BYTES, SEE_ZIP64_32,
     extra, take_u64, u16_at, u32_at,
@@ -45,8 +46,8 @@ pub fn decode(entry: &Entry, name: &str, extent: &[u8], out: &mut Vec<u8>) -> Re
     match entry.method {
         Method::Deflate => inflate(entry, name, data, out)?,
         Method::Zstd => unzstd(entry, name, data, out)?,
-        // `data_range` has refused all others.
-        _ => copy(entry, name, data, out)?,
+        Method::Other(_) => decode_foreign(entry, name, data, out)?,
+        Method::Stored => copy(entry, name, data, out)?,
     }
     check_crc(entry, name, crc32fast::hash(out))
 }
@@ -59,10 +60,9 @@ pub fn decode(entry: &Entry, name: &str, extent: &[u8], out: &mut Vec<u8>) -> Re
 pub fn coded_data<'a>(entry: &Entry, name: &str, extent: &'a [u8]) -> Result<&'a [u8]> {
     let data = &extent[data_range(entry, name, extent)?];
     match entry.method {
-        Method::Deflate | Method::Zstd => justify(entry, name, data)?,
-        // `data_range` has refused all others.
-        _ if data.len() as u64 != entry.bytes => return Err(two_sizes(entry, name)),
-        _ => {}
+        Method::Deflate | Method::Zstd | Method::Other(_) => justify(entry, name, data)?,
+        Method::Stored if data.len() as u64 != entry.bytes => return Err(two_sizes(entry, name)),
+        Method::Stored => {}
     }
     Ok(data)
 }
@@ -91,8 +91,9 @@ pub fn decode_to(entry: &Entry, name: &str, data: &[u8], out: &mut [u8]) -> Resu
             Ok(written) => return Err(ends_early(entry, name, written as u64)),
             Err(error) => return Err(broken(entry, name, error)),
         },
-        _ if data.len() == out.len() => out.copy_from_slice(data),
-        _ => return Err(two_sizes(entry, name)),
+        Method::Other(_) => foreign_to(entry, name, data, out)?,
+        Method::Stored if data.len() == out.len() => out.copy_from_slice(data),
+        Method::Stored => return Err(two_sizes(entry, name)),
     }
     check_crc(entry, name, crc32fast::hash(out))
 }
@@ -140,14 +141,20 @@ fn check_readable(entry: &Entry, name: &str) -> Result<()> {
         let why = "it is encrypted; decrypt the archive and repack it";
         return Err(Error::of(entry, name, ErrorKind::Encrypted, why));
     }
-    if let Method::Other(_) = entry.method {
-        let why = format!(
-            "it is coded with {}, which is not read here; repack it as stored, deflate or zstd",
-            entry.method
-        );
-        return Err(Error::of(entry, name, ErrorKind::Method, why));
+    if let Method::Other(_) = entry.method
+        && !foreign::is_read(entry.method)
+    {
+        return Err(unread(entry, name));
     }
     Ok(())
+}
+
+fn unread(entry: &Entry, name: &str) -> Error {
+    let why = format!(
+        "it is coded with {}, which is not read here; repack it as stored, deflate or zstd",
+        entry.method
+    );
+    Error::of(entry, name, ErrorKind::Method, why)
 }
 
 /// Checks that the content is coded, and can be read here.
@@ -269,6 +276,25 @@ fn unzstd(entry: &Entry, name: &str, data: &[u8], out: &mut Vec<u8>) -> Result<(
         Ok(written) if written == bytes => Ok(()),
         Ok(written) => Err(ends_early(entry, name, written as u64)),
         Err(error) => Err(broken(entry, name, error)),
+    }
+}
+
+fn decode_foreign(entry: &Entry, name: &str, data: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    let bytes = check_claim(entry, name, data)?;
+    out.clear();
+    out.try_reserve_exact(bytes).map_err(|_| no_memory(entry, name))?;
+    out.resize(bytes, 0);
+    foreign_to(entry, name, data, out)
+}
+
+/// Decodes an entry of another tool's method into `out`, which has room for `entry.bytes` exactly.
+fn foreign_to(entry: &Entry, name: &str, data: &[u8], out: &mut [u8]) -> Result<()> {
+    // `data_range` has refused what has no decoder.
+    let decoder = Foreign::new(entry).ok_or_else(|| unread(entry, name))?;
+    match decoder.decode(data, out) {
+        Ok(written) if written == out.len() => Ok(()),
+        Ok(written) => Err(ends_early(entry, name, written as u64)),
+        Err(fault) => Err(fault.of(entry, name)),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the directory says of one entry.
 
+use crate::foreign;
 use crate::format::FLAG_ENCRYPTED;
 use seekless_sys::zone::of_local;
 use std::fmt;
@@ -49,6 +50,16 @@ impl Entry {
     #[must_use]
     pub fn modified_here(&self) -> Option<i64> {
         self.modified.map(|seconds| if self.dos_time { of_local(seconds) } else { seconds })
+    }
+
+    /// Why the content cannot be read by this build, if it cannot.
+    #[must_use]
+    pub fn unreadable(&self) -> Option<&'static str> {
+        match self.method {
+            _ if self.is_encrypted() => Some("an encrypted entry"),
+            Method::Other(_) if !foreign::is_read(self.method) => Some("a method that is not read"),
+            _ => None,
+        }
     }
 
     /// Whether the content is encrypted, which [`decode`](crate::decode) refuses.

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use std::io;
 
 /// The result of this crate's calls.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why an archive could not be written or read.
 #[derive(Debug, thiserror::Error)]

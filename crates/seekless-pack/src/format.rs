@@ -14,6 +14,8 @@ pub(crate) const END64: u32 = 0x0606_4b50;
 pub(crate) const LOCATOR64: u32 = 0x0706_4b50;
 
 pub(crate) const LOCAL_BYTES: usize = 30;
+/// The fixed part of a local header, and name and extra field at their longest.
+pub(crate) const LOCAL_BYTES_MAX: u64 = LOCAL_BYTES as u64 + 2 * u16::MAX as u64;
 pub(crate) const CENTRAL_BYTES: usize = 46;
 pub(crate) const END_BYTES: usize = 22;
 pub(crate) const END64_BYTES: usize = 56;

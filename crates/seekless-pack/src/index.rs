@@ -4,11 +4,12 @@ mod end;
 mod feed;
 mod header;
 mod odd;
+mod places;
 mod row;
 mod table;
 
 use crate::chunks::Chunks;
-use crate::entry::Entry;
+use crate::entry::{Entry, Method};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{
     CENTRAL_BYTES, DESCRIPTOR_BYTES, FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_UTF8, LOCAL_BYTES,
@@ -16,11 +17,11 @@ use crate::format::{
 use crate::read_at::ReadAt;
 use end::{End, Tail};
 use feed::Feed;
-pub use odd::LeftOut;
 use odd::Odd;
+pub use odd::{LeftOut, Reading};
+use places::{Order, Places};
 use row::Rows;
 use seekless_sys::memory::prefer_huge_pages;
-use std::collections::HashMap;
 use std::ops::Range;
 use table::{Table, Unfit};
 
@@ -75,6 +76,17 @@ impl Names {
         &self.text.as_bytes()[self.range(number as usize)]
     }
 
+    /// Puts the first `moved` names behind the `over` that follow them.
+    fn move_back(&mut self, moved: usize, over: usize) {
+        let (first, all) = (self.range(moved).start, self.range(moved + over - 1).end);
+        let behind = self.text[first..all].to_owned() + &self.text[..first];
+        self.text.replace_range(..all, &behind);
+        let (before, after) = (first as u32, (all - first) as u32);
+        self.ends[..moved].iter_mut().for_each(|end| *end += after);
+        self.ends[moved..moved + over].iter_mut().for_each(|end| *end -= before);
+        self.ends[..moved + over].rotate_left(moved);
+    }
+
     fn push(&mut self, name: &str) {
         self.text.push_str(name);
         self.ends.push(self.text.len() as u32);
@@ -91,13 +103,7 @@ impl Index {
     /// or [`ErrorKind::Io`]; never a panic, nor an allocation that the file's own size does not
     /// justify.
     pub fn open<R: ReadAt + ?Sized>(source: &R, file_bytes: u64) -> Result<Self> {
-        let tail = Tail::read(source, file_bytes)?;
-        let end = End::find(&tail, source, false)?;
-        let (mut index, is_in_order) = Self::parse(Feed::new(source, &tail, &end)?, &end, None)?;
-        index.check_places(is_in_order)?;
-        index.table = Table::of(&index.names).map_err(|unfit| index.unfit(unfit))?;
-        index.comment = end.comment;
-        Ok(index)
+        Self::open_as(source, file_bytes, Reading { strict: true, ..Reading::default() })
     }
 
     /// As [`open`](Self::open), for archives of other tools. What is odd about one entry costs that
@@ -109,25 +115,34 @@ impl Index {
     /// # Errors
     /// As [`open`](Self::open), but never [`ErrorKind::Name`] and [`ErrorKind::Duplicate`].
     pub fn open_odd<R: ReadAt + ?Sized>(source: &R, file_bytes: u64) -> Result<Self> {
+        Self::open_as(source, file_bytes, Reading::default())
+    }
+
+    /// As [`open`](Self::open) if `reading` is strict, else as [`open_odd`](Self::open_odd).
+    ///
+    /// # Errors
+    /// As these.
+    pub fn open_as<R: ReadAt + ?Sized>(
+        source: &R,
+        file_bytes: u64,
+        reading: Reading,
+    ) -> Result<Self> {
         let tail = Tail::read(source, file_bytes)?;
-        let end = End::find(&tail, source, true)?;
-        let mut odd = Odd::default();
+        let end = End::find(&tail, source, !reading.strict)?;
+        let mut odd = Odd { reading, ..Odd::default() };
         odd.left_out.appended_bytes = end.appended_bytes;
         let feed = Feed::new(source, &tail, &end)?;
-        let (mut index, is_in_order) = Self::parse(feed, &end, Some(&mut odd))?;
-        let table = Table::of(&index.names);
-        if let Err(Unfit::Duplicate(_)) = &table {
-            index.note_duplicates(&mut odd);
-        }
-        index.check_places(is_in_order)?;
-        index.leave_out(&mut odd)?;
-        index.table = match table {
-            Ok(table) if is_in_order && odd.without.is_empty() => table,
-            _ => Table::of(&index.names).map_err(|unfit| index.unfit(unfit))?,
-        };
-        (index.comment, index.left_out) = (end.comment, odd.left_out);
+        let (mut index, order) = Self::parse(feed, &end, &mut odd)?;
         odd.renamed.sort_unstable();
-        index.renamed = odd.renamed;
+        index.renamed = std::mem::take(&mut odd.renamed);
+        index.comment = end.comment;
+        if reading.strict {
+            index.check_places(order)?;
+            index.table = Table::of(&index.names).map_err(|unfit| index.unfit(unfit))?;
+        } else {
+            index.settle(order, &mut odd)?;
+        }
+        index.left_out = odd.left_out;
         Ok(index)
     }
 
@@ -247,9 +262,11 @@ impl Index {
     /// If there is no such entry.
     #[must_use]
     pub fn can_be_copied(&self, number: u32) -> bool {
-        let Entry { flags, renamed, .. } = self.entry(number);
+        let Entry { flags, renamed, method, .. } = self.entry(number);
         flags & (FLAG_DESCRIPTOR | FLAG_ENCRYPTED) == 0
             && !renamed
+            // LZMA says in a flag how its data ends.
+            && !matches!(method, Method::Other(_))
             && (flags & FLAG_UTF8 != 0 || self.name(number).is_ascii())
     }
 
@@ -266,13 +283,13 @@ impl Index {
         &self.comment
     }
 
-    /// Reads the whole directory. True if it has the entries in archive order and none overlaps
-    /// what follows it: then nothing is left to be checked of their places.
+    /// Reads the whole directory, and finds its order. Unless that is unknown, no entry overlaps what
+    /// follows it: then nothing is left to be checked of their places.
     fn parse<R: ReadAt + ?Sized>(
         mut feed: Feed<'_, R>,
         end: &End,
-        mut odd: Option<&mut Odd>,
-    ) -> Result<(Self, bool)> {
+        odd: &mut Odd,
+    ) -> Result<(Self, Order)> {
         // `End` has checked that so many headers fit into the directory.
         let count = usize::try_from(end.entries).map_err(no_memory)?;
         let mut rows = Rows::with_room(count).map_err(no_memory)?;
@@ -282,20 +299,18 @@ impl Index {
         prefer_huge_pages(&mut text);
         ends.try_reserve_exact(count).map_err(no_memory)?;
         prefer_huge_pages(&mut ends);
-        // Where the next header may lie at the earliest.
-        let (mut free, mut is_in_order) = (0, true);
+        let mut places = Places::default();
         for number in 0..end.entries {
             let rest = feed.rest()?;
             let start = text.len();
-            let odd = odd.as_deref_mut();
             let header_bytes = header::parse(rest, number, end, &mut rows, &mut text, odd)?;
             feed.skip(header_bytes);
             ends.push(text.len() as u32);
             let (offset, coded_bytes) = rows.last();
-            is_in_order &= free <= offset;
-            free = offset.saturating_add(least_extent((text.len() - start) as u64, coded_bytes));
+            let least = least_extent((text.len() - start) as u64, coded_bytes);
+            places.add(offset, offset.saturating_add(least));
         }
-        is_in_order &= free <= end.directory_offset;
+        let order = places.order(end.directory_offset);
         header::check_end(feed.rest()?, end)?;
         // Each name is UTF-8, so this cannot fail; to look at all of them at once is quicker.
         let text = String::from_utf8(text).map_err(no_memory)?;
@@ -303,7 +318,7 @@ impl Index {
         // Room for extra fields was reserved too.
         names.text.shrink_to_fit();
         let data_bytes = end.directory_offset;
-        Ok((Self { rows, names, data_bytes, ..Self::default() }, is_in_order))
+        Ok((Self { rows, names, data_bytes, ..Self::default() }, order))
     }
 
     /// Puts the entries in archive order.
@@ -324,38 +339,19 @@ impl Index {
     }
 
     /// Puts the entries in archive order, and checks that none overlaps another.
-    fn check_places(&mut self, is_in_order: bool) -> Result<()> {
-        if is_in_order {
-            return Ok(());
-        }
-        self.sort()?;
-        self.check_extents()
-    }
-
-    /// Of entries of one name, all but the last of the directory are left out.
-    fn note_duplicates(&self, odd: &mut Odd) {
-        let mut last: HashMap<&str, usize> = HashMap::new();
-        for number in 0..self.len() {
-            let name = self.names.get(number as u32);
-            if name.is_empty() {
-                continue; // left out already
+    fn check_places(&mut self, order: Order) -> Result<()> {
+        match order {
+            Order::Right => {}
+            Order::Moved { moved, over } => {
+                self.rows.move_back(moved, over);
+                self.names.move_back(moved, over);
             }
-            if let Some(before) = last.insert(name, number) {
-                odd.leave_out(self.rows.offset(before), "a name that stands there again", name);
+            Order::Unknown => {
+                self.sort()?;
+                self.check_extents()?;
             }
         }
-    }
-
-    /// Takes out what is to be left out, which was checked with the others.
-    fn leave_out(&mut self, odd: &mut Odd) -> Result<()> {
-        if odd.without.is_empty() {
-            return Ok(());
-        }
-        odd.without.sort_unstable();
-        let is_kept =
-            |&number: &u32| odd.without.binary_search(&self.rows.offset(number as usize)).is_err();
-        let order: Vec<u32> = (0..self.len() as u32).filter(is_kept).collect();
-        self.arrange(&order)
+        Ok(())
     }
 
     /// Where the next entry begins, or the directory.

@@ -2,7 +2,7 @@
 //! has changed, or that it has not; where they show neither, the content decides.
 
 use crate::entry::Entry;
-use crate::ntfs::STEP_NS;
+use crate::ntfs;
 use std::io::{self, Read};
 
 /// A file system's clock moves in steps, and two writes within one leave the same time. Linux's
@@ -30,10 +30,11 @@ impl FileTime {
         Self { seconds, ns: u32::try_from(ns).unwrap_or(0) }
     }
 
-    /// Without what a Zip cannot hold: a multiple of 100 ns.
+    /// Without what a Zip cannot hold: a multiple of 100 ns, from the year 1601 to 30828.
     #[must_use]
     pub fn in_steps(self) -> Self {
-        Self { ns: self.ns / STEP_NS * STEP_NS, ..self }
+        let (seconds, ns) = ntfs::nearest(self.seconds, self.ns);
+        Self { seconds, ns }
     }
 
     /// How long a file with this time may be written to again without having another time, in
@@ -151,6 +152,25 @@ mod tests {
         ] {
             assert_eq!(entry(packed).likeness(4, found, later), likeness, "{packed:?} {found:?}");
             assert_eq!(entry(packed).likeness(5, found, later), Likeness::Changed);
+        }
+    }
+
+    #[test]
+    fn times_before_1980_and_after_2107_are_compared_as_they_are() {
+        let days = |days: i64| days * 86_400 + 1;
+        for seconds in [0, -1, days(-25_000), days(-130_000), days(66_000), days(1_000_000)] {
+            for ns in [0, 123_456_700] {
+                let time = at(seconds, ns);
+                let packed = entry(time);
+                assert_eq!(packed.file_time(), Some(time));
+                assert_eq!(packed.likeness(4, time, None), Likeness::Same, "{time:?}");
+                let other = at(seconds + 1, ns);
+                assert_eq!(packed.likeness(4, other, None), Likeness::Changed, "{time:?}");
+            }
+        }
+        // What not even 100 ns since 1601 can say is still as it was packed.
+        for time in [at(i64::MIN, 0), at(i64::MAX, 999_999_999)] {
+            assert_eq!(entry(time).likeness(4, time, None), Likeness::Same, "{time:?}");
         }
     }
 

@@ -64,6 +64,21 @@ pub(crate) fn check_read(name: &str) -> std::result::Result<(), &'static str> {
     Ok(())
 }
 
+/// The longest name of a file in its folder, and the longest path, that Linux has.
+const PART_BYTES_MAX: usize = 255;
+const PATH_BYTES_MAX: usize = 4095;
+
+/// Why no file of a file system can have this name, if none can: it is too long.
+pub(crate) fn too_long(name: &[u8]) -> Option<&'static str> {
+    if name.len() <= PART_BYTES_MAX {
+        return None;
+    }
+    if name.split(|&byte| byte == b'/').any(|part| part.len() > PART_BYTES_MAX) {
+        return Some("a name longer than 255 bytes");
+    }
+    (name.len() > PATH_BYTES_MAX).then_some("a path longer than 4,095 bytes")
+}
+
 /// Whether a stored name is ASCII and certainly one that [`check_read`] lets pass: so are most.
 /// Looks at 8 bytes at a time.
 pub(crate) fn is_plain(name: &[u8]) -> bool {
@@ -109,8 +124,12 @@ pub(crate) fn text(stored: &[u8], utf8: bool) -> Option<Cow<'_, str>> {
     match std::str::from_utf8(stored) {
         Ok(name) => Some(Cow::Borrowed(name)),
         Err(_) if utf8 => None,
-        Err(_) => Some(Cow::Owned(stored.iter().map(|&byte| code_page_437(byte)).collect())),
+        Err(_) => Some(Cow::Owned(of_code_page_437(stored))),
     }
+}
+
+pub(crate) fn of_code_page_437(stored: &[u8]) -> String {
+    stored.iter().map(|&byte| code_page_437(byte)).collect()
 }
 
 fn code_page_437(byte: u8) -> char {
@@ -183,6 +202,17 @@ mod tests {
             let longer = format!("{name}/and/so/on");
             assert!(check_read(&longer).is_ok() || !is_plain(longer.as_bytes()), "{longer}");
         }
+    }
+
+    #[test]
+    fn what_no_file_system_can_hold_is_found() {
+        let too_long = |name: &str| too_long(name.as_bytes());
+        let part = "x".repeat(255);
+        let deep = format!("{part}/").repeat(15) + &part;
+        assert_eq!((deep.len(), too_long(&deep), too_long(&part)), (4095, None, None));
+        assert_eq!(too_long(&format!("a/{part}x/b")), Some("a name longer than 255 bytes"));
+        assert_eq!(too_long(&format!("{deep}/")), Some("a path longer than 4,095 bytes"));
+        assert_eq!(too_long(&"ä".repeat(128)), Some("a name longer than 255 bytes"));
     }
 
     #[test]

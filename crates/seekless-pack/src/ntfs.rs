@@ -17,6 +17,20 @@ const STEPS_PER_S: u64 = 10_000_000;
 /// Nanoseconds of one step.
 pub(crate) const STEP_NS: u32 = 100;
 
+/// The first and the last time that the field can hold: in 1601, and in 30828. (0 steps stand for a
+/// time that is not known.)
+const FIRST: (i64, u32) = (-EPOCH_S, STEP_NS);
+const LAST: (i64, u32) = {
+    let steps = i64::MAX.cast_unsigned();
+    ((steps / STEPS_PER_S).cast_signed() - EPOCH_S, (steps % STEPS_PER_S) as u32 * STEP_NS)
+};
+
+/// The time nearest to this one that the field can hold: in seconds since 1970 UTC, and
+/// nanoseconds.
+pub(crate) fn nearest(unix_s: i64, ns: u32) -> (i64, u32) {
+    (unix_s, ns / STEP_NS * STEP_NS).clamp(FIRST, LAST)
+}
+
 /// The field's body. `None` for a time that it cannot hold.
 pub(crate) fn body(unix_s: i64, ns: u32) -> Option<Vec<u8>> {
     let seconds = u64::try_from(unix_s.checked_add(EPOCH_S)?).ok()?;
@@ -67,6 +81,16 @@ mod tests {
         ] {
             assert_eq!(body(unix_s, ns).and_then(|body| modified(&body)), back, "{unix_s}.{ns:09}");
         }
+    }
+
+    #[test]
+    fn what_the_field_cannot_hold_becomes_the_nearest_that_it_can() {
+        for time in [(i64::MIN, 7), (-EPOCH_S, 0), (i64::MAX, 999), LAST, (5, 199)] {
+            let (unix_s, ns) = nearest(time.0, time.1);
+            let back = body(unix_s, ns).and_then(|body| modified(&body));
+            assert_eq!(back, Some((unix_s, ns)), "{time:?}");
+        }
+        assert_eq!((nearest(i64::MIN, 7), nearest(5, 199)), (FIRST, (5, 100)));
     }
 
     #[test]

@@ -5,8 +5,8 @@ use crate::decode::{data_start, two_sizes};
 use crate::entry::{Entry, Method};
 use crate::error::Result;
 use crate::fault::{broken, check_crc, ends_early, no_memory, short};
+use crate::foreign::{Foreign, Step};
 use flate2::{Decompress, FlushDecompress, Status};
-use std::io;
 use std::ops::Range;
 use zstd::stream::raw::{InBuffer, Operation, OutBuffer};
 
@@ -30,13 +30,7 @@ enum Coding {
     Stored,
     Deflate(Decompress),
     Zstd(zstd::stream::raw::Decoder<'static>),
-}
-
-/// What one step of a decoder came to.
-struct Step {
-    taken: usize,
-    made: usize,
-    ended: bool,
+    Foreign(Foreign),
 }
 
 impl Coding {
@@ -44,26 +38,38 @@ impl Coding {
         Some(match entry.method {
             Method::Deflate => Self::Deflate(Decompress::new(false)),
             Method::Zstd => Self::Zstd(zstd::stream::raw::Decoder::new().ok()?),
-            _ => Self::Stored,
+            // What cannot be read is refused once its header has come.
+            Method::Other(_) => Foreign::new(entry).map_or(Self::Stored, Self::Foreign),
+            Method::Stored => Self::Stored,
         })
     }
 
-    /// Decodes as much of `data` as `out` has room for.
-    fn step(&mut self, data: &[u8], out: &mut [u8]) -> io::Result<Step> {
+    /// Whether what follows the end of its stream is left alone; further frames of zstd are
+    /// content.
+    fn ends_once(&self) -> bool {
+        matches!(self, Self::Deflate(_) | Self::Foreign(_))
+    }
+
+    /// Decodes as much of `data`, which is of `entry`, as `out` has room for.
+    fn step(&mut self, entry: &Entry, name: &str, data: &[u8], out: &mut [u8]) -> Result<Step> {
         match self {
             Self::Stored => Ok(Step { taken: data.len(), made: 0, ended: true }),
             Self::Deflate(inflate) => {
                 let before = (inflate.total_in(), inflate.total_out());
                 let status = inflate.decompress(data, out, FlushDecompress::None);
-                let ended = status? == Status::StreamEnd;
+                let status = status.map_err(|error| broken(entry, name, error))?;
                 let taken = (inflate.total_in() - before.0) as usize;
-                Ok(Step { taken, made: (inflate.total_out() - before.1) as usize, ended })
+                let made = (inflate.total_out() - before.1) as usize;
+                Ok(Step { taken, made, ended: status == Status::StreamEnd })
             }
             Self::Zstd(decoder) => {
                 let (mut data, mut out) = (InBuffer::around(data), OutBuffer::around(out));
                 let left = decoder.run(&mut data, &mut out);
-                let ended = left? == 0;
-                Ok(Step { taken: data.pos(), made: out.pos(), ended })
+                let left = left.map_err(|error| broken(entry, name, error))?;
+                Ok(Step { taken: data.pos(), made: out.pos(), ended: left == 0 })
+            }
+            Self::Foreign(decoder) => {
+                decoder.step(data, out).map_err(|fault| fault.of(entry, name))
             }
         }
     }
@@ -96,7 +102,9 @@ impl Pieces {
         let data = &piece[within(start) as usize..within(end) as usize];
         self.seen += piece.len() as u64;
         match &self.coding {
-            Coding::Deflate(_) | Coding::Zstd(_) => self.decode(entry, name, data, out),
+            Coding::Deflate(_) | Coding::Zstd(_) | Coding::Foreign(_) => {
+                self.decode(entry, name, data, out)
+            }
             Coding::Stored if entry.coded_bytes != entry.bytes => Err(two_sizes(entry, name)),
             Coding::Stored => {
                 self.written += data.len();
@@ -107,12 +115,10 @@ impl Pieces {
     }
 
     fn decode(&mut self, entry: &Entry, name: &str, mut data: &[u8], out: &mut [u8]) -> Result<()> {
-        // What follows a stream of deflate is left alone; further frames of zstd are content.
-        while !(self.ended && (data.is_empty() || matches!(self.coding, Coding::Deflate(_)))) {
+        while !(self.ended && (data.is_empty() || self.coding.ends_once())) {
             let end = out.len().min(self.written + STEP_BYTES);
             let room = &mut out[self.written..end];
-            let step = self.coding.step(data, room).map_err(|error| broken(entry, name, error))?;
-            let Step { taken, made, ended } = step;
+            let Step { taken, made, ended } = self.coding.step(entry, name, data, room)?;
             self.crc.update(&out[self.written..self.written + made]);
             self.written += made;
             data = &data[taken..];

@@ -7,6 +7,7 @@ use crate::decode::check_coded;
 use crate::entry::{Entry, Method};
 use crate::error::Result;
 use crate::fault::{broken, check_crc, ends_early, no_memory};
+use crate::foreign::Foreign;
 use miniz_oxide::inflate::stream::{InflateState, inflate};
 use miniz_oxide::{DataFormat, MZError, MZFlush, MZStatus};
 use std::fmt;
@@ -25,6 +26,7 @@ pub struct Position {
 enum Decoder {
     Deflate(Box<InflateState>),
     Zstd(Box<DCtx<'static>>),
+    Foreign(Foreign),
 }
 
 /// What one step came to, in bytes of data and of content.
@@ -53,6 +55,9 @@ impl Position {
                 let context = DCtx::try_create().ok_or_else(|| no_memory(entry, name))?;
                 Decoder::Zstd(Box::new(context))
             }
+            Method::Other(_) => {
+                Decoder::Foreign(Foreign::new(entry).ok_or_else(|| no_memory(entry, name))?)
+            }
             _ => Decoder::Deflate(InflateState::new_boxed(DataFormat::Raw)),
         };
         let crc = crc32fast::Hasher::new();
@@ -71,7 +76,7 @@ impl Position {
         self.content
     }
 
-    /// Another one at the same place, if its decoder can be copied: that of zstd cannot.
+    /// Another one at the same place, if its decoder can be copied: only that of deflate can.
     #[must_use]
     pub fn copy(&self) -> Option<Self> {
         let Decoder::Deflate(state) = &self.decoder else { return None };
@@ -79,13 +84,14 @@ impl Position {
         Some(Self { decoder: Decoder::Deflate(state.clone()), crc, ..*self })
     }
 
-    /// The memory it takes, in bytes. Of zstd data, it is what the data asks for: usually some MiB,
-    /// and at most 128 MiB.
+    /// The memory it takes, in bytes. Of zstd and LZMA data, it is what the data asks for: usually
+    /// some MiB, and at most 128 MiB.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         match &self.decoder {
             Decoder::Deflate(_) => Self::DEFLATE_BYTES,
             Decoder::Zstd(context) => size_of::<Self>() + context.sizeof(),
+            Decoder::Foreign(decoder) => size_of::<Self>() + decoder.memory_bytes(),
         }
     }
 
@@ -105,7 +111,7 @@ impl Position {
         let before = self.has_ended;
         let step = match &mut self.decoder {
             _ if room == 0 => Step { taken: 0, made: 0 },
-            Decoder::Deflate(_) if before => Step { taken: 0, made: 0 },
+            Decoder::Deflate(_) | Decoder::Foreign(_) if before => Step { taken: 0, made: 0 },
             Decoder::Deflate(state) => {
                 let inflated = inflate(state, data, out, MZFlush::None);
                 match inflated.status {
@@ -122,12 +128,17 @@ impl Position {
                 self.has_ended = left == 0;
                 Step { taken: data.pos(), made: out.pos() }
             }
+            Decoder::Foreign(decoder) => {
+                let step = decoder.step(data, out).map_err(|fault| fault.of(entry, name))?;
+                self.has_ended = step.ended;
+                Step { taken: step.taken, made: step.made }
+            }
         };
         self.data += step.taken as u64;
         self.content += step.made as u64;
         self.crc.update(&out[..step.made]);
         let nothing_came = step == Step { taken: 0, made: 0 };
-        let is_over = self.data >= entry.coded_bytes || (before && self.is_deflate());
+        let is_over = self.data >= entry.coded_bytes || (before && self.ends_once());
         match self.content == entry.bytes {
             true if step.made > 0 => check_crc(entry, name, self.crc.clone().finalize())?,
             false if nothing_came && is_over && room > 0 => {
@@ -138,8 +149,10 @@ impl Position {
         Ok(step)
     }
 
-    fn is_deflate(&self) -> bool {
-        matches!(self.decoder, Decoder::Deflate(_))
+    /// Whether what follows the end of its stream is left alone; further frames of zstd are
+    /// content.
+    fn ends_once(&self) -> bool {
+        matches!(self.decoder, Decoder::Deflate(_) | Decoder::Foreign(_))
     }
 }
 

@@ -140,7 +140,8 @@ impl Record<'_> {
         if self.modified_ns < ntfs::STEP_NS && self.narrow_second().is_some() {
             return;
         }
-        let Some(body) = ntfs::body(seconds, self.modified_ns) else { return };
+        let (seconds, ns) = ntfs::nearest(seconds, self.modified_ns);
+        let Some(body) = ntfs::body(seconds, ns) else { return };
         put16(out, EXTRA_NTFS);
         put16(out, body.len() as u16);
         out.extend_from_slice(&body);

@@ -4,6 +4,7 @@
 use crate::entry::{Entry, Method};
 use crate::error::Result;
 use crate::fault::{broken, check_crc, ends_early, no_memory};
+use crate::foreign::{Fault, Foreign, PIECE_BYTES, Step};
 use crate::zstandard;
 use flate2::write::DeflateDecoder;
 use std::io::{self, Write};
@@ -19,6 +20,7 @@ enum Content {
     Stored(Count),
     Deflate(DeflateDecoder<Count>),
     Zstd(zstd::stream::write::Decoder<'static, Count>),
+    Foreign { decoder: Foreign, count: Count, made: Vec<u8> },
 }
 
 impl<'a> Sum<'a> {
@@ -30,7 +32,12 @@ impl<'a> Sum<'a> {
                 let decoder = zstandard::decoder(count);
                 Content::Zstd(decoder.map_err(|_| no_memory(entry, name))?)
             }
-            _ => Content::Stored(count),
+            Method::Other(_) => {
+                // Whoever sums has found that it can be read.
+                let decoder = Foreign::new(entry).ok_or_else(|| no_memory(entry, name))?;
+                Content::Foreign { decoder, count, made: vec![0; PIECE_BYTES] }
+            }
+            Method::Stored => Content::Stored(count),
         };
         Ok(Self { entry, name, content })
     }
@@ -47,6 +54,10 @@ impl<'a> Sum<'a> {
             Content::Stored(count) => count.write_all(data),
             Content::Deflate(decoder) => decoder.write_all(data),
             Content::Zstd(decoder) => decoder.write_all(data),
+            Content::Foreign { decoder, count, made } => {
+                let added = add_foreign(decoder, count, made, data);
+                return added.map_err(|fault| fault.of(self.entry, self.name));
+            }
         };
         result.map_err(|error| broken(self.entry, self.name, error))
     }
@@ -54,7 +65,7 @@ impl<'a> Sum<'a> {
     pub(crate) fn finish(self) -> Result<()> {
         let Self { entry, name, content } = self;
         let count = match content {
-            Content::Stored(count) => count,
+            Content::Stored(count) | Content::Foreign { count, .. } => count,
             Content::Deflate(decoder) => {
                 decoder.finish().map_err(|error| broken(entry, name, error))?
             }
@@ -67,6 +78,22 @@ impl<'a> Sum<'a> {
             return Err(ends_early(entry, name, count.bytes));
         }
         check_crc(entry, name, count.crc.finalize())
+    }
+}
+
+fn add_foreign(
+    decoder: &mut Foreign,
+    count: &mut Count,
+    out: &mut [u8],
+    mut data: &[u8],
+) -> Result<(), Fault> {
+    loop {
+        let Step { taken, made, ended } = decoder.step(data, out)?;
+        count.write_all(&out[..made]).map_err(|error| Fault::Broken(error.to_string()))?;
+        data = &data[taken..];
+        if ended || (taken, made) == (0, 0) {
+            return Ok(());
+        }
     }
 }
 

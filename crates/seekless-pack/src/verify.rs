@@ -4,6 +4,7 @@ use crate::chunks::Chunks;
 use crate::decode::{data_offset, decode};
 use crate::entry::Entry;
 use crate::error::{Error, Result};
+use crate::format::LOCAL_BYTES_MAX;
 use crate::index::Index;
 use crate::read_at::ReadAt;
 use crate::sum::Sum;
@@ -18,6 +19,8 @@ const READ_BYTES: u64 = 4 << 20;
 pub struct Verified {
     /// Entries, directories included.
     pub entries: u64,
+    /// Directories.
+    pub directories: u64,
     /// Content, in bytes.
     pub bytes: u64,
     /// Data of the entries without headers, in bytes.
@@ -36,8 +39,20 @@ pub fn verify<R: ReadAt + ?Sized>(
     file_bytes: u64,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Verified> {
-    let index = Index::open(source, file_bytes)?;
-    let mut check = Check { source, index: &index, read: Vec::new(), content: Vec::new() };
+    verify_entries(source, file_bytes, &Index::open(source, file_bytes)?, progress)
+}
+
+/// As [`verify`], of an archive whose directory has been read: it is `index`.
+///
+/// # Errors
+/// The first fault found.
+pub fn verify_entries<R: ReadAt + ?Sized>(
+    source: &R,
+    file_bytes: u64,
+    index: &Index,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Verified> {
+    let mut check = Check { source, index, read: Vec::new(), content: Vec::new() };
     let mut found = Verified::default();
     let mut next = 0;
     while next < index.len() as u32 {
@@ -45,6 +60,7 @@ pub fn verify<R: ReadAt + ?Sized>(
         check.entries(next..group)?;
         for entry in (next..group).map(|number| index.entry(number)) {
             found.entries += 1;
+            found.directories += u64::from(entry.is_dir());
             found.bytes += entry.bytes;
             found.coded_bytes += entry.coded_bytes;
         }
@@ -133,7 +149,7 @@ impl<R: ReadAt + ?Sized> Check<'_, R> {
     /// Inflates piece by piece into a counter: the content may be larger than memory.
     fn large(&mut self, number: u32) -> Result<()> {
         let (entry, name) = (self.index.entry(number), self.index.name(number));
-        self.fill(entry.header_offset, entry.extent_bytes.min(HEADER_BYTES_MAX))?;
+        self.fill(entry.header_offset, entry.extent_bytes.min(LOCAL_BYTES_MAX))?;
         let start = data_offset(&entry, name, &self.read)?;
         let data = entry.header_offset + start;
         let (mut at, mut left) = (data, entry.coded_bytes);
@@ -160,6 +176,3 @@ impl<R: ReadAt + ?Sized> Check<'_, R> {
         Ok(())
     }
 }
-
-/// The fixed part, and name and extra field at their longest.
-const HEADER_BYTES_MAX: u64 = 30 + 2 * 65_535;

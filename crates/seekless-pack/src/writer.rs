@@ -23,6 +23,9 @@ pub struct PackWriter<W> {
     /// Bytes written so far.
     at: u64,
     directory: Vec<u8>,
+    /// The same of folders. They are listed first: tools that unpack in the directory's order give a
+    /// folder its mode and time only if they make it before what it holds.
+    folders: Vec<u8>,
     names: HashSet<Box<str>, RandomState>,
     written: Written,
     limits: Limits,
@@ -64,6 +67,7 @@ impl<W: Write> PackWriter<W> {
             sink,
             at: 0,
             directory: Vec::new(),
+            folders: Vec::new(),
             names: HashSet::default(),
             written: Written::default(),
             limits,
@@ -128,8 +132,9 @@ impl<W: Write> PackWriter<W> {
     /// [`ErrorKind::Io`] if the sink fails or failed before.
     pub fn finish(mut self) -> Result<(W, Written)> {
         self.check_usable()?;
-        let (offset, bytes) = (self.at, self.directory.len() as u64);
-        let mut tail = std::mem::take(&mut self.directory);
+        let mut tail = std::mem::take(&mut self.folders);
+        tail.append(&mut self.directory);
+        let (offset, bytes) = (self.at, tail.len() as u64);
         let entries = self.written.entries;
         record::end(entries, (bytes, offset), &self.comment, self.limits, &mut tail);
         self.put(&tail)?;
@@ -180,7 +185,9 @@ impl<W: Write> PackWriter<W> {
 
     /// Lists an entry whose header and data have been written.
     fn note(&mut self, record: &Record<'_>) {
-        record.central(self.limits, &mut self.directory);
+        let is_folder = record.name.ends_with('/');
+        let directory = if is_folder { &mut self.folders } else { &mut self.directory };
+        record.central(self.limits, directory);
         self.written.entries += 1;
         self.written.bytes += record.bytes;
         self.written.coded_bytes += record.coded_bytes;

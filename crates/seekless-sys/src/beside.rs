@@ -25,8 +25,8 @@ use std::time::Duration;
 /// The descriptors below this are the standard streams.
 const STREAMS_END: RawFd = 3;
 
-/// What the helper writes to let the program start.
-const RELEASED: &str = "released";
+/// What the helper writes to let the program start; no reason to refuse begins so.
+const RELEASED: &str = "\0released";
 
 /// How often to look, a millisecond apart, whether threads have left.
 const LEAVING_LOOKS: usize = 20;
@@ -52,6 +52,8 @@ pub struct Held {
 pub enum Said {
     /// It may start.
     Released,
+    /// It may start, and the user should read these words.
+    ReleasedSaying(String),
     /// It should not, for this reason.
     Refused(String),
     /// The helper has ended, or the time was over, without a word.
@@ -235,6 +237,11 @@ impl Beside {
         self.tell(RELEASED);
     }
 
+    /// As [`Beside::release`], with words for the user, which are none if they are empty.
+    pub fn release_saying(&mut self, words: &str) {
+        self.tell(&format!("{RELEASED}{words}"));
+    }
+
     /// Tells why the program should not start.
     pub fn refuse(&mut self, why: &str) {
         self.tell(why);
@@ -294,10 +301,12 @@ impl Held {
     pub fn wait(mut self) -> Said {
         let mut words = Vec::new();
         let _ = self.go.read_to_end(&mut words);
-        match String::from_utf8_lossy(&words) {
-            words if words.is_empty() => Said::Nothing,
-            words if words == RELEASED => Said::Released,
-            words => Said::Refused(words.into_owned()),
+        let words = String::from_utf8_lossy(&words);
+        match words.strip_prefix(RELEASED) {
+            _ if words.is_empty() => Said::Nothing,
+            Some("") => Said::Released,
+            Some(words) => Said::ReleasedSaying(words.to_owned()),
+            None => Said::Refused(words.into_owned()),
         }
     }
 }

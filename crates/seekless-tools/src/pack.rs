@@ -1,52 +1,44 @@
-//! `seekless pack`: packs a folder into one archive, with its files in the order they are read. All
-//! cores compress. The archive appears whole or not at all.
+//! `seekless pack`: packs a folder, or what another archive holds, into one archive, with its files
+//! in the order they are read. All cores compress. The archive appears whole or not at all.
 
 mod arrange;
 mod check;
 mod exclude;
 mod fill;
+mod folders;
+mod from;
 mod old;
+mod outside;
 mod path;
 mod shrink;
 #[cfg(test)]
 mod tests;
 mod tree;
 mod update;
+mod write;
 
 pub use arrange::{OrderUse, place_of};
-pub use check::check;
+pub use check::{check, check_named};
 pub use path::relative_to;
-pub use seekless_pack::{Codec, Level, PREDICTION, Verified};
+pub use seekless_pack::{Codec, Level, NameEncoding, PREDICTION, Verified};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::roots::Roots;
 use arrange::Arranged;
 use exclude::Exclude;
-use fill::Ready;
-use old::Old;
 use seekless_device::DeviceSpec;
-use seekless_pack::{About, PackWriter, Written, prepare};
 use seekless_policy::eviction::Id;
 use seekless_policy::prediction::Model;
-use seekless_sys::output::{Content, Destination, Output};
+use seekless_sys::output::{Content, Destination};
 use serde::Serialize;
-use std::fs::File;
-use std::io::{BufWriter, Read};
-use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 pub use tree::LeftOut;
-use tree::{Node, Tree};
+use tree::Tree;
 pub(crate) use update::some;
 pub use update::{Differences, Evidence, Part, Update, codec_of, differences, update};
-
-/// Headers and small entries are gathered into writes of this size.
-const WRITE_BYTES: usize = 1 << 20;
-/// Of a file too large to be tried whole, three samples of this size decide whether coding is worth
-/// it.
-const SAMPLE_BYTES: usize = 4 << 20;
+use write::{Progress, Step, make};
 
 /// How to pack.
 #[derive(Clone, Debug, Default)]
@@ -67,6 +59,8 @@ pub struct Options {
     pub no_references: bool,
     /// Whether what a pack cannot hold is an error; without it, it is left out and told.
     pub strict: bool,
+    /// In which characters the names of an archive are that is read, unless it says so itself.
+    pub names: NameEncoding,
     /// Set it from elsewhere to give up: nothing is left behind.
     pub cancel: Arc<AtomicBool>,
 }
@@ -94,10 +88,12 @@ impl OrderBy {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Summary {
-    /// Entries in all: files and empty folders.
+    /// Files and empty folders.
     pub entries: u64,
     /// Empty folders.
     pub directories: u64,
+    /// Folders in all: each has an entry, which keeps its mode and time.
+    pub folders: u64,
     /// Files stored as they are.
     pub stored: u64,
     /// Files deflated.
@@ -127,18 +123,17 @@ pub struct Summary {
 }
 
 /// Packs the files below `dir` into `out`: first those that `order` names, in that order, then the
-/// others by name.
+/// others by name. Behind them lie the folders below `dir`, which keep their modes and times.
 ///
 /// `order` holds paths relative to `dir`, or absolute ones as a trace records them ([`place_of`]);
 /// an empty one packs by name. Paths that `dir` lacks are counted, and are an error only if it
-/// lacks all of them. Links are packed as what they point at. `out` itself is left out if it lies
-/// in `dir`. Calls `progress` with the bytes of content packed and their total.
+/// lacks all of them. Links are packed as what they point at. Calls `progress` with the bytes of content packed and their total.
 ///
 /// # Errors
 /// The message names the path.
 ///
 /// - A file changed while it was packed, or reading or writing failed.
-/// - `out` exists and may not be replaced.
+/// - `out` exists and may not be replaced, or lies in `dir`.
 /// - The order names only other files, or a glob is malformed.
 /// - With `strict`: an entry is not a plain file or folder, a link leads nowhere or out of `dir`,
 ///   or a name cannot be stored in an archive.
@@ -150,7 +145,43 @@ pub fn pack(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Summary> {
     let arrange = |tree: &Tree, _: Hear<'_>| arrange::by_list(tree, order, &options.roots);
-    pack_arranged(dir, &out.into(), arrange, options, progress)
+    pack_arranged(Source::Folder(dir), &out.into(), arrange, options, progress)
+}
+
+/// Packs the entries of the Zip archive `from`, which any tool may have made, into `out`, in the
+/// order as for [`pack`]. Modes and times stay, folders and links too. What cannot be read or has
+/// no place in a pack is left out and counted by reason. The content is held in memory a few files
+/// at a time, of large ones a part.
+///
+/// # Errors
+/// As [`pack`]; an entry is damaged; `out` is `from`; with `options.strict`: an entry would be left
+/// out.
+pub fn repack(
+    from: &Path,
+    out: impl Into<Destination>,
+    order: &[String],
+    options: &Options,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Summary> {
+    let arrange = |tree: &Tree, _: Hear<'_>| arrange::by_list(tree, order, &options.roots);
+    pack_arranged(Source::Archive(from), &out.into(), arrange, options, progress)
+}
+
+/// As [`repack`], in the order that `how` makes of the runs in `traces`, which the pack then says,
+/// as that of [`pack_for_runs`]. No file is looked through for names of others.
+///
+/// # Errors
+/// As [`repack`] and [`pack_for_runs`].
+pub fn repack_for_runs(
+    from: &Path,
+    out: impl Into<Destination>,
+    traces: &[PathBuf],
+    how: &OrderBy,
+    options: &Options,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Summary> {
+    let arrange = |tree: &Tree, hear: Hear<'_>| arrange::by_runs(tree, traces, how, options, hear);
+    pack_arranged(Source::Archive(from), &out.into(), arrange, options, progress)
 }
 
 /// As [`pack`], in the order that `how` makes of the runs in `traces` for the files below `dir`.
@@ -171,22 +202,51 @@ pub fn pack_for_runs(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Summary> {
     let arrange = |tree: &Tree, hear: Hear<'_>| arrange::by_runs(tree, traces, how, options, hear);
-    pack_arranged(dir, &out.into(), arrange, options, progress)
+    pack_arranged(Source::Folder(dir), &out.into(), arrange, options, progress)
+}
+
+/// What is packed.
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    Folder(&'a Path),
+    Archive(&'a Path),
+}
+
+impl Source<'_> {
+    /// Refuses an output that this source does not allow.
+    fn check_output(self, out: &Path) -> Result<()> {
+        match self {
+            Self::Folder(dir) => outside::check(dir, out),
+            Self::Archive(archive) => from::check_output(archive, out),
+        }
+    }
+
+    /// Its files and folders. A change after this shows in a file's time.
+    fn tree(self, options: &Options) -> Result<Tree> {
+        match self {
+            Self::Folder(dir) => {
+                let tree = Tree::walk(dir, None, &Exclude::new(&options.exclude)?, options.strict)?;
+                tree.let_times_settle();
+                Ok(tree)
+            }
+            Self::Archive(archive) => from::tree(archive, options),
+        }
+    }
 }
 
 /// Receives the amount done and the total.
 type Hear<'a> = &'a mut dyn FnMut(u64, u64);
 
 fn pack_arranged(
-    dir: &Path,
+    source: Source<'_>,
     out: &Destination,
     arrange: impl FnOnce(&Tree, Hear<'_>) -> Result<Arranged>,
     options: &Options,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Summary> {
+    out.file().map_or(Ok(()), |out| source.check_output(out))?;
     out.check(Content::Binary)?;
-    let tree = Tree::walk(dir, out.file(), &Exclude::new(&options.exclude)?, options.strict)?;
-    tree.let_times_settle();
+    let tree = source.tree(options)?;
     // Files are looked through before they are packed.
     let to_pack = Progress::new(&tree.nodes, options.verify, progress).total;
     let mut looked = 0;
@@ -212,223 +272,4 @@ fn model(Arranged { files, runs, references, .. }: &Arranged) -> Model {
     let references =
         references.renumbered(files.len() as u32, |file| place.get(file as usize).copied());
     Model::train(files.len() as u32, &runs).with_references(references)
-}
-
-/// What to write next.
-enum Step {
-    /// This file of the folder.
-    Pack(Id),
-    /// These entries of the pack as it was, which lie directly behind each other.
-    Copy(Range<u32>),
-    /// This entry of the pack as it was, with the second that its file's time has now.
-    Retime(u32),
-}
-
-/// Writes a pack of `steps`, which appears whole or not at all. `old` is the pack to copy from, and
-/// `model` what the pack is to say of its program's loads.
-fn make(
-    tree: &Tree,
-    out: &Destination,
-    steps: &[Step],
-    old: Option<&Old>,
-    model: Option<Model>,
-    options: &Options,
-    progress: &mut dyn FnMut(u64, u64),
-) -> Result<Summary> {
-    let output = out.create(Content::Binary)?;
-    let mut progress = Progress::new(&tree.nodes, options.verify, progress);
-    let model = model.filter(|model| model.loads() > 0);
-    let references = model.as_ref().map_or(0, |model| model.references().len() as u64);
-    let model = model.map(|model| model.to_bytes());
-    let (written, archive_bytes) =
-        write(&output, tree, steps, old, model.as_deref(), options, &mut progress)?;
-    if options.verify {
-        let mut tell = |done, total| progress.verified(done, total);
-        let checked = check::check_file(output.file(), out.path(), &options.cancel, &mut tell);
-        stop_if_cancelled(options)?;
-        checked?;
-    }
-    output.publish()?;
-    Ok(Summary {
-        entries: written.entries,
-        directories: written.directories,
-        stored: written.stored,
-        deflated: written.deflated,
-        zstd: written.zstd,
-        bytes: written.bytes,
-        coded_bytes: written.coded_bytes,
-        archive_bytes,
-        order: OrderUse::default(),
-        left_out: tree.left_out.clone(),
-        excluded: tree.excluded,
-        prediction_bytes: model.map_or(0, |bytes| bytes.len() as u64),
-        references,
-        verified: options.verify,
-    })
-}
-
-fn stop_if_cancelled(options: &Options) -> Result<()> {
-    if options.cancel.load(Ordering::Relaxed) {
-        return Err(Error::new(
-            ErrorKind::Interrupted,
-            "packing was interrupted; nothing was left behind",
-        ));
-    }
-    Ok(())
-}
-
-type Writer<'a> = PackWriter<BufWriter<&'a File>>;
-
-/// Returns what was written of the folder, and the bytes of the whole archive.
-fn write(
-    output: &Output,
-    tree: &Tree,
-    steps: &[Step],
-    old: Option<&Old>,
-    model: Option<&[u8]>,
-    options: &Options,
-    progress: &mut Progress<'_>,
-) -> Result<(Written, u64)> {
-    let said = |error| {
-        Error::because(ErrorKind::Pack, format!("cannot write {}", output.path().display()), error)
-    };
-    let packed = |step: &Step| match step {
-        Step::Pack(file) => Some(&tree.nodes[*file as usize]),
-        Step::Copy(_) | Step::Retime(_) => None,
-    };
-    let nodes: Vec<&Node> = steps.iter().filter_map(packed).collect();
-    let mut writer = PackWriter::new(BufWriter::with_capacity(WRITE_BYTES, output.file()));
-    let mut steps = steps.iter();
-    let mut copy = |writer: &mut Writer<'_>, progress: &mut Progress<'_>| -> Result<()> {
-        for step in steps.by_ref() {
-            stop_if_cancelled(options)?;
-            // Steps that copy come with the pack to copy from.
-            let Some(old) = old else { return Ok(()) };
-            let copy = |sink: &mut BufWriter<&File>, range| old.copy(range, sink, &options.cancel);
-            let (added, entries) = match step {
-                Step::Pack(_) => return Ok(()),
-                Step::Copy(run) => {
-                    let about = |entry| {
-                        let (mode, modified) = old.about(entry);
-                        (mode, modified.ns)
-                    };
-                    (writer.add_copied(&old.index, run.clone(), about, copy), run.clone())
-                }
-                &Step::Retime(entry) => {
-                    let (about, head) = (old.about(entry), old.head(entry)?);
-                    (writer.add_retimed(&old.index, entry, about, &head, copy), entry..entry + 1)
-                }
-            };
-            added.map_err(said)?;
-            progress.add(entries.map(|number| old.index.bytes(number)).sum());
-        }
-        Ok(())
-    };
-    let result = fill::in_order(&nodes, options.codec, &options.cancel, |node, ready| {
-        // Ends at the step that packs this node.
-        copy(&mut writer, progress)?;
-        match ready {
-            Ready::Entry(entry) => writer.add(entry).map_err(said)?,
-            Ready::Large(file) => add_large(&mut writer, output, node, file, options, progress)?,
-        }
-        progress.add(node.stamp.bytes);
-        Ok(())
-    });
-    stop_if_cancelled(options)?;
-    result?;
-    copy(&mut writer, progress)?;
-    if let Some(old) = old {
-        writer.comment(old.index.comment()).map_err(said)?;
-    }
-    let written = writer.written();
-    if let Some(model) = model {
-        // Next to the directory, and behind all that its numbers name.
-        let about = About::named(PREDICTION);
-        let entry = prepare(about, model.to_vec(), Codec::Stored).map_err(said)?;
-        writer.add(entry).map_err(said)?;
-    }
-    let (sink, Written { archive_bytes, .. }) = writer.finish().map_err(said)?;
-    drop(sink);
-    Ok((written, archive_bytes))
-}
-
-/// Streams a file that would not fit beside the others in memory.
-fn add_large(
-    writer: &mut Writer<'_>,
-    output: &Output,
-    node: &Node,
-    mut file: File,
-    options: &Options,
-    progress: &mut Progress<'_>,
-) -> Result<()> {
-    let codec = match options.codec {
-        codec @ (Codec::Stored | Codec::Deflate) => codec,
-        codec => codec.for_sample(&samples(&file, node)?),
-    };
-    let mut source = Watched { file: &mut file, cancel: &options.cancel, progress, done: 0 };
-    let added = writer.add_stream(&node.about(), &mut source, node.stamp.bytes, codec);
-    added.map_err(|error| {
-        let what = format!("cannot pack {} into {}", node.path.display(), output.path().display());
-        Error::because(ErrorKind::Pack, what, error)
-    })?;
-    node.check_unchanged(&file)
-}
-
-/// Samples of the file's start, middle and end, taken together: by them it is coded or not.
-fn samples(file: &File, node: &Node) -> Result<Vec<u8>> {
-    let last = node.stamp.bytes.saturating_sub(SAMPLE_BYTES as u64);
-    let mut samples = vec![0; 3 * SAMPLE_BYTES];
-    for (sample, offset) in samples.chunks_mut(SAMPLE_BYTES).zip([0, last / 2, last]) {
-        file.read_exact_at(sample, offset).map_err(|error| Error::unreadable(&node.path, error))?;
-    }
-    Ok(samples)
-}
-
-/// A large file on its way: says how far it is, and stops when asked to.
-struct Watched<'a, 'b> {
-    file: &'a mut File,
-    cancel: &'a AtomicBool,
-    progress: &'a mut Progress<'b>,
-    done: u64,
-}
-
-impl Read for Watched<'_, '_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        if self.cancel.load(Ordering::Relaxed) {
-            return Err(std::io::Error::other("interrupted"));
-        }
-        let length = self.file.read(buffer)?;
-        self.done += length as u64;
-        self.progress.within(self.done);
-        Ok(length)
-    }
-}
-
-/// Content bytes packed, and as many again for reading them back.
-struct Progress<'a> {
-    done: u64,
-    bytes: u64,
-    total: u64,
-    hear: &'a mut dyn FnMut(u64, u64),
-}
-
-impl<'a> Progress<'a> {
-    fn new(nodes: &[Node], verify: bool, hear: &'a mut dyn FnMut(u64, u64)) -> Self {
-        let bytes = nodes.iter().map(|node| node.stamp.bytes).sum();
-        Self { done: 0, bytes, total: if verify { 2 * bytes } else { bytes }, hear }
-    }
-
-    fn add(&mut self, bytes: u64) {
-        self.done += bytes;
-        (self.hear)(self.done, self.total);
-    }
-
-    fn within(&mut self, bytes: u64) {
-        (self.hear)(self.done + bytes, self.total);
-    }
-
-    fn verified(&mut self, done: u64, total: u64) {
-        let share = u128::from(self.bytes) * u128::from(done) / u128::from(total.max(1));
-        (self.hear)(self.bytes + share as u64, self.total);
-    }
 }

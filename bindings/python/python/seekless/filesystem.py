@@ -82,11 +82,15 @@ class SeeklessFileSystem(AbstractArchiveFileSystem):
     def _get_dirs(self) -> None:
         if self.dir_cache is not None:
             return
-        sizes = {name: size for name, size in self.store.sizes().items() if not name.endswith("/")}
-        folders = [name.rstrip("/") for name in self.store.names() if name.endswith("/")]
+        sizes, folders = self.store.sizes(), self.store.folders()
         found: dict[str, dict[str, Any]] = {}
         for folder in {*self._all_dirnames([*sizes, *(folder + "/x" for folder in folders)])}:
             found[folder] = {"name": folder, "size": 0, "type": "directory"}
+            mode, modified = folders.get(folder, (None, None))
+            if mode is not None:
+                found[folder]["mode"] = mode
+            if modified is not None:
+                found[folder]["mtime"] = modified / 1e9
         for name, size in sizes.items():
             found[name] = {"name": name, "size": size, "type": "file"}
         self.dir_cache = found

@@ -107,6 +107,8 @@ class Store:
       default 64 MiB, or 256 MiB where requests are dear.
     - ``max_entry_bytes``: larger files are refused (1 GiB), so that a small archive cannot ask for
       all memory. ``beyond_cache``: bytes that may be held beyond the cache.
+    - ``names``: the characters of names that an archive does not say to be UTF-8, such as
+      ``"cp932"``; by default UTF-8 where they are that, else ``"cp437"``.
     - ``device``: what the device charges, as ``"iops=3000,bandwidth=125MB/s"``; without it the
       store learns it from its reads.
 
@@ -128,6 +130,7 @@ class Store:
         window: Bytes | None = None,
         max_entry_bytes: Bytes | None = None,
         beyond_cache: Bytes | None = None,
+        names: str | None = None,
         device: str | None = None,
     ) -> None:
         self.paths = tuple(os.fspath(path) for path in paths)
@@ -141,6 +144,7 @@ class Store:
             "window": window,
             "max_entry_bytes": max_entry_bytes,
             "beyond_cache": beyond_cache,
+            "names": names,
             "device": device,
         }
         cache_bytes = _bytes(cache)
@@ -156,6 +160,7 @@ class Store:
             "window": _bytes(window),
             "max_entry_bytes": _bytes(max_entry_bytes),
             "beyond_cache": _bytes(beyond_cache),
+            "names": names,
             "device": device,
         }
         self._store = _seekless.Store(settings)
@@ -220,6 +225,12 @@ class Store:
     def sizes(self) -> dict[str, int]:
         """The bytes of each file, by name, in the order of the pack."""
         return dict(self._store.names())
+
+    def folders(self) -> dict[str, tuple[int | None, int | None]]:
+        """The folders that have entries of their own, by path: the Unix mode, and the time of
+        modification in nanoseconds since 1970, each None where the archive does not say."""
+        found = self._store.folders()
+        return {name.rstrip("/"): (mode, modified) for name, mode, modified in found}
 
     def left_out(self) -> list[str]:
         """What is left out of archives, a text for each that has such entries: names that no file

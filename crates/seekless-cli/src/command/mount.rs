@@ -1,5 +1,6 @@
 //! `seekless mount`: a pack as a read-only file system, for programs that cannot be changed.
 
+use crate::encoding::Names;
 use crate::launch::{not_executed, without};
 use crate::{interrupt, output};
 use seekless::device::units::{counted, parse_bytes};
@@ -69,6 +70,8 @@ pub struct Args {
     /// it, or with bytes behind its end. By default such entries are left out and counted
     #[arg(long)]
     strict: bool,
+    #[command(flatten)]
+    names: Names,
     /// Do not read ahead by the pack's prediction of the program's loads
     #[arg(long)]
     no_prediction: bool,
@@ -119,6 +122,7 @@ fn run_command(args: &Args) -> ExitCode {
 /// Opens the pack and mounts it, and says what it lacks.
 fn mounted(args: &Args) -> anyhow::Result<Mounted> {
     let settings = settings(args.cache).predict(!args.no_prediction).strict(args.strict);
+    let settings = settings.names(args.names.encoding());
     let store = settings.open(&args.pack)?;
     store.left_out().into_iter().for_each(output::say);
     if let Some(note) = store.prediction_note() {
@@ -134,13 +138,20 @@ fn mounted(args: &Args) -> anyhow::Result<Mounted> {
         ..Options::default()
     };
     let mounted = mount(store, &args.dir, options)?;
-    if mounted.left_out() > 0 {
-        let count = counted(mounted.left_out(), "file");
-        output::say(format_args!(
-            "{count} left out: others have their names, or the names are too long"
-        ));
-    }
+    without_place(&mounted).into_iter().for_each(output::say);
     Ok(mounted)
+}
+
+/// What has no place in the mount, if anything has none, in words.
+pub(super) fn without_place(mounted: &Mounted) -> Option<String> {
+    let count = mounted.left_out();
+    let words = || {
+        format!(
+            "{} left out: others have their names, or the names are too long",
+            counted(count, "file")
+        )
+    };
+    (count > 0).then(words)
 }
 
 /// Settings of a store whose files are mounted, which has half of the memory for contents. Open

@@ -1,5 +1,6 @@
 //! `seekless pack`: packs a folder into an ordered Zip, or checks an existing Zip.
 
+use crate::encoding::Names;
 use crate::interrupt;
 use crate::output::{self, Words, line, shown};
 use anyhow::{Context, bail};
@@ -9,8 +10,8 @@ use seekless::device::units::{counted, format_bytes, format_count, parse_bytes};
 use seekless::tools::device::named;
 use seekless::tools::order::DEVICE;
 use seekless::tools::pack::{
-    Codec, Differences, Evidence, Level, Options, OrderBy, Part, Summary, Update, check, codec_of,
-    differences, pack, pack_for_runs, update,
+    Codec, Differences, Evidence, Level, Options, OrderBy, Part, Summary, Update, check_named,
+    codec_of, differences, pack, pack_for_runs, repack, repack_for_runs, update,
 };
 use seekless::tools::roots::{Root, Roots};
 use serde::Serialize;
@@ -21,8 +22,9 @@ use std::process::ExitCode;
 /// Build an archive with its files in the order they are read.
 ///
 /// The archive is a plain Zip that any tool opens. Files that the order does not name follow by
-/// name. A link is packed as its target, which must lie in the folder too. The archive appears
-/// whole or not at all.
+/// name, and behind all files lie the folders, with their modes and times. A link is packed as its
+/// target, which must lie in the folder too. The archive appears whole or not at all, and not in the
+/// folder that it is made of.
 ///
 /// A pack cannot hold pipes, sockets, devices, links that lead nowhere or out of the folder, and
 /// names that are not UTF-8 or not allowed in an archive. They are left out with a message; with
@@ -42,9 +44,16 @@ use std::process::ExitCode;
 /// their order; new ones are put beside those of their folder and kind. Give the --exclude that the
 /// pack was made with. With --verify its entries are checked, and damaged ones are packed again.
 ///
+/// With --from the entries of another archive are packed, in the same ways: their modes, times,
+/// folders and links stay. Entries that are encrypted, coded by a method that is not read, or of a
+/// name that no file can have are left out with a message; with --strict they are an error. A
+/// prediction that the archive holds is not kept, and the entries are not looked through for names
+/// of others.
+///
 /// A file has changed if its size has, or its time to 100 ns. Where the times do not prove that it
 /// is the same, its content is compared: packs of earlier releases and of most other tools keep
-/// whole seconds, and a file as new as the pack may have been written to once more.
+/// whole seconds, and a file as new as the pack may have been written to once more. A folder has
+/// changed if its mode or its time has.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -55,6 +64,7 @@ Examples:
   seekless pack data -o data.zip --trace run.parquet --root /home/me/data=data --exclude '*.tmp'
   seekless pack data -o data.zip --update        pack again what has changed in data
   seekless pack data -o data.zip --codec zstd    smaller, and faster to decode
+  seekless pack --from other.zip -o data.zip     what another tool has packed
   seekless pack --check data.zip                 is an archive whole?
   seekless pack data --check data.zip            and does it hold data as it is now?
 
@@ -63,11 +73,14 @@ and later (bsdtar), and the zipfile of Python 3.14. Info-ZIP (unzip), Explorer, 
 Pythons cannot. All of them open what the other codecs write.")]
 pub struct Args {
     /// The folder to pack.
-    #[arg(value_name = "DIR", required_unless_present = "check", requires = "written_or_checked")]
+    #[arg(value_name = "DIR", required_unless_present_any = ["check", "from"], requires = "written_or_checked", group = "source")]
     directory: Option<PathBuf>,
     /// The archive to write; - is standard output
-    #[arg(short, long, value_name = "ZIP", requires = "directory", group = "written_or_checked")]
+    #[arg(short, long, value_name = "ZIP", requires = "source", group = "written_or_checked")]
     output: Option<PathBuf>,
+    /// Pack what this Zip archive holds, which any tool may have made, in place of a folder
+    #[arg(long, value_name = "ZIP", group = "source", requires = "output", conflicts_with_all = ["directory", "update", "check"])]
+    from: Option<PathBuf>,
     /// Bring ZIP up to date with DIR: pack again only files that have changed
     #[arg(long, group = "compared", requires = "output", conflicts_with_all = ["order", "trace", "force"])]
     update: bool,
@@ -122,6 +135,8 @@ pub struct Args {
     /// of DIR as they are now
     #[arg(long, value_name = "ZIP", groups = ["written_or_checked", "compared"], conflicts_with_all = ["output", "order", "trace", "strict", "root", "verify", "force", "no_prediction", "no_references"])]
     check: Option<PathBuf>,
+    #[command(flatten)]
+    names: Names,
     /// Print the figures as JSON
     #[arg(long)]
     json: bool,
@@ -173,6 +188,7 @@ impl Args {
             strict: self.strict,
             no_prediction: self.no_prediction,
             no_references: self.no_references,
+            names: self.names.encoding(),
             cancel: interrupt::cancel_when_interrupted()?,
         })
     }
@@ -189,24 +205,30 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         (None, Some(directory), Some(output)) if args.update => {
             update_pack(directory, output, &args)
         }
-        (None, Some(directory), Some(output)) => pack_folder(directory, output, &args),
+        (None, _, Some(output)) => pack_source(output, &args),
         _ => bail!("name the folder to pack and, with -o, the archive to write"),
     }
 }
 
-fn pack_folder(directory: &Path, out: &Path, args: &Args) -> anyhow::Result<ExitCode> {
+/// Packs the folder or the archive.
+fn pack_source(out: &Path, args: &Args) -> anyhow::Result<ExitCode> {
     let options = args.options()?;
     let out = args.force.destination(out);
     let mut progress = output::progress("Packing");
-    let packed = if args.trace.is_empty() {
-        pack(directory, &out, &order(args)?, &options, &mut progress)
-    } else {
-        let how = OrderBy {
-            method: args.method.name().to_owned(),
-            cache: args.cache,
-            device: args.device.clone().unwrap_or(DEVICE),
-        };
-        pack_for_runs(directory, &out, &args.trace, &how, &options, &mut progress)
+    let how = OrderBy {
+        method: args.method.name().to_owned(),
+        cache: args.cache,
+        device: args.device.clone().unwrap_or(DEVICE),
+    };
+    let (order, traces) = (order(args)?, &args.trace);
+    let packed = match (&args.directory, &args.from, traces.is_empty()) {
+        (Some(dir), _, true) => pack(dir, &out, &order, &options, &mut progress),
+        (Some(dir), _, false) => pack_for_runs(dir, &out, traces, &how, &options, &mut progress),
+        (None, Some(from), true) => repack(from, &out, &order, &options, &mut progress),
+        (None, Some(from), false) => {
+            repack_for_runs(from, &out, traces, &how, &options, &mut progress)
+        }
+        (None, None, _) => bail!("name the folder to pack, or with --from the archive"),
     };
     drop(progress);
     let Some(summary) = interrupt::finished(packed)? else { return Ok(interrupt::exit_code()) };
@@ -284,7 +306,11 @@ fn warn(summary: &Summary, args: &Args) {
         output::say("the runs load no file, so the files lie by name (see `seekless trace info`)");
     }
     let left_out = &summary.left_out;
-    if left_out.count > 0 {
+    if let Some(from) = &args.from {
+        for words in &left_out.examples {
+            output::say(format_args!("{}: {words}", shown(from)));
+        }
+    } else if left_out.count > 0 {
         output::say(format_args!(
             "left out {} that a pack cannot hold:",
             counted(left_out.count, "thing")
@@ -350,7 +376,9 @@ fn report(out: &Path, summary: &Summary) -> String {
 /// The output of `--check --json`.
 #[derive(Serialize)]
 struct Checked {
+    /// But for folders.
     entries: u64,
+    folders: u64,
     bytes: u64,
     coded_bytes: u64,
     /// Where the archive differs from the folder, if one was named.
@@ -365,23 +393,26 @@ fn check_archive(
     args: &Args,
 ) -> anyhow::Result<ExitCode> {
     let mut progress = output::progress("Checking");
-    let found = check(archive, &mut progress);
+    let names = args.names.encoding();
+    let found = check_named(archive, names, &mut progress);
     drop(progress);
     let found = found?;
-    let options = Options { exclude: args.exclude.clone(), ..Options::default() };
+    let options = Options { exclude: args.exclude.clone(), names, ..Options::default() };
     let differences = directory
         .map(|directory| differences(directory, archive, args.evidence(), &options))
         .transpose()?;
+    let entries = found.entries - found.directories;
     let differs = differences.as_ref().is_some_and(|found| !found.is_empty());
     if args.json {
         output::json(&Checked {
-            entries: found.entries,
+            entries,
+            folders: found.directories,
             bytes: found.bytes,
             coded_bytes: found.coded_bytes,
             differences,
         })?;
     } else {
-        let (entries, bytes) = (counted(found.entries, "entry"), format_bytes(found.bytes));
+        let (entries, bytes) = (counted(entries, "entry"), format_bytes(found.bytes));
         let mut text = format!("{}: {entries} with {bytes}, all whole\n", shown(archive));
         if let (Some(differences), Some(directory)) = (&differences, directory) {
             text += &compared_words(directory, differences);

@@ -2,6 +2,7 @@
 
 mod packs;
 
+use crate::encoding::Names;
 use crate::launch::without;
 use crate::{exit, output};
 use seekless::device::DeviceSpec;
@@ -84,6 +85,8 @@ pub struct Args {
     /// Show the program the files of a pack in place of a folder's; may be given several times
     #[arg(long, value_name = "PACK=DIR")]
     mount: Vec<OsString>,
+    #[command(flatten)]
+    names: Names,
     /// The device's costs: a name that `seekless devices` lists, iops=N,bandwidth=RATE, or a TOML
     /// file [default: as `seekless probe` measured it]
     #[arg(long, value_name = "DEVICE", value_parser = named)]
@@ -150,7 +153,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         };
     }
     if !overlays.is_empty()
-        && let Err(error) = packs::lay(&overlays)
+        && let Err(error) = packs::lay(&overlays, args.names.encoding())
     {
         without(&error, "the packs");
     }
@@ -164,7 +167,7 @@ fn expect(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(fault) = start.fault {
         return Err(fault.into());
     }
-    packs::check(&overlays)?;
+    packs::check(&overlays, args.names.encoding())?;
     match args.json {
         true => output::json(&start.decision)?,
         false => output::text(&explained(&start.decision))?,

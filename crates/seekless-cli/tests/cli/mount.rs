@@ -319,3 +319,54 @@ fn a_command_runs_without_a_pack_that_cannot_be_mounted() {
         assert!(said.contains(command), "{said}");
     }
 }
+
+/// Appends to a pack what no file can be called, as another tool might have written it.
+fn make_odd(archive: &Path) -> bool {
+    const SCRIPT: &str = "import sys, zipfile
+with zipfile.ZipFile(sys.argv[1], 'a') as z:
+    z.writestr('../up', 'x')
+    z.writestr('y' * 300, 'x')";
+    let done = Command::new("python3").args(["-c", SCRIPT]).arg(archive).status();
+    done.is_ok_and(|status| status.success())
+}
+
+#[test]
+fn what_is_left_out_of_a_pack_is_said_by_both_verbs() {
+    let place = Overlaid::new();
+    if !make_odd(&place.root.join("data.zip")) {
+        return println!("skipped: no python3 here");
+    }
+    let (dots, long) = ("a name that leads out by `..`: 1", "a name longer than 255 bytes: 1");
+    let words = ["--mount", "data.zip=data", "--no-record", "--", "cat", "data/art/a"];
+    if let Some(output) = place.run(None, &words) {
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.starts_with("seekless: ") && said.contains(dots), "{said}");
+        assert!(said.contains(long) && said.contains("data.zip: 2 entries left out"), "{said}");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "packed");
+    }
+    fs::create_dir(place.root.join("at")).unwrap();
+    let words = ["mount", "data.zip", "at", "--", "cat", "at/art/a"];
+    let output = seekless(&place.root).args(words).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains(dots) && said.contains(long), "{said}");
+}
+
+#[test]
+fn folders_have_the_modes_and_times_that_they_had() {
+    let folder = workplace();
+    let private = folder.path().join("data/private");
+    fs::create_dir_all(&private).unwrap();
+    fs::write(private.join("a"), "brick").unwrap();
+    fs::set_permissions(&private, fs::Permissions::from_mode(0o700)).unwrap();
+    fs::create_dir(folder.path().join("at")).unwrap();
+    let time = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_600_000_000);
+    fs::File::open(&private).unwrap().set_modified(time).unwrap();
+    assert!(run(folder.path(), "pack data -o data.zip").status.success());
+    let words = ["mount", "data.zip", "at", "--", "stat", "-c", "%a %Y", "at/private"];
+    let output = seekless(folder.path()).args(words).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    if said.contains("cannot mount") {
+        return println!("skipped: FUSE is not to be had here: {said}");
+    }
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "700 1600000000\n", "{said}");
+}

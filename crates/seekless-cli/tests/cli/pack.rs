@@ -228,3 +228,66 @@ fn a_shell_gets_its_completions() {
     assert!(printed(directory.path(), "completions bash").contains("complete -F _seekless"));
     assert_eq!(run(directory.path(), "completions tcsh").status.code(), Some(2));
 }
+
+/// Makes `other.zip`: a file, one of a name in cp932, one in bzip2 and one that leads out.
+const OTHER: &str = "import sys, zipfile
+with zipfile.ZipFile('other.zip', 'w') as z:
+    z.writestr('a.txt', 'one')
+    z.writestr('../up', 'x')
+    z.writestr('XX.txt', 'two')
+    z.writestr('b.txt', 'three ' * 100, compress_type=zipfile.ZIP_BZIP2)
+archive = open('other.zip', 'rb').read().replace(b'XX.txt', b'\\x95\\x5c.txt')
+open('other.zip', 'wb').write(archive)";
+
+#[test]
+fn an_archive_of_another_tool_is_repacked() {
+    let folder = workplace();
+    let made = Command::new("python3").current_dir(folder.path()).args(["-c", OTHER]).status();
+    if !made.is_ok_and(|status| status.success()) {
+        return println!("skipped: no python3 here");
+    }
+    let output = run(folder.path(), "pack --from other.zip -o data.zip --names cp932 --verify");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let left_out = "seekless: other.zip: 1 entry left out (a name that leads out by `..`: 1), the \
+                    first is \"../up\"\n";
+    assert_eq!(said, left_out);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.starts_with("data.zip: 3 files, 606 B in "), "{text}");
+    let bytes = fs::read(folder.path().join("data.zip")).unwrap();
+    let name = "表.txt".as_bytes();
+    assert!(bytes.windows(name.len()).any(|window| window == name), "its name is UTF-8 now");
+    let json = printed(folder.path(), "pack --from other.zip -o json.zip --json");
+    let figures: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let reasons = &figures["left_out"]["reasons"];
+    assert_eq!(reasons["a name that leads out by `..`"].as_u64(), Some(1), "{figures}");
+    for (words, why) in [
+        ("pack --from other.zip -o other.zip --force", "is the archive to repack"),
+        ("pack --from other.zip -o new.zip --strict", "`..`"),
+        ("pack --from other.zip -o new.zip --names cp999", "give one such as cp437, cp866, cp932"),
+        ("pack --from other.zip", "--output"),
+        ("pack --from other.zip -o new.zip --update", "--update"),
+    ] {
+        let said = refusal(folder.path(), words);
+        assert!(said.contains(why), "{words}: {said}");
+    }
+    assert!(!folder.path().join("new.zip").exists());
+}
+
+#[test]
+fn a_pack_does_not_lie_in_its_folder() {
+    let folder = workplace();
+    fs::create_dir(folder.path().join("data")).expect("a new folder");
+    fs::write(folder.path().join("data/a"), "0").expect("room");
+    std::os::unix::fs::symlink("data", folder.path().join("link")).expect("a link");
+    for words in [
+        "pack data -o data/f.zip",
+        "pack data -o data/f.zip --force",
+        "pack link -o data/f.zip",
+        "pack data -o data/../link/f.zip",
+    ] {
+        let why = refusal(folder.path(), words);
+        assert!(why.contains("would be a part of itself: write it to another folder"), "{why}");
+    }
+    assert_eq!(left_in(&folder.path().join("data")), ["a"]);
+}

@@ -1,6 +1,38 @@
-//! How names are compared: the one place where a name is brought into its plain form.
+//! The names of a store's files and folders, and how names are compared: the one place where a name
+//! is brought into its plain form.
 
+use super::Sources;
+use seekless_policy::eviction::Id;
 use std::borrow::Cow;
+
+impl Sources {
+    /// The names of all files, each with its entry: of several sources in no order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = (&str, Id)> {
+        self.all_names().filter(|(name, _)| !is_folder(name))
+    }
+
+    /// The same of the entries of folders, whose names end in `/`.
+    pub(crate) fn folders(&self) -> impl Iterator<Item = (&str, Id)> {
+        self.all_names().filter(|(name, _)| is_folder(name))
+    }
+
+    fn all_names(&self) -> Box<dyn Iterator<Item = (&str, Id)> + '_> {
+        let first = self.parts.first().map(|part| &part.source);
+        match (&self.names, first) {
+            (Some(names), _) => Box::new(names.iter().map(|(name, id)| (name.as_ref(), *id))),
+            (None, Some(source)) => {
+                let ids = (0..source.len() as Id).filter(|id| Some(*id) != self.hidden);
+                Box::new(ids.map(|id| (source.name(id), id)))
+            }
+            (None, None) => Box::new(std::iter::empty()),
+        }
+    }
+}
+
+/// Whether the name is that of a folder.
+pub(super) fn is_folder(name: &str) -> bool {
+    name.ends_with('/')
+}
 
 /// `name` with `/` between its parts, and without empty and `.` parts: `.\art//wall.dds` is
 /// `art/wall.dds`. Case and `..` stay as they are.

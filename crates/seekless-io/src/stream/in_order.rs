@@ -73,11 +73,11 @@ impl InOrder {
             Item::Loose { .. } => (None, stored()?),
             Item::Packed { entry, name, .. } => {
                 let content = match entry.method {
-                    Method::Deflate | Method::Zstd => {
+                    Method::Deflate | Method::Zstd | Method::Other(_) => {
                         let bytes = usize::try_from(entry.bytes).unwrap_or(usize::MAX);
                         Content::Coded(memory.content(bytes, long_lived)?)
                     }
-                    _ => stored()?,
+                    Method::Stored => stored()?,
                 };
                 (Some(Pieces::new(&entry, name).map_err(io::Error::other)?), content)
             }

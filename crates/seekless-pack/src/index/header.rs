@@ -2,8 +2,9 @@
 
 use super::end::{End, starts_with};
 use super::odd::Odd;
-use super::row::{self, Header, Rows, Time};
+use super::row::{Header, Rows, Time};
 use crate::chunks;
+use crate::encoding::NameEncoding;
 use crate::entry::Method;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{
@@ -34,35 +35,41 @@ pub(super) fn parse(
     end: &End,
     rows: &mut Rows,
     names: &mut Vec<u8>,
-    mut odd: Option<&mut Odd>,
+    odd: &mut Odd,
 ) -> Result<usize> {
     let (raw, header_bytes) = split(bytes).ok_or_else(|| cut(number))?;
     let start = names.len();
     let extra = Extra::of(raw.extra);
-    let mut refused = None;
-    let own = extra.name_for(raw.name).filter(|_| odd.is_some());
-    let is_renamed = own.is_some();
+    let is_strict = odd.reading.strict;
+    let own = extra.name_for(raw.name).filter(|_| !is_strict);
+    let (mut refused, mut is_renamed) = (None, own.is_some());
     match own {
         None if name::is_plain(raw.name) => names.extend_from_slice(raw.name),
-        own => match raw.name(number, own) {
-            Ok(name) => names.extend_from_slice(name.as_bytes()),
-            Err(_) if odd.is_some() => refused = Some(why_not(raw.name)),
+        own => match raw.name(number, own, odd.reading.names) {
+            Ok(name) => {
+                is_renamed |= !odd.reading.names.is_usual() && name.as_bytes() != raw.name;
+                names.extend_from_slice(name.as_bytes());
+            }
+            Err(_) if !is_strict => refused = Some(why_not(raw.name)),
             Err(error) => return Err(error),
         },
     }
     let is_folder = refused.is_none() && !names[start..].ends_with(b"/") && raw.is_folder();
-    if is_folder && odd.is_some() {
+    if is_folder && !is_strict {
         names.push(b'/');
+        is_renamed = true;
     }
     let name = &names[start..];
     let header = raw.header(number, end, name, &extra)?;
     check_sizes(&header, name)?;
-    if let Some(odd) = &mut odd {
-        if let Some(why) = refused {
-            odd.leave_out(header.header_offset, why, &String::from_utf8_lossy(raw.name));
-        } else if is_renamed || is_folder {
-            odd.renamed.push(header.header_offset);
-        }
+    if !is_strict && refused.is_none() {
+        refused = name::too_long(name);
+    }
+    if let Some(why) = refused {
+        names.truncate(start);
+        odd.leave_out(header.header_offset, why, &String::from_utf8_lossy(raw.name));
+    } else if is_renamed {
+        odd.renamed.push(header.header_offset);
     }
     rows.push(&header, extra.chunks_of(&header)).map_err(super::no_memory)?;
     Ok(header_bytes)
@@ -132,12 +139,26 @@ impl Raw<'_> {
         u16_at(self.fixed, 8)
     }
 
-    /// The name; `own` stands in a field of its own.
-    fn name<'a>(&'a self, number: u64, own: Option<&'a str>) -> Result<Cow<'a, str>> {
-        let text = own.map(Cow::Borrowed);
-        let text = text.or_else(|| name::text(self.name, self.flags() & FLAG_UTF8 != 0));
-        let text = text.ok_or_else(|| {
-            refused(ErrorKind::Name, number, "has a name that is not the UTF-8 it claims to be")
+    /// The name; `own` stands in a field of its own. Without that and the flag for UTF-8 it is in
+    /// `encoding`.
+    fn name<'a>(
+        &'a self,
+        number: u64,
+        own: Option<&'a str>,
+        encoding: NameEncoding,
+    ) -> Result<Cow<'a, str>> {
+        let text = match (own, self.flags() & FLAG_UTF8 != 0) {
+            (Some(own), _) => Some(Cow::Borrowed(own)),
+            (None, true) => name::text(self.name, true),
+            (None, false) => encoding.text(self.name),
+        };
+        let text = text.ok_or_else(|| match self.flags() & FLAG_UTF8 != 0 {
+            true => {
+                refused(ErrorKind::Name, number, "has a name that is not the UTF-8 it claims to be")
+            }
+            false => {
+                refused(ErrorKind::Name, number, &format!("has a name that is not {encoding}"))
+            }
         })?;
         name::check_read(&text).map_err(|why| {
             refused(ErrorKind::Name, number, &format!("has the name {text:?}, which {why}"))
@@ -241,7 +262,7 @@ impl<'a> Extra<'a> {
     /// The most exact of the times that it has.
     fn time(&self, fixed: &[u8; CENTRAL_BYTES]) -> Time {
         let ntfs = self.ntfs.and_then(ntfs::modified);
-        if let Some((seconds, ns)) = ntfs.filter(|&(seconds, _)| row::can_hold(seconds)) {
+        if let Some((seconds, ns)) = ntfs {
             return Time::Exact { seconds, ns };
         }
         let exact =

@@ -1,7 +1,12 @@
 //! What is odd about an archive that another tool wrote: entries that are left out, and names that
 //! stand elsewhere than in the header.
 
-use std::collections::BTreeMap;
+use super::Index;
+use super::places::Order;
+use super::table::{Table, Unfit};
+use crate::encoding::NameEncoding;
+use crate::error::Result;
+use std::collections::{BTreeMap, HashMap};
 
 /// What of an archive is left out, by reason. Nothing of what [`Index::open`](super::Index::open)
 /// opens.
@@ -40,9 +45,27 @@ impl LeftOut {
     }
 }
 
+impl LeftOut {
+    /// Counts one more entry, by its name and the reason.
+    pub fn note(&mut self, why: &'static str, name: &str) {
+        *self.entries.entry(why).or_default() += 1;
+        self.first.get_or_insert_with(|| name.to_owned());
+    }
+}
+
+/// How an archive's directory is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Reading {
+    /// Whether what is odd about one entry refuses the archive.
+    pub strict: bool,
+    /// In which characters names are that are not said to be UTF-8.
+    pub names: NameEncoding,
+}
+
 /// What is noted while the directory is read.
 #[derive(Debug, Default)]
 pub(super) struct Odd {
+    pub(super) reading: Reading,
     pub(super) left_out: LeftOut,
     /// Where the entries begin that are left out.
     pub(super) without: Vec<u64>,
@@ -52,8 +75,61 @@ pub(super) struct Odd {
 
 impl Odd {
     pub(super) fn leave_out(&mut self, header_offset: u64, why: &'static str, name: &str) {
-        *self.left_out.entries.entry(why).or_default() += 1;
-        self.left_out.first.get_or_insert_with(|| name.to_owned());
+        self.left_out.note(why, name);
         self.without.push(header_offset);
+    }
+}
+
+impl Index {
+    /// Leaves out what is odd, and makes the table of names.
+    pub(super) fn settle(&mut self, order: Order, odd: &mut Odd) -> Result<()> {
+        if order != Order::Unknown {
+            self.check_places(order)?;
+        }
+        let table = Table::of(&self.names);
+        if let Err(Unfit::Duplicate(_)) = &table {
+            // Those that were moved came first in the directory.
+            let (moved, over) = match order {
+                Order::Moved { moved, over } => (moved, over),
+                Order::Right | Order::Unknown => (0, 0),
+            };
+            let listed = (over..over + moved).chain(0..over).chain(over + moved..self.len());
+            self.note_duplicates(listed, odd);
+        }
+        if order == Order::Unknown {
+            self.check_places(order)?;
+        }
+        self.leave_out(odd)?;
+        self.table = match table {
+            Ok(table) if order != Order::Unknown && odd.without.is_empty() => table,
+            _ => Table::of(&self.names).map_err(|unfit| self.unfit(unfit))?,
+        };
+        Ok(())
+    }
+
+    /// Of entries of one name, all but the last are left out. They come in the directory's order.
+    fn note_duplicates(&self, listed: impl Iterator<Item = usize>, odd: &mut Odd) {
+        let mut last: HashMap<&str, usize> = HashMap::new();
+        for number in listed {
+            let name = self.names.get(number as u32);
+            if name.is_empty() {
+                continue; // left out already
+            }
+            if let Some(before) = last.insert(name, number) {
+                odd.leave_out(self.rows.offset(before), "a name that stands there again", name);
+            }
+        }
+    }
+
+    /// Takes out what is to be left out, which was checked with the others.
+    fn leave_out(&mut self, odd: &mut Odd) -> Result<()> {
+        if odd.without.is_empty() {
+            return Ok(());
+        }
+        odd.without.sort_unstable();
+        let is_kept =
+            |&number: &u32| odd.without.binary_search(&self.rows.offset(number as usize)).is_err();
+        let order: Vec<u32> = (0..self.len() as u32).filter(is_kept).collect();
+        self.arrange(&order)
     }
 }

@@ -16,7 +16,8 @@ const EXACT_TIME: u8 = 2;
 const WIDE: u8 = 4;
 /// Of one that has chunks.
 const CHUNKED: u8 = 8;
-/// Of one whose `time` is in seconds after [`LATE_S`].
+/// Beside [`EXACT_TIME`]: `time` is in seconds after [`LATE_S`]. Alone: it is a place in
+/// [`Rows::far`].
 const LATE: u8 = 16;
 /// Of entries with these flags, the only ones that are asked for. (An entry that is encrypted
 /// strongly is also encrypted.)
@@ -29,17 +30,14 @@ const FLAGS: [(u8, u16); 3] =
 /// The first second that 32 bits do not hold with a sign.
 const LATE_S: i64 = 1 << 31;
 
-/// Whether an exact time of this second can be kept: 1901 to 2174.
-pub(super) fn can_hold(seconds: i64) -> bool {
-    (-LATE_S..LATE_S + (1 << 32)).contains(&seconds)
-}
-
 /// All entries.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rows {
     rows: Vec<Row>,
     /// Sizes of content and data of entries of 4 GiB and more.
     wide: Vec<(u64, u64)>,
+    /// Seconds since 1970 of entries whose time is before 1901 or after 2174.
+    far: Vec<i64>,
     /// The tables of chunks, one behind the other.
     tables: Vec<u8>,
     /// Where each table lies there, by the offset of its entry's header.
@@ -65,7 +63,7 @@ const _: () = assert!(size_of::<Row>() == 32);
 /// When an entry was modified, as the directory has it.
 #[derive(Clone, Copy)]
 pub(super) enum Time {
-    /// Seconds since 1970 UTC that a row [can hold](can_hold), and nanoseconds.
+    /// Seconds since 1970 UTC, and nanoseconds.
     Exact { seconds: i64, ns: u32 },
     /// The two fields of DOS, which may be no date.
     Dos { time: u16, date: u16 },
@@ -102,10 +100,10 @@ impl Rows {
         let narrow = |bytes: u64| u32::try_from(bytes).ok();
         let sizes = narrow(header.bytes).zip(narrow(header.coded_bytes));
         let (exact, time, ns) = match header.time {
-            Time::Exact { seconds, ns } if seconds >= LATE_S => {
-                (EXACT_TIME | LATE, (seconds - LATE_S) as u32, ns)
+            Time::Exact { seconds, ns } => {
+                let (marks, time) = self.exact_time(seconds)?;
+                (marks, time, ns)
             }
-            Time::Exact { seconds, ns } => (EXACT_TIME, seconds as u32, ns),
             Time::Dos { time, date } => (0, u32::from(date) << 16 | u32::from(time), 0),
         };
         let [steps @ .., _] = (ns / STEP_NS).to_le_bytes();
@@ -175,6 +173,7 @@ impl Rows {
         let modified = match row.marks & (EXACT_TIME | LATE) {
             0 => civil::from_dos(row.time as u16, (row.time >> 16) as u16),
             EXACT_TIME => Some(i64::from(row.time.cast_signed())),
+            LATE => Some(self.far[row.time as usize]),
             _ => Some(i64::from(row.time) + LATE_S),
         };
         let [low, middle, high] = row.steps;
@@ -192,8 +191,21 @@ impl Rows {
             flags: flags.fold(0, |flags, (_, flag)| flags | flag),
             directory: row.marks & DIRECTORY != 0,
             renamed: false,
-            dos_time: row.marks & EXACT_TIME == 0,
+            dos_time: row.marks & (EXACT_TIME | LATE) == 0,
         }
+    }
+
+    /// The marks and the time of a row for this second.
+    fn exact_time(&mut self, seconds: i64) -> Result<(u8, u32), TryReserveError> {
+        if let Ok(seconds) = i32::try_from(seconds) {
+            return Ok((EXACT_TIME, seconds.cast_unsigned()));
+        }
+        if let Ok(late) = u32::try_from(seconds - LATE_S) {
+            return Ok((EXACT_TIME | LATE, late));
+        }
+        self.far.try_reserve(1)?;
+        self.far.push(seconds);
+        Ok((LATE, self.far.len() as u32 - 1))
     }
 
     /// The numbers in the order of their places, if that is another one.
@@ -205,6 +217,12 @@ impl Rows {
         let mut order: Vec<u32> = (0..self.rows.len() as u32).collect();
         order.sort_by_key(|&number| self.rows[number as usize].header_offset);
         Some(order)
+    }
+
+    /// Puts the first `moved` entries behind the `over` that follow them.
+    pub(super) fn move_back(&mut self, moved: usize, over: usize) {
+        self.chunked.sort_by_key(|(offset, _)| *offset);
+        self.rows[..moved + over].rotate_left(moved);
     }
 
     pub(super) fn arrange(&mut self, order: &[u32]) {

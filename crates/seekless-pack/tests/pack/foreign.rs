@@ -104,6 +104,32 @@ fn unzip_finds_no_fault() {
     assert!(out.join("hollow").is_dir());
 }
 
+/// The folder lies behind what it holds, and the directory has it before.
+#[test]
+fn unzip_gives_a_folder_that_holds_something_its_mode() {
+    let mut writer = PackWriter::new(Vec::new());
+    for name in ["private/a", "b"] {
+        let ready = prepare(About::named(name).modified(1), b"x".to_vec(), Codec::Auto);
+        writer.add(ready.expect("a good name")).expect("room");
+    }
+    let folder = About::named("private/").mode(0o700).modified(1_600_000_001);
+    writer.add(prepare_directory(folder).expect("a good name")).expect("room");
+    let ready = prepare(About::named("last"), b"y".to_vec(), Codec::Auto).expect("a good name");
+    writer.add(ready).expect("room");
+    let bytes = writer.finish().expect("room").0;
+    let index = Index::open(bytes.as_slice(), bytes.len() as u64).expect("our own");
+    let names: Vec<&str> = (0..4).map(|number| index.name(number)).collect();
+    assert_eq!(names, ["private/a", "b", "private/", "last"]);
+    assert!(index.entries().is_sorted_by_key(|entry| entry.header_offset));
+    assert!((0..4).all(|number| index.find(index.name(number)) == Some(number)));
+    let (place, archive) = on_disk(&bytes);
+    let Some(mut unzip) = installed("unzip") else { return };
+    output(unzip.args(["-q", "-d"]).arg(place.path()).arg(&archive));
+    let folder = place.path().join("private").metadata().expect("it was made");
+    assert_eq!(std::os::unix::fs::MetadataExt::mode(&folder) & 0o777, 0o700);
+    assert_eq!(std::os::unix::fs::MetadataExt::mtime(&folder), 1_600_000_001);
+}
+
 #[test]
 fn python_reads_names_modes_and_times() {
     let (_folder, archive) = on_disk(&sample());

@@ -1,19 +1,16 @@
 //! Archives as other tools write them, odd in one way each: what can be read of them is, the rest
 //! is counted, and Python's zipfile gives the same content.
 
+use crate::corpus::{self, Case, cases, field};
 use crate::foreign::output;
+use crate::forge::{Forged, Forgery, put16, put32, put64};
 use crate::memory::bounded;
-use crate::support::{Forged, Forgery, installed, on_disk, put16, put32, put64};
+use crate::support::{installed, on_disk};
+#[cfg(feature = "encodings")]
+use seekless_pack::Reading;
 use seekless_pack::{ErrorKind, Index, decode};
 use std::collections::BTreeMap;
-
-/// An extra field.
-fn field(id: u16, body: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    put16(&mut out, &[id, body.len() as u16]);
-    out.extend(body);
-    out
-}
+use std::path::Path;
 
 fn open(archive: &[u8]) -> seekless_pack::Result<Index> {
     bounded(archive.len(), || Index::open_odd(archive, archive.len() as u64))
@@ -38,10 +35,7 @@ fn kinds(archive: &[u8]) -> Vec<(&'static str, u64)> {
 
 /// A good entry, the odd ones, and another good one.
 fn among(odd: impl IntoIterator<Item = Forged>) -> Vec<u8> {
-    let mut entries = vec![Forged::stored("first", b"one")];
-    entries.extend(odd);
-    entries.push(Forged::stored("last", b"two"));
-    Forgery::of(entries).bytes()
+    corpus::among(odd).bytes()
 }
 
 const SCRIPT: &str = r#"
@@ -61,6 +55,55 @@ fn compare_with_python(archive: &[u8]) {
         let line = format!("{} {}", hex(name.as_bytes()), hex(content));
         assert!(said.lines().any(|said| said.trim() == line.trim()), "{name}: {said}");
     }
+}
+
+/// What `unzip` says, whatever it warns of.
+fn unzip(words: &[&str], archive: &Path, name: Option<&str>) -> Option<Vec<u8>> {
+    let mut unzip = installed("unzip")?;
+    unzip.env("LC_ALL", "C.UTF-8").args(words).arg(archive).args(name);
+    Some(unzip.output().expect("it starts").stdout)
+}
+
+#[test]
+fn the_corpus_holds_what_other_readers_find() {
+    let mut wrong = Vec::new();
+    for case in cases() {
+        let found = files(&case.archive);
+        let found: Vec<_> = found.iter().filter(|(name, _)| !name.ends_with('/')).collect();
+        let mut expected: Vec<_> =
+            case.files.iter().map(|(name, content)| (name, content)).collect();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{}", case.what);
+        let left_out: u64 = open(&case.archive).unwrap().left_out().entries.values().sum();
+        assert_eq!(left_out, case.left_out, "{}", case.what);
+        // Python reads no archive with a name that is not the UTF-8 it claims, and none of its
+        // releases before 3.12 the field of names.
+        if !["UTF-8", "a field of its own"].iter().any(|odd| case.what.contains(odd)) {
+            compare_with_python(&case.archive);
+        }
+        // unzip gives an entry without a name that of the entry before it.
+        if case.what != "no name" {
+            wrong.extend(unlike_unzip(&case));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// What `unzip` says otherwise of a case.
+fn unlike_unzip(case: &Case) -> Vec<String> {
+    let (_folder, path) = on_disk(&case.archive);
+    let Some(list) = unzip(&["-l"], &path, None) else { return Vec::new() };
+    let list = String::from_utf8_lossy(&list).into_owned();
+    let mut wrong = Vec::new();
+    for (name, content) in &case.files {
+        let said = unzip(&["-p"], &path, Some(name)).unwrap_or_default();
+        // Of one name it gives all.
+        if !list.contains(name.as_str()) || !said.ends_with(content) {
+            let said = String::from_utf8_lossy(&said).into_owned();
+            wrong.push(format!("{}: {name}: {said:?} of {list}", case.what));
+        }
+    }
+    wrong
 }
 
 #[test]
@@ -129,6 +172,26 @@ fn of_one_name_the_last_in_the_directory_counts() {
     compare_with_python(&swapped);
 }
 
+/// As packs list their folders: an entry that lies behind others comes first in the directory.
+#[test]
+fn of_one_name_the_last_counts_also_where_an_entry_is_listed_before_its_place() {
+    let names = ["x", "y", "x", "z"];
+    let entries = names.map(|name| Forged::stored(name, &[name.as_bytes(), b"!"].concat()));
+    let mut archive = Forgery::of(entries.clone()).bytes();
+    let from = archive.windows(4).position(|window| window == b"PK\x01\x02").unwrap();
+    let end = archive.windows(4).position(|window| window == b"PK\x05\x06").unwrap();
+    let header = (end - from) / names.len();
+    // The second `x`, the third entry, is listed first.
+    archive[from..][..3 * header].rotate_left(2 * header);
+    let index = open(&archive).unwrap();
+    let places: Vec<(&str, u64)> =
+        (0..3).map(|number| (index.name(number), index.entry(number).header_offset)).collect();
+    let bytes = (end - from - names.len() * 16) as u64 / names.len() as u64 + 2;
+    assert_eq!(places, [("x", 0), ("y", bytes), ("z", 3 * bytes)], "the first is the last");
+    assert_eq!(kinds(&archive), [("a name that stands there again", 1)]);
+    compare_with_python(&archive);
+}
+
 #[test]
 fn bytes_behind_the_end_are_passed_over_unless_there_are_two_ends() {
     let whole = among([]);
@@ -188,6 +251,53 @@ fn a_name_in_a_field_of_its_own_is_the_name() {
     let mut leads_out = Forged::stored("_15.txt", b"euro");
     leads_out.central_extra = named("../15.txt", crc);
     assert_eq!(kinds(&among([leads_out])).len(), 1);
+}
+
+/// The name `表.txt` as Japanese Windows writes it.
+#[cfg(feature = "encodings")]
+#[test]
+fn names_are_read_in_the_encoding_that_was_named() {
+    let mut odd = Forged::stored("x", b"japanese");
+    odd.name = b"\x95\x5c.txt".to_vec();
+    let mut wrong = Forged::stored("x", b"wrong");
+    wrong.name = b"\xff\xff".to_vec();
+    let archive = among([odd.clone(), wrong]);
+    let names = "cp932".parse().unwrap();
+    let read =
+        |strict| Index::open_as(&archive[..], archive.len() as u64, Reading { strict, names });
+    let index = read(false).unwrap();
+    assert_eq!(index.left_out().entries, [("a name that cannot be read", 1)].into());
+    let number = index.find("表.txt").expect("it is read so");
+    let (entry, mut content) = (index.entry(number), Vec::new());
+    let extent = &archive[entry.header_offset as usize..];
+    decode(&entry, "表.txt", extent, &mut content).expect("it is whole");
+    assert_eq!(content, b"japanese");
+    let why = read(true).unwrap_err();
+    assert_eq!(why.kind(), ErrorKind::Name);
+    assert!(why.to_string().contains("a name that is not Shift_JIS"), "{why}");
+    // Without it, the name is of code page 437; a flag, or a field of its own, stands above it.
+    assert!(files(&among([odd.clone()])).contains_key("ò\\.txt"));
+    let mut flagged = Forged::stored("ä.txt", b"flagged");
+    flagged.flags = 1 << 11;
+    let archive = among([flagged]);
+    let reading = Reading { strict: false, names };
+    let index = Index::open_as(&archive[..], archive.len() as u64, reading).unwrap();
+    assert!(index.find("ä.txt").is_some());
+}
+
+#[test]
+fn names_that_no_file_system_holds_cost_their_own_entries() {
+    let (long, deep) = ("x".repeat(256), "deep/".repeat(820));
+    let archive = among([
+        Forged::stored(&long, b"1"),
+        Forged::stored(&format!("a/{long}/b"), b"2"),
+        Forged::stored(&format!("a/{}", "y".repeat(255)), b"3"),
+        Forged::stored(&deep, b""),
+        Forged::stored(&long, b"4"),
+    ]);
+    assert_eq!(files(&archive).len(), 3);
+    let (name, path) = ("a name longer than 255 bytes", "a path longer than 4,095 bytes");
+    assert_eq!(kinds(&archive), [(name, 3), (path, 1)]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Archives of few bytes that claim much. Also read by the live engine's tests.
 
-use crate::support::{Forged, Forgery, put16, put32, put64};
+use crate::forge::{Forged, Forgery, put16, put32, put64};
 
 const DEFLATE: u16 = 8;
 const LZMA: u16 = 14;

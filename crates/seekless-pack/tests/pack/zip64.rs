@@ -78,7 +78,7 @@ fn a_file_and_an_offset_beyond_4_gib() {
 
 #[test]
 fn zip64_fields_of_others_are_read_where_they_are_needed() {
-    use crate::support::{Forged, Forgery, put16, put64};
+    use crate::forge::{Forged, Forgery, put16, put64};
     let mut entry = Forged::stored("a.txt", b"alpha");
     for (extra, values) in
         [(&mut entry.local_extra, &[5, 5][..]), (&mut entry.central_extra, &[5, 5, 0][..])]

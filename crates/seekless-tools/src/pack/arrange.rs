@@ -121,7 +121,8 @@ pub(super) fn by_runs(
     Ok(Arranged { files, used: numbered.used, runs: numbered.loads, references })
 }
 
-/// Learns from runs which files of the tree name which; `None` if there is nothing to foretell.
+/// Learns from runs which files of the tree name which; `None` if there is nothing to foretell. The
+/// content of an archive is not looked through.
 fn learner(
     tree: &Tree,
     bytes: &[u64],
@@ -131,7 +132,8 @@ fn learner(
 ) -> Result<Option<Learn>> {
     let mut had = vec![false; tree.nodes.len()];
     loads.iter().copied().flatten().for_each(|&file| had[file as usize] = true);
-    if !had.contains(&true) || !had.contains(&false) {
+    let is_archive = tree.nodes.iter().any(|node| node.packed.is_some());
+    if is_archive || !had.contains(&true) || !had.contains(&false) {
         return Ok(None);
     }
     let names: Vec<String> = tree.nodes.iter().map(|node| node.name.clone()).collect();

@@ -1,26 +1,41 @@
 //! Checks that a pack is whole.
 
 use crate::error::{Error, ErrorKind, Result};
-use seekless_pack::{ErrorKind as Fault, Index, ReadAt, Verified, damaged, verify};
+use seekless_pack::{
+    ErrorKind as Fault, Index, NameEncoding, ReadAt, Reading, Verified, damaged, verify_entries,
+};
 use seekless_sys::open_seekable;
 use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Reads a pack, or any Zip of stored, deflated and zstd entries, from the front and checks every
-/// entry. Calls `progress` with the bytes read of the archive.
+/// Reads a pack, or any other Zip, from the front and checks every entry. Calls `progress` with the
+/// bytes read of the archive.
 ///
 /// # Errors
 /// The first fault found, naming the archive and the entry.
 pub fn check(path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<Verified> {
+    check_named(path, NameEncoding::default(), progress)
+}
+
+/// As [`check`], of an archive whose names are in this encoding.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_named(
+    path: &Path,
+    names: NameEncoding,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Verified> {
     let file = open_seekable(path).map_err(|error| Error::unreadable(path, error))?;
-    check_file(&file, path, &AtomicBool::new(false), progress)
+    check_file(&file, path, names, &AtomicBool::new(false), progress)
 }
 
 /// As [`check`], of a file that is open already; an error once `cancel` is set.
 pub(super) fn check_file(
     file: &File,
     path: &Path,
+    names: NameEncoding,
     cancel: &AtomicBool,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Verified> {
@@ -29,7 +44,10 @@ pub(super) fn check_file(
         let why = format!("{} is a folder: name the pack to check", path.display());
         return Err(Error::new(ErrorKind::Invalid, why));
     }
-    verify(&Stoppable { file, cancel }, metadata.len(), progress).map_err(|error| {
+    let (source, bytes) = (Stoppable { file, cancel }, metadata.len());
+    let index = Index::open_as(&source, bytes, Reading { strict: true, names });
+    let verified = index.and_then(|index| verify_entries(&source, bytes, &index, progress));
+    verified.map_err(|error| {
         let what = match error.kind() {
             Fault::NotAZip
             | Fault::Encrypted

@@ -1,16 +1,17 @@
 //! Reads and codes files on all cores and hands them on in order, with a bound on the bytes in
 //! flight.
 
+use super::from::Archive;
 use super::tree::Node;
 use crate::crew;
 use crate::error::{Error, ErrorKind, Result};
-use seekless_pack::{Codec, Prepared, prepare, prepare_directory};
+use seekless_pack::{Codec, ContentReader, Prepared, prepare};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Content and data that wait for their turn, in bytes.
 const WINDOW_BYTES: u64 = 256 << 20;
@@ -27,6 +28,8 @@ pub(super) enum Ready {
     Entry(Prepared),
     /// Opened, unread.
     Large(File),
+    /// An entry of an archive, unread.
+    LargeEntry(Box<ContentReader<Arc<Archive>>>),
 }
 
 /// Calls `take` with each node and its coded content, in the order of `nodes`; the first error ends
@@ -84,8 +87,14 @@ fn make(node: &Node, codec: Codec) -> Result<Ready> {
     let said = |error| {
         Error::because(ErrorKind::Pack, format!("cannot pack {}", node.path.display()), error)
     };
-    if node.is_dir() {
-        return prepare_directory(node.about()).map(Ready::Entry).map_err(said);
+    if let Some((archive, number)) = &node.packed {
+        let bytes = node.stamp.bytes.max(archive.extent_bytes(*number));
+        if bytes >= LARGE_BYTES {
+            return Ok(Ready::LargeEntry(Box::new(archive.reader(*number)?)));
+        }
+        return prepare(node.about(), archive.content(*number)?, node.codec(codec))
+            .map(Ready::Entry)
+            .map_err(said);
     }
     let unreadable = |error| Error::unreadable(&node.path, error);
     let file = File::open(&node.path).map_err(unreadable)?;

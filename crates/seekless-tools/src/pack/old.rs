@@ -1,10 +1,10 @@
 //! A pack that is brought up to date: what is copied from it, and what it says of its program's
 //! loads.
 
-use super::Step;
 use super::tree::Tree;
+use super::write::Step;
 use crate::error::{Error, ErrorKind, Result};
-use seekless_pack::{FileTime, Index, PREDICTION, decode};
+use seekless_pack::{FileTime, Index, NameEncoding, PREDICTION, Reading, decode};
 use seekless_policy::eviction::Id;
 use seekless_policy::prediction::Model;
 use seekless_sys::open_seekable;
@@ -33,10 +33,11 @@ pub(super) struct Old {
 }
 
 impl Old {
-    pub(super) fn open(archive: &Path) -> Result<Self> {
+    pub(super) fn open(archive: &Path, names: NameEncoding) -> Result<Self> {
         let file = open_seekable(archive).map_err(|error| Error::unreadable(archive, error))?;
         let metadata = file.metadata().map_err(|error| Error::unreadable(archive, error))?;
-        let index = Index::open(&file, metadata.len()).map_err(|error| {
+        let reading = Reading { strict: true, names };
+        let index = Index::open_as(&file, metadata.len(), reading).map_err(|error| {
             let what = format!("cannot read the pack {}", archive.display());
             Error::because(ErrorKind::Pack, what, error)
         })?;

@@ -4,8 +4,6 @@
 use super::tree::{Node, Tree};
 use seekless_pack::{About, Codec, prepare};
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::Read;
 
 /// Files of a kind that are sampled, and the bytes of each.
 const SAMPLES: usize = 4;
@@ -51,7 +49,8 @@ impl Share {
     fn of(nodes: &[&Node], codec: Codec) -> Self {
         let mut share = Share::default();
         for node in nodes.iter().step_by(nodes.len().div_ceil(SAMPLES).max(1)) {
-            let Some(sample) = begin(node) else { continue };
+            let sample = node.begin(SAMPLE_BYTES).filter(|sample| !sample.is_empty());
+            let Some(sample) = sample else { continue };
             let bytes = sample.len() as u64;
             if let Ok(prepared) = prepare(About::named("sample"), sample, codec) {
                 share.bytes += bytes;
@@ -68,13 +67,6 @@ impl Share {
             sampled => (coded / u128::from(sampled)) as u64,
         }
     }
-}
-
-/// The first bytes of a file.
-fn begin(node: &Node) -> Option<Vec<u8>> {
-    let mut sample = Vec::new();
-    File::open(&node.path).ok()?.take(SAMPLE_BYTES).read_to_end(&mut sample).ok()?;
-    (!sample.is_empty()).then_some(sample)
 }
 
 #[cfg(test)]

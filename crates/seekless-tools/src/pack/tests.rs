@@ -2,13 +2,18 @@
 //! all.
 
 mod foretold;
+mod kept_folders;
+mod repacked;
 mod updated;
 
+use super::tree::Node;
 use super::*;
-use seekless_pack::{Index, Method, decode};
-use std::fs;
+use crate::error::ErrorKind;
+use seekless_pack::{About, Entry, Index, Method, PackWriter, decode, prepare};
+use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
+use std::sync::atomic::Ordering;
 use tempfile::TempDir;
 
 /// A folder `data` with these files, and room beside it.
@@ -48,16 +53,21 @@ fn packed(dir: &Path, order: &[&str], options: &Options) -> Result<Vec<(String, 
 /// The folder's files in a pack.
 fn contents(archive: &Path) -> Vec<(String, String)> {
     let bytes = fs::read(archive).expect("it is there");
-    let index = Index::open(bytes.as_slice(), bytes.len() as u64).expect("our own");
+    let index = opened(&bytes);
     let mut files = Vec::new();
-    let of_folder = |&(_, number): &(_, u32)| index.name(number) != PREDICTION;
-    for (entry, number) in index.entries().zip(0..).filter(of_folder) {
+    let is_file =
+        |&(entry, number): &(Entry, u32)| index.name(number) != PREDICTION && !entry.is_dir();
+    for (entry, number) in index.entries().zip(0..).filter(is_file) {
         let mut content = Vec::new();
         decode(&entry, index.name(number), &bytes[entry.header_offset as usize..], &mut content)
             .expect("whole");
         files.push((index.name(number).to_owned(), String::from_utf8(content).expect("text")));
     }
     files
+}
+
+fn opened(bytes: &[u8]) -> Index {
+    Index::open(bytes, bytes.len() as u64).expect("our own")
 }
 
 fn names(files: Vec<(String, String)>) -> Vec<String> {
@@ -79,11 +89,10 @@ fn refusal(dir: &Path, order: &[&str]) -> String {
 }
 
 #[test]
-fn files_lie_by_name_and_empty_folders_are_kept() {
+fn files_lie_by_name() {
     let (_room, dir) = folder(&[("b", "2"), ("a/z", "1"), ("a.txt", "0"), ("B", "3")]);
-    fs::create_dir_all(dir.join("hollow/inner")).expect("a folder");
     let files = packed(&dir, &[], &Options::default()).expect("packed");
-    assert_eq!(names(files), ["B", "a.txt", "a/z", "b", "hollow/inner/"]);
+    assert_eq!(names(files), ["B", "a.txt", "a/z", "b"]);
 }
 
 #[test]
@@ -243,16 +252,21 @@ fn an_existing_output_stays_without_force() {
 }
 
 #[test]
-fn the_output_may_lie_in_the_folder_and_is_not_packed() {
+fn an_output_in_the_folder_is_refused_and_a_pack_there_is_compared_without_itself() {
     let (_room, dir) = folder(&[("a", "0")]);
     let out = dir.join("data.zip");
-    let options = Options { verify: true, ..Options::default() };
-    for _ in 0..2 {
-        let summary = pack_to(&dir, replacing(&out), &[], &options).expect("packed");
-        assert!(summary.verified);
-        assert_eq!(names(contents(&out)), ["a"]);
+    for out in [Destination::new(&out), replacing(&out)] {
+        let why = pack_to(&dir, &out, &[], &Options::default()).expect_err("it lies there");
+        assert!(why.to_string().contains("would be a part of itself"), "{why}");
     }
-    assert_eq!(fs::read_dir(&dir).expect("readable").count(), 2, "nothing else was left");
+    assert_eq!(fs::read_dir(&dir).expect("readable").count(), 1, "nothing was left");
+    let beside = dir.with_file_name("data.zip");
+    pack_to(&dir, &beside, &[], &Options::default()).expect("packed");
+    fs::rename(&beside, &out).expect("the same file system");
+    let (options, evidence) = (Options::default(), Evidence::SizeAndTime);
+    assert!(differences(&dir, &out, evidence, &options).expect("compared").is_empty());
+    let why = update(&dir, &out, evidence, &options, &mut |_, _| {}).expect_err("it lies there");
+    assert!(why.to_string().contains("would be a part of itself"), "{why}");
 }
 
 #[test]

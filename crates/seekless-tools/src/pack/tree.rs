@@ -2,14 +2,18 @@
 //! folder too.
 
 use super::exclude::Exclude;
+use super::from::Archive;
 use crate::error::{Error, ErrorKind, Result};
-use seekless_pack::{About, FileTime, PREDICTION, check_name};
+use seekless_pack::{About, Codec, FileTime, PREDICTION, check_name};
 use seekless_policy::eviction::Id;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::error::Error as _;
 use std::fs::{self, File, Metadata};
+use std::io::Read;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Links to folders could multiply a tree without bound; this many entries are some 10 GB of
@@ -24,11 +28,13 @@ const SETTLED_WHOLE: Duration = Duration::from_secs(5);
 
 /// A folder and all that it holds.
 pub(super) struct Tree {
-    /// Canonical.
+    /// Canonical; of an archive its path.
     pub(super) dir: PathBuf,
-    /// Files and empty folders, sorted by the bytes of their names. An order of them is a list of
-    /// their places here.
+    /// Files, sorted by the bytes of their names. An order of them is a list of their places here.
     pub(super) nodes: Vec<Node>,
+    /// The folders below it, sorted likewise. A pack has them behind all files, so that the files
+    /// lie as if there were no folders.
+    pub(super) folders: Vec<Folder>,
     pub(super) left_out: LeftOut,
     pub(super) excluded: u64,
     walked: Instant,
@@ -42,18 +48,43 @@ pub struct LeftOut {
     pub count: u64,
     /// The first five, each with its reason.
     pub examples: Vec<String>,
+    /// Of an archive that is repacked: its entries, by the reason that each is left out.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub reasons: BTreeMap<&'static str, u64>,
 }
+
+impl LeftOut {
+    /// What of an archive is left out; the example says all of it.
+    pub(super) fn of_archive(without: &seekless_pack::LeftOut) -> Self {
+        let examples = if without.is_empty() { Vec::new() } else { vec![without.words()] };
+        let reasons = without.entries.clone();
+        Self { count: reasons.values().sum(), examples, reasons }
+    }
+}
+
+/// The bits of a mode that say what a file is, and a link's.
+const KIND: u32 = 0o170_000;
+const LINK: u32 = 0o120_000;
 
 /// Examples that are kept of what is left out.
 const EXAMPLES: usize = 5;
 
-/// A file or an empty folder.
+/// A folder below the one that is packed.
+pub(super) struct Folder {
+    pub(super) node: Node,
+    /// Whether the pack has nothing in it.
+    pub(super) is_empty: bool,
+}
+
+/// A file or a folder.
 pub(super) struct Node {
     /// In the archive: relative to the folder, with `/`; that of a folder ends in one.
     pub(super) name: String,
     /// On disk, links resolved.
     pub(super) path: PathBuf,
     pub(super) stamp: Stamp,
+    /// The archive that has it, and the number of its entry; of a file on disk `None`.
+    pub(super) packed: Option<(Arc<Archive>, u32)>,
 }
 
 /// What must not change while a file is packed.
@@ -78,6 +109,11 @@ impl Identity {
 }
 
 impl Stamp {
+    /// What an archive says of one of its entries.
+    pub(super) fn of_entry(bytes: u64, modified: FileTime, mode: u32) -> Self {
+        Self { bytes, identity: Identity { device: 0, inode: 0 }, modified, mode }
+    }
+
     fn of(metadata: &Metadata) -> Self {
         Self {
             bytes: if metadata.is_dir() { 0 } else { metadata.len() },
@@ -89,13 +125,26 @@ impl Stamp {
 }
 
 impl Node {
-    pub(super) fn is_dir(&self) -> bool {
-        self.name.ends_with('/')
-    }
-
     pub(super) fn about(&self) -> About {
         let FileTime { seconds, ns } = self.stamp.modified;
         About::named(self.name.as_str()).mode(self.stamp.mode).modified(seconds).modified_ns(ns)
+    }
+
+    /// How it is coded: a link, as an archive may hold it, as it is.
+    pub(super) fn codec(&self, codec: Codec) -> Codec {
+        if self.stamp.mode & KIND == LINK { Codec::Stored } else { codec }
+    }
+
+    /// Its first bytes, `bytes` at most; `None` if they cannot be read.
+    pub(super) fn begin(&self, bytes: u64) -> Option<Vec<u8>> {
+        let mut begin = Vec::new();
+        match &self.packed {
+            Some((archive, number)) => {
+                archive.reader(*number).ok()?.take(bytes).read_to_end(&mut begin).ok()?
+            }
+            None => File::open(&self.path).ok()?.take(bytes).read_to_end(&mut begin).ok()?,
+        };
+        Some(begin)
     }
 
     /// Fails if `file`, opened by this node's path, is not as it was when the folder was walked.
@@ -114,12 +163,23 @@ impl Node {
 }
 
 impl Tree {
-    /// Walks `dir`, leaving out the file at `out` (its own output, from an earlier time) and what
-    /// `exclude` holds, and a prediction that was unpacked there. What a pack cannot hold is left
+    /// The tree of these nodes and folders, which are sorted by name.
+    pub(super) fn new(
+        dir: PathBuf,
+        nodes: Vec<Node>,
+        folders: Vec<Folder>,
+        left_out: LeftOut,
+        excluded: u64,
+    ) -> Self {
+        Self { dir, nodes, folders, left_out, excluded, walked: Instant::now() }
+    }
+
+    /// Walks `dir`, leaving out the file at `pack`, with which it is compared, and what `exclude`
+    /// holds, and a prediction that was unpacked there. What a pack cannot hold is left
     /// out and noted, or an error if `strict`.
     pub(super) fn walk(
         dir: &Path,
-        out: Option<&Path>,
+        pack: Option<&Path>,
         exclude: &Exclude,
         strict: bool,
     ) -> Result<Self> {
@@ -132,26 +192,32 @@ impl Tree {
                 format!("{} is not a folder: name the folder to pack", dir.display()),
             ));
         }
-        let out =
-            out.and_then(|out| fs::metadata(out).ok()).map(|metadata| Identity::of(&metadata));
+        let pack =
+            pack.and_then(|pack| fs::metadata(pack).ok()).map(|metadata| Identity::of(&metadata));
         let mut walk = Walk {
             dir: &dir,
-            out,
+            pack,
             exclude,
             strict,
             nodes: Vec::new(),
+            folders: Vec::new(),
             above: Vec::new(),
             left_out: LeftOut::default(),
             excluded: 0,
         };
         walk.folder(&dir, "", &metadata)?;
-        let Walk { mut nodes, left_out, excluded, .. } = walk;
-        // What an unpacked pack has left there is of that pack.
-        let found = nodes.len();
-        nodes.retain(|node: &Node| node.name != PREDICTION);
-        let excluded = excluded + (found - nodes.len()) as u64;
+        let Walk { mut nodes, mut folders, left_out, mut excluded, .. } = walk;
         nodes.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        Ok(Self { dir, nodes, left_out, excluded, walked: Instant::now() })
+        // What an unpacked pack has left there is of that pack.
+        if let Ok(place) = place_of(&nodes, PREDICTION) {
+            nodes.remove(place);
+            folders.retain(|folder| {
+                !PREDICTION.starts_with(&folder.node.name) || has_below(&nodes, &folder.node.name)
+            });
+            excluded += 1;
+        }
+        folders.sort_unstable_by(|a, b| a.node.name.cmp(&b.node.name));
+        Ok(Self::new(dir, nodes, folders, left_out, excluded))
     }
 
     /// Waits until a file that is written to from now on has another time than it had when the
@@ -167,9 +233,30 @@ impl Tree {
 
     /// The number of the file that a pack calls `name`.
     pub(super) fn find(&self, name: &str) -> Option<Id> {
-        let place = self.nodes.binary_search_by(|node| node.name.as_str().cmp(name)).ok()?;
-        Some(place as Id)
+        place_of(&self.nodes, name).ok().map(|place| place as Id)
     }
+
+    /// The folder that a pack calls `name`, which ends in `/`.
+    pub(super) fn folder(&self, name: &str) -> Option<&Folder> {
+        let by_name = |folder: &Folder| folder.node.name.as_str().cmp(name);
+        self.folders.binary_search_by(by_name).ok().map(|place| &self.folders[place])
+    }
+
+    /// How many folders have nothing in them.
+    pub(super) fn empty_folders(&self) -> u64 {
+        self.folders.iter().filter(|folder| folder.is_empty).count() as u64
+    }
+}
+
+/// The place of `name` among nodes that are sorted, or the one that it would have.
+fn place_of(nodes: &[Node], name: &str) -> std::result::Result<usize, usize> {
+    nodes.binary_search_by(|node| node.name.as_str().cmp(name))
+}
+
+/// Whether one of these sorted nodes lies below `folder`, whose name ends in `/`.
+fn has_below(nodes: &[Node], folder: &str) -> bool {
+    let (Ok(place) | Err(place)) = place_of(nodes, folder);
+    nodes.get(place).is_some_and(|node| node.name.starts_with(folder))
 }
 
 /// How long after the walk a file with this time can be written to without having another.
@@ -187,10 +274,11 @@ fn wait_of(modified: FileTime, now: SystemTime) -> Duration {
 
 struct Walk<'a> {
     dir: &'a Path,
-    out: Option<Identity>,
+    pack: Option<Identity>,
     exclude: &'a Exclude,
     strict: bool,
     nodes: Vec<Node>,
+    folders: Vec<Folder>,
     /// The folders that we are in: meeting one again is a loop of links.
     above: Vec<Identity>,
     left_out: LeftOut,
@@ -217,7 +305,7 @@ impl Walk<'_> {
     fn folder(&mut self, path: &Path, prefix: &str, metadata: &Metadata) -> Result<()> {
         let identity = Identity::of(metadata);
         self.above.push(identity);
-        let before = self.nodes.len();
+        let before = (self.nodes.len(), self.folders.len());
         for entry in fs::read_dir(path).map_err(|error| failed("read the folder", path, error))? {
             let entry = entry.map_err(|error| failed("read the folder", path, error))?;
             match self.entry(&entry.path(), prefix) {
@@ -226,9 +314,12 @@ impl Walk<'_> {
                 Err(Refusal::Odd(why) | Refusal::Failed(why)) => return Err(why),
             }
         }
-        if self.nodes.len() == before && !prefix.is_empty() {
-            match self.push(prefix.to_owned(), path.to_owned(), metadata) {
-                Ok(()) => {}
+        if !prefix.is_empty() {
+            let is_empty = (self.nodes.len(), self.folders.len()) == before;
+            match self.node(prefix.to_owned(), path.to_owned(), metadata) {
+                Ok(node) => self.folders.push(Folder { node, is_empty }),
+                // What it holds has been refused for the same name.
+                Err(Refusal::Odd(_)) if !is_empty => {}
                 Err(Refusal::Odd(why)) if !self.strict => self.leave_out(&why),
                 Err(Refusal::Odd(why) | Refusal::Failed(why)) => return Err(why),
             }
@@ -260,7 +351,7 @@ impl Walk<'_> {
         } else {
             link
         };
-        if self.out == Some(Identity::of(&metadata)) {
+        if self.pack == Some(Identity::of(&metadata)) {
             return Ok(());
         }
         if metadata.is_dir() {
@@ -275,21 +366,22 @@ impl Walk<'_> {
         if !metadata.is_file() {
             return Err(refused(&path, special(&metadata)));
         }
-        self.push(name, path, &metadata)
+        let node = self.node(name, path, &metadata)?;
+        self.nodes.push(node);
+        Ok(())
     }
 
-    fn push(&mut self, name: String, path: PathBuf, metadata: &Metadata) -> Walked<()> {
+    fn node(&self, name: String, path: PathBuf, metadata: &Metadata) -> Walked<Node> {
         let said = |error| {
             Error::because(ErrorKind::Pack, format!("cannot pack {}", path.display()), error)
         };
         check_name(&name).map_err(|error| Refusal::Odd(said(error)))?;
-        if self.nodes.len() == ENTRIES_MAX {
+        if self.nodes.len() + self.folders.len() == ENTRIES_MAX {
             let why =
                 format!("{} holds more than 50 million files; pack its parts", self.dir.display());
             return Err(Refusal::Failed(Error::new(ErrorKind::Invalid, why)));
         }
-        self.nodes.push(Node { name, path, stamp: Stamp::of(metadata) });
-        Ok(())
+        Ok(Node { name, path, stamp: Stamp::of(metadata), packed: None })
     }
 
     fn target(&self, link: &Path) -> Walked<PathBuf> {

@@ -3,12 +3,17 @@
 
 use super::check::damaged_entries;
 use super::exclude::Exclude;
+use super::folders::Folders;
 use super::old::Old;
+use super::outside;
 use super::tree::{Node, Tree};
-use super::{Options, Step, Summary, make, stop_if_cancelled};
+use super::write::{Step, make, stop_if_cancelled};
+use super::{Options, Summary};
 use crate::error::{Error, Result};
 use rayon::prelude::*;
-use seekless_pack::{Codec, Entry, FileTime, Index, Level, Likeness, Method, PREDICTION};
+use seekless_pack::{
+    Codec, Entry, FileTime, Index, Level, Likeness, Method, NameEncoding, PREDICTION,
+};
 use seekless_policy::eviction::Id;
 use seekless_policy::ordering::{Kin, beside};
 use seekless_sys::output::Destination;
@@ -31,15 +36,15 @@ pub enum Evidence {
     Content,
 }
 
-/// Where a folder and its pack differ, by name.
+/// Where a folder and its pack differ, by name. The names of folders end in `/`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Differences {
-    /// Files that the pack has as they were before.
+    /// Files that the pack has as they were before, and folders whose mode or time has changed.
     pub changed: Vec<String>,
-    /// Files that the pack lacks.
+    /// Files and empty folders that the pack lacks.
     pub added: Vec<String>,
-    /// Entries whose files are gone.
+    /// Entries whose files or folders are gone.
     pub removed: Vec<String>,
 }
 
@@ -87,8 +92,8 @@ pub struct Update {
     pub pack: Option<Summary>,
 }
 
-/// Says where the folder `dir` and the pack `archive` differ. Only `exclude` and `strict` of
-/// `options` are heeded.
+/// Says where the folder `dir` and the pack `archive` differ. Of `options`
+/// only `exclude`, `strict` and `names` count.
 ///
 /// # Errors
 /// The folder cannot be walked ([`pack`](super::pack)), or the pack cannot be read.
@@ -99,22 +104,31 @@ pub fn differences(
     options: &Options,
 ) -> Result<Differences> {
     let tree = Tree::walk(dir, Some(archive), &Exclude::new(&options.exclude)?, options.strict)?;
-    let old = Old::open(archive)?;
+    let old = Old::open(archive, options.names)?;
     let matched = Matched::new(&tree, &old, evidence)?;
-    let names = |ids: &mut dyn Iterator<Item = Id>| {
-        ids.map(|id| tree.nodes[id as usize].name.clone()).collect()
-    };
+    let folders = Folders::new(&tree, &old.index, evidence);
+    let file = |id: Id| tree.nodes[id as usize].name.as_str();
+    let changed = matched.changed.iter().map(|pair| file(pair.file));
+    let added = matched.added.iter().map(|&id| file(id));
+    let new_folders = folders.missing.iter().copied().filter(|folder| folder.is_empty);
+    let removed = matched.removed.iter().map(|&entry| old.index.name(entry));
     Ok(Differences {
-        changed: names(&mut matched.changed.iter().map(|pair| pair.file)),
-        added: names(&mut matched.added.iter().copied()),
-        removed: matched.removed.iter().map(|&entry| old.index.name(entry).to_owned()).collect(),
+        changed: owned(
+            changed.chain(folders.changed.iter().map(|folder| folder.node.name.as_str())),
+        ),
+        added: owned(added.chain(new_folders.map(|folder| folder.node.name.as_str()))),
+        removed: owned(removed.chain(folders.gone.iter().copied())),
     })
+}
+
+fn owned<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    names.map(str::to_owned).collect()
 }
 
 /// Makes the pack `archive` hold the folder `dir` as it is now. Entries whose files have not
 /// changed are copied as they are, without being decoded, with the time that these have now. The
 /// order of what stays is kept; new files lie beside those that are most like them ([`beside`]).
-/// Entries whose files are gone are left out. What the pack says of its program's loads stays,
+/// Entries whose files are gone are left out, and all folders are written anew. What the pack says of its program's loads stays,
 /// unless it is damaged, which is told. The new pack takes the old one's place when it is whole; a
 /// program that has the old one open goes on reading that.
 ///
@@ -130,8 +144,9 @@ pub fn update(
     options: &Options,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Update> {
-    let tree = Tree::walk(dir, Some(archive), &Exclude::new(&options.exclude)?, options.strict)?;
-    let old = Old::open(archive)?;
+    outside::check(dir, archive)?;
+    let tree = Tree::walk(dir, None, &Exclude::new(&options.exclude)?, options.strict)?;
+    let old = Old::open(archive, options.names)?;
     tree.let_times_settle();
     let mut matched = Matched::new(&tree, &old, evidence)?;
     let damaged = match options.verify {
@@ -140,7 +155,11 @@ pub fn update(
     };
     stop_if_cancelled(options)?;
     let mended = matched.take_out(&damaged);
+    let folders = Folders::new(&tree, &old.index, evidence);
     let mut update = matched.counted(&tree, &old.index);
+    update.kept.files += folders.empty_kept();
+    update.added.files += folders.empty_added();
+    update.removed.files += folders.empty_removed(&old.index);
     update.mended = mended.iter().map(|&entry| old.index.name(entry).to_owned()).collect();
     let unwanted = options.no_prediction && old.index.find(PREDICTION).is_some();
     let model = match options.no_prediction {
@@ -149,7 +168,9 @@ pub fn update(
     };
     update.prediction_fault = model.as_ref().err().cloned();
     let is_fit = model.is_ok() || !options.verify;
-    let is_up_to_date = matched.is_up_to_date() && !matched.has_other_times(&tree, &old.index);
+    let is_up_to_date = matched.is_up_to_date()
+        && !matched.has_other_times(&tree, &old.index)
+        && folders.are_exact(&old.index);
     if is_up_to_date && !unwanted && is_fit {
         return Ok(update);
     }
@@ -165,7 +186,7 @@ pub fn update(
 /// # Errors
 /// The pack cannot be read.
 pub fn codec_of(archive: &Path) -> Result<Codec> {
-    let index = Old::open(archive)?.index;
+    let index = Old::open(archive, NameEncoding::default())?.index;
     let zstd = (0..index.len() as u32).any(|number| index.entry(number).method == Method::Zstd);
     Ok(if zstd { Codec::Zstd(Level::default()) } else { Codec::Auto })
 }
@@ -183,7 +204,8 @@ struct Pair {
     file: Id,
 }
 
-/// Which entry is which file, and what became of it. Pairs are in archive order.
+/// Which entry is which file, and what became of it. Pairs are in archive order. For folders see
+/// [`Folders`].
 #[derive(Default)]
 struct Matched {
     kept: Vec<Pair>,
@@ -199,6 +221,7 @@ impl Matched {
         let mut pairs = Vec::new();
         for entry in 0..index.len() as u32 {
             match tree.find(index.name(entry)) {
+                _ if index.entry(entry).is_dir() => {}
                 None if index.name(entry) == PREDICTION => {}
                 Some(file) => pairs.push(Pair { entry, file }),
                 None => matched.removed.push(entry),
@@ -299,14 +322,12 @@ fn follows(index: &Index, run: &Range<u32>, entry: u32) -> bool {
 
 /// Whether the entry of a file that is as it was says another time of it.
 fn has_other_time(node: &Node, index: &Index, pair: &Pair) -> bool {
-    let entry = index.entry(pair.entry);
-    !entry.is_dir() && entry.file_time() != Some(node.stamp.modified.in_steps())
+    index.entry(pair.entry).file_time() != Some(node.stamp.modified.in_steps())
 }
 
 /// Whether it says another second, which stands in both of its headers.
 fn has_other_second(node: &Node, index: &Index, pair: &Pair) -> bool {
-    let entry = index.entry(pair.entry);
-    !entry.is_dir() && entry.modified != Some(node.stamp.modified.seconds)
+    index.entry(pair.entry).modified != Some(node.stamp.modified.seconds)
 }
 
 fn is_same(node: &Node, old: &Old, pair: &Pair, evidence: Evidence) -> Result<bool> {
@@ -314,7 +335,6 @@ fn is_same(node: &Node, old: &Old, pair: &Pair, evidence: Evidence) -> Result<bo
     let by_time = || entry.likeness(node.stamp.bytes, node.stamp.modified, Some(old.modified));
     let likeness = match evidence {
         Evidence::SizeAndTime => by_time(),
-        Evidence::Content if entry.is_dir() => Likeness::Same,
         Evidence::Content if entry.bytes != node.stamp.bytes => Likeness::Changed,
         Evidence::Content => Likeness::Unproven,
     };

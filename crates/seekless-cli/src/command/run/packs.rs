@@ -1,9 +1,9 @@
 //! Packs that lie over folders for one program: `--mount PACK=DIR`.
 
-use crate::command::mount::{half_of_free, settings};
-use crate::output::shown;
+use crate::command::mount::{half_of_free, settings, without_place};
+use crate::output::{self, shown};
 use anyhow::{Context, bail};
-use seekless::io::Store;
+use seekless::io::{NameEncoding, Store};
 use seekless::mount::{Detached, Options};
 use seekless::sys::beside::{self, Beside, Said};
 use seekless::sys::namespaces::{leave_mounts, may_mount, own_mounts};
@@ -73,9 +73,9 @@ pub(super) fn overlays(words: &[OsString]) -> anyhow::Result<Vec<Overlay>> {
 }
 
 /// Opens the packs, to say what is wrong with them.
-pub(super) fn check(overlays: &[Overlay]) -> anyhow::Result<()> {
+pub(super) fn check(overlays: &[Overlay], names: NameEncoding) -> anyhow::Result<()> {
     for overlay in overlays {
-        Store::open(&overlay.pack)?;
+        Store::builder().names(names).open(&overlay.pack)?;
     }
     Ok(())
 }
@@ -87,10 +87,10 @@ pub(super) fn check(overlays: &[Overlay]) -> anyhow::Result<()> {
 /// folder may lead through another pack. If this process ends before, the helper does too.
 ///
 /// Call it while this process has one thread.
-pub(super) fn lay(overlays: &[Overlay]) -> anyhow::Result<()> {
+pub(super) fn lay(overlays: &[Overlay], names: NameEncoding) -> anyhow::Result<()> {
     if !may_mount() {
         // A pack that cannot be read shall not put the program into a user namespace for nothing.
-        check(overlays)?;
+        check(overlays, names)?;
     }
     own_mounts().context(
         "--mount needs mounts of its own, which the kernel or a container refuses here; as root, \
@@ -101,16 +101,18 @@ pub(super) fn lay(overlays: &[Overlay]) -> anyhow::Result<()> {
         overlays.iter().map(|_| Detached::new()).collect::<Result<_, _>>()?;
     let kept: Vec<_> = mounts.iter().flat_map(Detached::descriptors).collect();
     // The helper has its own copy of the list.
-    let help = |beside: &mut Beside| match serve(beside, overlays, std::mem::take(&mut mounts)) {
-        Ok(serving) => {
-            beside.release();
-            serving.into_iter().for_each(seekless::mount::Mounted::wait);
-        }
-        Err(error) => beside.refuse(&format!("{error:#}")),
-    };
+    let help =
+        |beside: &mut Beside| match serve(beside, overlays, names, std::mem::take(&mut mounts)) {
+            Ok((serving, left_out)) => {
+                beside.release_saying(&left_out.join("\n"));
+                serving.into_iter().for_each(seekless::mount::Mounted::wait);
+            }
+            Err(error) => beside.refuse(&format!("{error:#}")),
+        };
     let helper = beside::start_with(&kept, help);
     match helper.context("cannot start a process that serves the packs")?.wait() {
         Said::Released => {}
+        Said::ReleasedSaying(words) => words.lines().for_each(output::say),
         Said::Refused(why) => bail!(why),
         Said::Nothing => bail!("the process that serves the packs has ended early"),
     }
@@ -121,25 +123,31 @@ pub(super) fn lay(overlays: &[Overlay]) -> anyhow::Result<()> {
 }
 
 /// Serves the packs, and leaves their folders to the program: so this process does not keep them.
+/// Also says what is left out of each pack of which something is.
 fn serve(
     beside: &Beside,
     overlays: &[Overlay],
+    names: NameEncoding,
     mounts: Vec<Detached>,
-) -> anyhow::Result<Vec<seekless::mount::Mounted>> {
+) -> anyhow::Result<(Vec<seekless::mount::Mounted>, Vec<String>)> {
     // Before the first thread begins, which else would see what the program attaches.
     leave_mounts().context("cannot leave the mounted folders to the program")?;
     beside.end_with_program().context("cannot start a thread")?;
-    let serving = mounts.into_iter().zip(overlays).enumerate().map(|(place, (mount, overlay))| {
-        let store = settings(CACHE_BYTES).predict(true).open(&overlay.pack)?;
+    let (mut serving, mut left_out) = (Vec::new(), Vec::new());
+    for (place, (mount, overlay)) in mounts.into_iter().zip(overlays).enumerate() {
+        let store = settings(CACHE_BYTES).predict(true).names(names).open(&overlay.pack)?;
+        left_out.extend(store.left_out());
         let options = Options {
             ahead_bytes: half_of_free(),
             open_bytes: CACHE_BYTES / 2,
             folders: folders_in(overlay, &overlays[place + 1..]),
             ..Options::default()
         };
-        Ok(mount.serve(store, options)?)
-    });
-    serving.collect()
+        let mounted = mount.serve(store, options)?;
+        left_out.extend(without_place(&mounted));
+        serving.push(mounted);
+    }
+    Ok((serving, left_out))
 }
 
 /// The folders in an overlay over which later packs are to lie, as far as folders were there: so

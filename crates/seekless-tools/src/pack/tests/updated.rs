@@ -1,6 +1,7 @@
 //! Packs brought up to date: what stays is the same bytes in the same order, what changed is new.
 
 use super::*;
+use seekless_pack::FileTime;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, SystemTime};
 
@@ -276,4 +277,39 @@ fn where_a_pack_has_whole_seconds_the_content_decides_and_its_times_become_exact
     set("a", "1111", 123_456_800);
     let found = differences(&dir, &out, Evidence::SizeAndTime, &Options::default());
     assert_eq!(found.expect("compared").changed, ["a"]);
+}
+
+/// DOS knows 1980 to 2107, and a timestamp of 32 bits 1901 to 2038.
+#[test]
+fn a_file_of_another_century_is_packed_once() {
+    let day = Duration::from_secs(86_400);
+    let epoch = SystemTime::UNIX_EPOCH;
+    let times = [
+        ("1901", epoch - 24_900 * day),
+        ("1970", epoch),
+        ("1975", epoch + 2_000 * day + Duration::from_nanos(500)),
+        ("2150", epoch + 65_800 * day),
+        ("2400", epoch + 157_100 * day + Duration::from_millis(5)),
+    ];
+    let (_room, dir) = folder(&times.map(|(year, _)| (year, year)));
+    for (name, time) in times {
+        let file = File::options().append(true).open(dir.join(name)).expect("ours");
+        file.set_modified(time).expect("ours");
+    }
+    let out = dir.with_file_name("data.zip");
+    pack_to(&dir, &out, &[], &Options::default()).expect("packed");
+    let bytes = fs::read(&out).expect("it is there");
+    let index = opened(&bytes);
+    for (name, _) in times {
+        let found = fs::metadata(dir.join(name)).expect("it is there");
+        let time = FileTime::new(found.mtime(), found.mtime_nsec()).in_steps();
+        let entry = index.entry(index.find(name).expect("packed"));
+        assert_eq!(entry.file_time(), Some(time), "{name}");
+    }
+    let done = updated_by(&dir, Evidence::SizeAndTime);
+    assert_eq!((counts(&done)[0].0, done.pack.is_none()), (5, true), "all is as it was");
+    fs::write(dir.join("new"), "1").expect("room");
+    let done = updated_by(&dir, Evidence::SizeAndTime);
+    assert_eq!((counts(&done)[0].0, counts(&done)[1].0), (5, 0));
+    assert!(updated_by(&dir, Evidence::SizeAndTime).pack.is_none(), "nothing is left to do");
 }

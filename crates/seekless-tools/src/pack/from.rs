@@ -1,0 +1,198 @@
+//! An archive that is repacked: its entries as the files and folders of a tree, and their content.
+
+use super::Options;
+use super::exclude::Exclude;
+use super::tree::{Folder, LeftOut, Node, Stamp, Tree};
+use crate::error::{Error, ErrorKind, Result};
+use seekless_pack::{
+    ContentReader, Entry, Index, LeftOut as Without, PREDICTION, ReadAt, Reading, check_name,
+    decode,
+};
+use seekless_sys::open_seekable;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The modes of a file and a folder whose modes the archive does not say.
+const FILE_MODE: u32 = 0o100_644;
+const FOLDER_MODE: u32 = 0o040_755;
+
+/// An archive to be repacked.
+pub(super) struct Archive {
+    file: File,
+    index: Index,
+    path: PathBuf,
+}
+
+impl Archive {
+    fn open(path: &Path, reading: Reading) -> Result<Self> {
+        let file = open_seekable(path).map_err(|error| Error::unreadable(path, error))?;
+        let bytes = file.metadata().map_err(|error| Error::unreadable(path, error))?.len();
+        let index = Index::open_as(&file, bytes, reading).map_err(|error| {
+            Error::because(ErrorKind::Pack, format!("cannot repack {}", path.display()), error)
+        })?;
+        Ok(Self { file, index, path: path.to_owned() })
+    }
+
+    /// The content of an entry that is small, coded and decoded.
+    pub(super) fn content(&self, number: u32) -> Result<Vec<u8>> {
+        let entry = self.index.entry(number);
+        let mut extent = vec![0; entry.extent_bytes as usize];
+        let read = self.file.read_exact_at(&mut extent, entry.header_offset);
+        read.map_err(|error| Error::unreadable(&self.path, error))?;
+        let mut content = Vec::new();
+        decode(&entry, self.index.name(number), &extent, &mut content)
+            .map_err(|error| self.broken(error))?;
+        Ok(content)
+    }
+
+    /// The content of any entry, in pieces.
+    pub(super) fn reader(self: &Arc<Self>, number: u32) -> Result<ContentReader<Arc<Self>>> {
+        let (entry, name) = (self.index.entry(number), self.index.name(number));
+        ContentReader::new(self.clone(), entry, name).map_err(|error| self.broken(error))
+    }
+
+    /// Bytes of an entry in the archive, headers included.
+    pub(super) fn extent_bytes(&self, number: u32) -> u64 {
+        self.index.entry(number).extent_bytes
+    }
+
+    fn broken(&self, error: seekless_pack::Error) -> Error {
+        let what = format!("cannot repack {}; nothing was written", self.path.display());
+        Error::because(ErrorKind::Pack, what, error)
+    }
+}
+
+impl ReadAt for Archive {
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        ReadAt::read_exact_at(&self.file, buffer, offset)
+    }
+}
+
+/// Refuses to write over the archive that is read.
+pub(super) fn check_output(archive: &Path, out: &Path) -> Result<()> {
+    let identity = |path: &Path| path.metadata().ok().map(|found| (found.dev(), found.ino()));
+    let (from, to) = (identity(archive), identity(out));
+    if from.is_none() || from != to {
+        return Ok(());
+    }
+    let why =
+        format!("{} is the archive to repack: write the new one to another file", out.display());
+    Err(Error::new(ErrorKind::Invalid, why))
+}
+
+/// The entries of an archive as a tree. What a pack cannot hold is left out by reason, or an error
+/// if `options` are strict.
+pub(super) fn tree(path: &Path, options: &Options) -> Result<Tree> {
+    let reading = Reading { strict: options.strict, names: options.names };
+    let archive = Arc::new(Archive::open(path, reading)?);
+    let exclude = Exclude::new(&options.exclude)?;
+    let mut chosen = Chosen { without: archive.index.left_out().clone(), ..Chosen::default() };
+    for (entry, number) in archive.index.entries().zip(0..) {
+        chosen.add(&entry, archive.index.name(number), number, &exclude);
+    }
+    chosen.leave_out_below_files();
+    if options.strict && !chosen.without.entries.is_empty() {
+        let why = format!("{}: {}", path.display(), chosen.without.words());
+        return Err(Error::new(ErrorKind::Invalid, why));
+    }
+    let (mut nodes, mut folders) = (Vec::new(), Vec::new());
+    let mut entries = chosen.names.into_iter().peekable();
+    while let Some((name, number)) = entries.next() {
+        let is_empty = !entries.peek().is_some_and(|(next, _)| next.starts_with(&name));
+        let node = node(&archive, name, number);
+        match node.name.ends_with('/') {
+            true => folders.push(Folder { node, is_empty }),
+            false => nodes.push(node),
+        }
+    }
+    let left_out = LeftOut::of_archive(&chosen.without);
+    // Traced paths are found by their tails: the archive says nothing of where its files lay.
+    Ok(Tree::new(path.to_owned(), nodes, folders, left_out, chosen.excluded))
+}
+
+fn node(archive: &Arc<Archive>, name: String, number: u32) -> Node {
+    let entry = archive.index.entry(number);
+    let usual = if name.ends_with('/') { FOLDER_MODE } else { FILE_MODE };
+    let modified = entry.file_time().unwrap_or_default();
+    let stamp = Stamp::of_entry(entry.bytes, modified, entry.mode.unwrap_or(usual));
+    let path = archive.path.join(&name);
+    Node { name, path, stamp, packed: Some((archive.clone(), number)) }
+}
+
+/// The entries to repack, by the names that they will have.
+#[derive(Default)]
+struct Chosen {
+    names: BTreeMap<String, u32>,
+    without: Without,
+    excluded: u64,
+}
+
+impl Chosen {
+    fn add(&mut self, entry: &Entry, stored: &str, number: u32, exclude: &Exclude) {
+        let name = plain(stored, entry.is_dir());
+        if name == PREDICTION || (name.is_empty() && entry.is_dir()) {
+            return; // what it says is of another order of files
+        }
+        if is_excluded(&name, exclude) {
+            self.excluded += 1;
+        } else if let Some(why) = entry.unreadable() {
+            self.without.note(why, stored);
+        } else if check_name(&name).is_err() {
+            self.without.note("a name that no pack can hold", stored);
+        } else if self.names.insert(name, number).is_some() {
+            self.without.note("a name that stands there again", stored);
+        }
+    }
+
+    /// What lies in a folder that is a file has no place in a file system.
+    fn leave_out_below_files(&mut self) {
+        let is_below_file = |name: &str| {
+            let above = name.trim_end_matches('/').match_indices('/');
+            above.into_iter().any(|(at, _)| self.names.contains_key(&name[..at]))
+                || (name.ends_with('/') && self.names.contains_key(name.trim_end_matches('/')))
+        };
+        let below: Vec<String> =
+            self.names.keys().filter(|name| is_below_file(name)).cloned().collect();
+        for name in below {
+            self.names.remove(&name);
+            self.without.note("a name below that of a file", &name);
+        }
+    }
+}
+
+/// A name with `/` between its parts, and without empty and `.` parts; that of a folder ends in `/`.
+fn plain(stored: &str, is_folder: bool) -> String {
+    let parts = stored.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".");
+    let name = parts.collect::<Vec<_>>().join("/");
+    if is_folder && !name.is_empty() { name + "/" } else { name }
+}
+
+/// Whether an entry is excluded, by itself or with a folder above it.
+fn is_excluded(name: &str, exclude: &Exclude) -> bool {
+    let name = name.trim_end_matches('/');
+    let above = name.match_indices('/').map(|(at, _)| &name[..at]);
+    above.chain([name]).any(|name| exclude.holds(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_those_of_a_pack() {
+        for (stored, is_folder, expected) in [
+            ("a/b", false, "a/b"),
+            ("./a//b", false, "a/b"),
+            ("a\\b.txt", false, "a/b.txt"),
+            ("a/", true, "a/"),
+            ("./", true, ""),
+            ("a\\", true, "a/"),
+        ] {
+            assert_eq!(plain(stored, is_folder), expected, "{stored}");
+        }
+    }
+}
