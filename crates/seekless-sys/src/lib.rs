@@ -118,6 +118,7 @@ pub mod reads;
 mod reason;
 pub mod replace;
 pub mod residency;
+pub mod ring_view;
 pub mod seccomp;
 mod seekable;
 pub mod signals;

@@ -24,10 +24,15 @@ pub(super) fn outcome(result: i64) -> Outcome {
 impl Tracer {
     pub(super) fn leave(&mut self, tid: i32, pending: &Pending, result: i64) {
         if RESTARTED.contains(&result) && pending.call != Call::Close {
-            return;
+            return self.taken_over(tid, 0);
         }
-        let outcome = outcome(result);
         let at = Moment { time_ns: pending.time_ns, ..self.moment(tid) };
+        self.leave_at(at, pending, result);
+    }
+
+    /// As [`Tracer::leave`], of a call that was entered at `at`, if it is not to be made again.
+    pub(super) fn leave_at(&mut self, at: Moment, pending: &Pending, result: i64) {
+        let (outcome, tid) = (outcome(result), at.tid);
         match pending.call {
             Call::Open(names, flags) => self.opened(tid, pending, Some(names), flags, at, outcome),
             Call::OpenHandle => self.opened(tid, pending, None, Flags::Argument(2), at, outcome),
@@ -39,6 +44,11 @@ impl Tracer {
             Call::Sync | Call::SyncMapped => self.simple(Op::Sync, pending, at, outcome),
             Call::List => self.simple(Op::List, pending, at, outcome),
             Call::Map(unit) => self.mapped(tid, pending, unit, at, outcome),
+            Call::Submit => self.submitted(tid, &pending.arguments, outcome),
+            Call::Reap => self.reaped(tid, &pending.arguments, outcome),
+            Call::RingSetup => self.ring_made(tid, &pending.arguments, outcome),
+            Call::RingEnter => self.ring_entered(tid, &pending.arguments, outcome),
+            Call::RingRegister => self.ring_registered(tid, &pending.arguments, outcome),
             _ => {
                 if let Ok(value) = outcome {
                     self.changed(tid, pending, at, value);

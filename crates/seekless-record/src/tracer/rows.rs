@@ -15,7 +15,7 @@ impl Tracer {
     pub(super) fn call_row(&self, op: Op, file: FileId, at: Moment, outcome: Outcome) -> Access {
         let latency_ns = self.now_ns.saturating_sub(self.resumed_ns);
         Access {
-            latency_ns: (!self.foresees).then_some(latency_ns),
+            latency_ns: (!self.foresees && !self.untimed).then_some(latency_ns),
             error: outcome.err(),
             ..row(op, file, at)
         }

@@ -21,7 +21,9 @@ use crate::tracer::{Settings, Traced};
 use hashbrown::HashMap;
 use rustix::fs::FileType;
 use seekless_sys::awaited::Awaited;
-use seekless_sys::call_events::{Call, CallEvents, Event, File, RING_READ, RING_SYNC, Which};
+use seekless_sys::call_events::{
+    AIO_READ, AIO_SYNC, Call, CallEvents, Event, File, RING_READ, RING_SYNC, Reaped, Which,
+};
 use seekless_sys::seccomp::MARK;
 use seekless_sys::tracee::{self, Entered, Stop};
 use seekless_sys::urgent::Urgent;
@@ -78,9 +80,9 @@ impl Told {
         Self { started_ns: now_ns(), ..Self::default() }
     }
 
-    /// Whether this is a call for requests that are told by themselves.
-    pub(super) fn sees(&self, blind: &str) -> bool {
-        self.rings.are_told && blind.starts_with("io_uring_")
+    /// Whether requests of rings are reported by themselves.
+    pub(super) fn sees_rings(&self) -> bool {
+        self.rings.are_told
     }
 
     pub(super) fn has_call(&self) -> bool {
@@ -255,7 +257,11 @@ impl Tracer {
             Event::Called(which, call @ Call { number: RING_READ..=RING_SYNC, .. }) => {
                 self.completed(which, call);
             }
+            Event::Called(which, call @ Call { number: AIO_READ..=AIO_SYNC, .. }) => {
+                self.handed_over_told(which, call);
+            }
             Event::Called(which, call) => self.called(which, call),
+            Event::Reaped(which, results) => self.reaped_told(which, results),
             Event::Entered(which, call) => self.entered_told(which, call),
             Event::Left(which, call) => self.left_told(which, call),
             Event::Text(which, path) => drop(told.texts.insert(which.tid, path.to_vec())),
@@ -336,6 +342,36 @@ impl Tracer {
         self.called(which, call);
         if let Some(thread) = self.threads.get_mut(&which.tid) {
             thread.pending = waits;
+        }
+    }
+
+    /// A request of io_submit; the record of the call itself follows.
+    fn handed_over_told(&mut self, which: Which, mut call: Call) {
+        const ADDRESS: usize = 4;
+        if call.files[0] == 0 {
+            call.result = -i64::from(libc::EBADF); // it has no file, and will be refused
+        }
+        let waits = self.threads.get_mut(&which.tid).and_then(|thread| thread.pending.take());
+        if self.begin_told(which, call).is_some() {
+            let pending = self.threads.get_mut(&which.tid).and_then(|thread| thread.pending.take());
+            self.end_told();
+            let is_vector = call.words[0] != 0;
+            let asked = if is_vector { 0 } else { call.arguments[2] };
+            let key = self.key_of_block(which.tid, call.arguments[ADDRESS]);
+            self.end_former_requests(key);
+            self.note_request(which.tid, key, pending, asked);
+        }
+        if let Some(thread) = self.threads.get_mut(&which.tid) {
+            thread.pending = waits;
+        }
+    }
+
+    /// What io_getevents returns.
+    fn reaped_told(&mut self, which: Which, results: Reaped<'_>) {
+        self.at(which);
+        for (address, result) in results.iter() {
+            let key = self.key_of_block(which.tid, address);
+            self.completed_request(key, result, true);
         }
     }
 
