@@ -77,6 +77,8 @@ pub(crate) enum Call {
     List,
     ChangeDirectory,
     Unshare,
+    /// Changes where the program's absolute paths begin, or what is mounted there.
+    ChangeRoot,
     CloneUntraced,
     /// clone3, whose flags are in memory, where the filter cannot test them.
     CloneBySize,

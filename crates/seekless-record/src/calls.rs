@@ -103,7 +103,8 @@ fn action(call: Call, is_vector: bool, grain: Grain) -> Option<Action> {
         Call::Submit | Call::RingSetup | Call::RingEnter => Some(Action::Notify),
         Call::Reap | Call::RingRegister => None,
         Call::CloneUntraced | Call::CloneBySize | Call::OpenHandle => Some(Action::Stop),
-        Call::ChangeDirectory | Call::Unshare | Call::Unread(_) => Some(Action::Stop),
+        Call::ChangeDirectory | Call::ChangeRoot => Some(Action::Stop),
+        Call::Unshare | Call::Unread(_) => Some(Action::Stop),
         Call::Map(_) if !sees_calls => Some(Action::Notify),
         Call::Read(_) | Call::Write(_) if is_vector => sees_calls.then_some(Action::Stop),
         Call::Read(_) | Call::Write(_) => sees_calls.then_some(Action::Notify),
@@ -153,7 +154,8 @@ pub(crate) fn told_of(call: Call) -> Option<Told> {
         Call::ChangeDirectory => Told { moves: true, ..none },
         Call::Unmap | Call::Blind(_) | Call::Unread(_) => Told { moment: Moment::Entry, ..none },
         Call::RingSetup | Call::RingEnter => Told { moment: Moment::Entry, ..none },
-        Call::CloneUntraced | Call::CloneBySize | Call::RingRegister => return None,
+        Call::CloneUntraced | Call::CloneBySize => return None,
+        Call::RingRegister | Call::ChangeRoot => return None,
     })
 }
 

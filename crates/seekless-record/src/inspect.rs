@@ -144,6 +144,11 @@ pub(crate) fn directory(tid: i32) -> Option<Vec<u8>> {
     Some(rustix::fs::readlink(link, Vec::with_capacity(FIRST_BYTES as usize)).ok()?.into_bytes())
 }
 
+/// Whether the current directory has a longer name than the kernel tells.
+pub(crate) fn has_long_directory(tid: i32) -> bool {
+    rustix::fs::readlink(format!("/proc/{tid}/cwd"), Vec::new()) == Err(Errno::NAMETOOLONG)
+}
+
 /// Whether the kernel denies this user the thread's memory and descriptors. It does so if the user
 /// may execute the program but not read it, or if the program has made itself undumpable.
 pub(crate) fn is_closed(tid: i32) -> bool {
@@ -238,6 +243,22 @@ pub(crate) fn path(tid: i32, address: u64) -> Option<Vec<u8>> {
         at = at.checked_add(read as u64).filter(|_| read > 0)?;
     }
     None
+}
+
+/// Whether there is a path at `address` that is longer than the kernel takes.
+pub(crate) fn is_long_path(tid: i32, address: u64) -> bool {
+    let read = resident_bytes(tid, address, PATH_BYTES_MAX);
+    read.is_some_and(|bytes| !bytes.contains(&0))
+}
+
+/// Whether a thread's absolute paths begin elsewhere than ours: in a chroot, or in a namespace of
+/// mounts.
+pub(crate) fn is_elsewhere(tid: i32) -> bool {
+    let link = |name: &str| rustix::fs::readlink(name, Vec::new()).ok();
+    let root = link(&format!("/proc/{tid}/root"));
+    let mounts = link(&format!("/proc/{tid}/ns/mnt"));
+    root.is_some_and(|root| root.as_bytes() != b"/")
+        || mounts.is_some() && mounts != link("/proc/self/ns/mnt")
 }
 
 /// The word at `address`.

@@ -70,6 +70,9 @@ pub(crate) struct Thread {
     pub(crate) submitted: Vec<RequestKey>,
     /// A word of its memory that we changed for the current call: its address and original value.
     pub(crate) lent: Option<(u64, u64)>,
+    /// Whether its absolute paths begin elsewhere than the recorder's, as found at this count of
+    /// changes.
+    pub(crate) is_elsewhere: Option<(u32, bool)>,
 }
 
 impl Thread {
@@ -85,6 +88,7 @@ impl Thread {
             answered: None,
             submitted: Vec::new(),
             lent: None,
+            is_elsewhere: None,
         }
     }
 
@@ -100,6 +104,7 @@ impl Thread {
             answered: None,
             submitted: Vec::new(),
             lent: None,
+            is_elsewhere: None,
         }
     }
 }

@@ -110,6 +110,8 @@ pub(crate) struct Tracer {
     foresees: bool,
     /// Nobody has seen when the current request ended.
     untimed: bool,
+    /// Counts what may have changed where absolute paths begin.
+    roots: u32,
     requests: Requests,
     seen_rings: SeenRings,
     /// Writes to recorded files so far.
@@ -180,6 +182,7 @@ impl Tracer {
             grain: None,
             foresees: false,
             untimed: false,
+            roots: 0,
             requests: Requests::default(),
             seen_rings: SeenRings::default(),
             writes: 0,

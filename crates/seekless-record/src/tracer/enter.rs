@@ -50,7 +50,7 @@ impl Tracer {
                 self.close_rings_in(tid, fd(0) as u32..=fd(1) as u32);
                 self.bind_before_close_range(tid, fd(0) as u32..=fd(1) as u32);
             }
-            Call::ChangeDirectory | Call::Unshare => {}
+            Call::ChangeDirectory | Call::Unshare | Call::ChangeRoot => {}
             Call::Unmap => {
                 self.unmap(tid, pending.arguments[0], pending.arguments[1]);
                 return None;

@@ -8,6 +8,7 @@ use super::rows::Outcome;
 use crate::call::{Call, Offset};
 use crate::inspect;
 use crate::requests::{Owner, RequestKey};
+use seekless_sys::call_events::{Call as Told, Reaped, Which};
 use std::sync::Arc;
 
 const IOCB_BYTES: usize = 64;
@@ -76,6 +77,36 @@ impl Tracer {
     pub(super) fn key_of_block(&self, tid: i32, address: u64) -> RequestKey {
         let space = self.threads.get(&tid).map_or(0, |thread| Arc::as_ptr(&thread.space).addr());
         (Owner::Space(space), address)
+    }
+
+    /// A request of io_submit; the record of the call itself follows.
+    pub(super) fn handed_over_told(&mut self, which: Which, mut call: Told) {
+        const ADDRESS: usize = 4;
+        if call.files[0] == 0 {
+            call.result = -i64::from(libc::EBADF); // it has no file, and will be refused
+        }
+        let waits = self.threads.get_mut(&which.tid).and_then(|thread| thread.pending.take());
+        if self.begin_told(which, call).is_some() {
+            let pending = self.threads.get_mut(&which.tid).and_then(|thread| thread.pending.take());
+            self.end_told();
+            let is_vector = call.words[0] != 0;
+            let asked = if is_vector { 0 } else { call.arguments[2] };
+            let key = self.key_of_block(which.tid, call.arguments[ADDRESS]);
+            self.end_former_requests(key);
+            self.note_request(which.tid, key, pending, asked);
+        }
+        if let Some(thread) = self.threads.get_mut(&which.tid) {
+            thread.pending = waits;
+        }
+    }
+
+    /// What io_getevents returns.
+    pub(super) fn reaped_told(&mut self, which: Which, results: Reaped<'_>) {
+        self.at(which);
+        for (address, result) in results.iter() {
+            let key = self.key_of_block(which.tid, address);
+            self.completed_request(key, result, true);
+        }
     }
 
     /// At the exit of io_getevents.

@@ -22,7 +22,7 @@ use hashbrown::HashMap;
 use rustix::fs::FileType;
 use seekless_sys::awaited::Awaited;
 use seekless_sys::call_events::{
-    AIO_READ, AIO_SYNC, Call, CallEvents, Event, File, RING_READ, RING_SYNC, Reaped, Which,
+    AIO_READ, AIO_SYNC, Call, CallEvents, Event, File, RING_READ, RING_SYNC, Which,
 };
 use seekless_sys::seccomp::MARK;
 use seekless_sys::tracee::{self, Entered, Stop};
@@ -304,7 +304,7 @@ impl Tracer {
     }
 
     /// Goes to the time of an event, and makes its thread known, if its birth had no room.
-    fn at(&mut self, which: Which) {
+    pub(super) fn at(&mut self, which: Which) {
         if let Some(told) = &self.told {
             self.now_ns = told.elapsed_ns(which.time_ns);
         }
@@ -345,36 +345,6 @@ impl Tracer {
         }
     }
 
-    /// A request of io_submit; the record of the call itself follows.
-    fn handed_over_told(&mut self, which: Which, mut call: Call) {
-        const ADDRESS: usize = 4;
-        if call.files[0] == 0 {
-            call.result = -i64::from(libc::EBADF); // it has no file, and will be refused
-        }
-        let waits = self.threads.get_mut(&which.tid).and_then(|thread| thread.pending.take());
-        if self.begin_told(which, call).is_some() {
-            let pending = self.threads.get_mut(&which.tid).and_then(|thread| thread.pending.take());
-            self.end_told();
-            let is_vector = call.words[0] != 0;
-            let asked = if is_vector { 0 } else { call.arguments[2] };
-            let key = self.key_of_block(which.tid, call.arguments[ADDRESS]);
-            self.end_former_requests(key);
-            self.note_request(which.tid, key, pending, asked);
-        }
-        if let Some(thread) = self.threads.get_mut(&which.tid) {
-            thread.pending = waits;
-        }
-    }
-
-    /// What io_getevents returns.
-    fn reaped_told(&mut self, which: Which, results: Reaped<'_>) {
-        self.at(which);
-        for (address, result) in results.iter() {
-            let key = self.key_of_block(which.tid, address);
-            self.completed_request(key, result, true);
-        }
-    }
-
     fn entered_told(&mut self, which: Which, call: Call) {
         self.begin_told(which, call);
         self.end_told();
@@ -387,7 +357,7 @@ impl Tracer {
     }
 
     /// `None` if the call does not matter.
-    fn begin_told(&mut self, which: Which, call: Call) -> Option<()> {
+    pub(super) fn begin_told(&mut self, which: Which, call: Call) -> Option<()> {
         let architecture = if call.foreign { arch::FOREIGN.audit } else { arch::NATIVE.audit };
         let number = u64::from(call.number);
         let kind = self.calls.get_with(architecture, number, &call.arguments);
@@ -424,7 +394,7 @@ impl Tracer {
         self.end_told();
     }
 
-    fn end_told(&mut self) {
+    pub(super) fn end_told(&mut self) {
         if let Some(told) = &mut self.told {
             told.end_call();
         }

@@ -342,7 +342,7 @@ static void submits(void) {
     struct io_event events[8];
     struct iocb blocks[] = {block(IOCB_CMD_PREAD, fd, buffer, 50, 100), block(IOCB_CMD_PREADV, fd, parts, 2, 200), block(IOCB_CMD_PWRITE, fd, "abc", 3, 400), block(IOCB_CMD_PREAD, fd, buffer, 50, 9990), block(IOCB_CMD_PREAD, 999, buffer, 50, 0)};
     struct iocb *first[] = {&blocks[0], &blocks[1]}, *second[] = {&blocks[2], &blocks[3], &blocks[4]}, *bad[] = {&blocks[4]};
-    CHECK(syscall(SYS_io_submit, context, 2, first) == 2);
+    CHECK(pread(fd, buffer, 5, 300) == 5 && syscall(SYS_io_submit, context, 2, first) == 2);
     ended(2, events);
     CHECK(events[0].res + events[1].res == 57);
     CHECK(syscall(SYS_io_submit, context, 3, second) == 2); /* the third has no file */
@@ -362,18 +362,20 @@ static void *reaps(void *nothing) {
     return NULL;
 }
 
-/* One thread submits, and one takes results. The block is used again at once. */
+/* One thread submits, and one takes results. The blocks are overwritten once the kernel has read them. */
 static void submits_apart(void) {
     submits_opened();
     int fd = opened(O_RDONLY);
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, reaps, NULL) == 0);
     for (int i = 0; i < 50; i++) {
-        struct iocb one = block(IOCB_CMD_PREAD, fd, buffer, 10 + i, 100 * i), *list[] = {&one};
-        one.aio_data = 10 + i;
+        static struct iocb blocks[50];
+        struct iocb *list[] = {&blocks[i]};
+        blocks[i] = block(IOCB_CMD_PREAD, fd, buffer, 10 + i, 100 * i);
+        blocks[i].aio_data = 10 + i;
         CHECK(syscall(SYS_io_submit, context, 1, list) == 1);
         usleep(2000);
-        memset(&one, 0xff, sizeof one);
+        memset(&blocks[i], 0xff, sizeof blocks[i]);
     }
     CHECK(pthread_join(thread, NULL) == 0);
 }
@@ -400,6 +402,18 @@ static void submits_many(long count) {
     for (long i = 0; i < count; i++) { blocks[i] = block(IOCB_CMD_PREAD, fd, buffer, 10, i); list[i] = &blocks[i]; }
     CHECK(syscall(SYS_io_submit, context, count, list) == count);
     ended(count, events);
+}
+
+/* A file whose absolute path is longer than a path may be. */
+static void deep(void) {
+    char part[201];
+    memset(part, 'd', 200);
+    part[200] = 0;
+    for (int i = 0; i < 25; i++) CHECK(mkdir(part, 0755) == 0 && chdir(part) == 0);
+    int fd = open("deep", O_CREAT | O_RDWR, 0644);
+    CHECK(fd >= 0 && write(fd, "deep", 4) == 4 && close(fd) == 0);
+    fd = open("deep", O_RDONLY);
+    CHECK(fd >= 0 && close(fd) == 0);
 }
 
 #ifdef __x86_64__
@@ -568,6 +582,7 @@ int main(int count_of, char **words) {
     MODE("asks") asks();
     MODE("rings") rings();
     MODE("ring-reads") ring_reads(0);
+    MODE("deep") deep();
     MODE("ring-batch") ring_batch();
     MODE("submits") submits();
     MODE("submits-apart") submits_apart();

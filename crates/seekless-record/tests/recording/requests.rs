@@ -51,7 +51,7 @@ fn those_of_io_submit_are_rows_with_their_results() {
     if is_only_counted(&recording, "io_submit") {
         return;
     }
-    let reads = [(0, 20), (100, 50), (200, 7), (9990, 10)];
+    let reads = [(0, 20), (100, 50), (200, 7), (300, 5), (9990, 10)];
     assert_eq!(sorted(&recording, &place, Op::Read), reads);
     assert_eq!(sorted(&recording, &place, Op::Write), [(400, 3)]);
     let syncs = recording.of(&place.file()).iter().filter(|row| row.op == Op::Sync).count();
