@@ -91,6 +91,7 @@ pub mod descriptor;
 pub mod direct;
 mod escape;
 pub mod extents;
+pub mod file_kind;
 pub mod files;
 mod folder_lock;
 pub mod folios;
