@@ -306,6 +306,9 @@ static void ring_reads(unsigned flags) {
     CHECK(syscall(SYS_io_uring_register, ring_fd, IORING_REGISTER_FILES, &other, 1) == 0);
     CHECK(close(other) == 0 && requested(IORING_OP_READ, 0, 300, buffer, 8, IOSQE_FIXED_FILE) == 8);
     CHECK(requested(IORING_OP_READ, 0, 308, buffer, 8, IOSQE_FIXED_FILE | IOSQE_ASYNC) == 8);
+    struct iovec fixed = {buffer + 4096, 4096};
+    CHECK(syscall(SYS_io_uring_register, ring_fd, IORING_REGISTER_BUFFERS, &fixed, 1) == 0);
+    CHECK(requested(IORING_OP_READ_FIXED, fd, 500, buffer + 4096, 9, 0) == 9);
     CHECK(requested(IORING_OP_WRITE, fd, 400, "abc", 3, 0) == 3);
     CHECK(requested(IORING_OP_FSYNC, fd, 0, NULL, 0, 0) == 0);
 }
@@ -321,7 +324,11 @@ static void ring_batch(void) {
     }
     __atomic_store_n(tail, *tail + 4, __ATOMIC_RELEASE);
     CHECK(syscall(SYS_io_uring_enter, ring_fd, 3, 0, 0, NULL, 0) == 3);
-    CHECK(syscall(SYS_io_uring_enter, ring_fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) == 1);
+    /* From Linux 5.18 on a ring may be named by a number of its own. */
+    struct { unsigned number, reserved; unsigned long data; } registered = {~0U, 0, ring_fd};
+    int is_registered = syscall(SYS_io_uring_register, ring_fd, 20, &registered, 1) == 1;
+    int named = is_registered ? (int)registered.number : ring_fd, how = is_registered ? 1 << 4 : 0;
+    CHECK(syscall(SYS_io_uring_enter, named, 1, 1, IORING_ENTER_GETEVENTS | how, NULL, 0) == 1);
 }
 
 /* Requests by io_submit. Exits 3 where there is no such thing. */

@@ -116,7 +116,8 @@ fn those_of_a_ring_are_rows() {
             continue;
         }
         let file = place.file();
-        let reads = [(100, 50), (200, 7), (0, 10), (10, 5), (9990, 10), (300, 8), (308, 8)];
+        let reads =
+            [(100, 50), (200, 7), (0, 10), (10, 5), (9990, 10), (300, 8), (308, 8), (500, 9)];
         assert_eq!(recording.ranges(&file, Op::Read), reads, "{mode}");
         assert_eq!(recording.ranges(&file, Op::Write), [(400, 3)], "{mode}");
         assert_eq!(recording.count(&file, Op::Sync), 1, "{mode}");
