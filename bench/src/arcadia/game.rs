@@ -14,6 +14,7 @@ pub(super) const HOW_TO_GET: &str = "\
 The game's own files, for --game (1.4 GB to fetch, 3.3 GB unpacked):
   apt-get download 0ad-data
   dpkg-deb -x 0ad-data_*.deb unpacked
+  mkdir game
   for mod in public mod; do
     unzip -q unpacked/usr/share/games/0ad/mods/$mod/$mod.zip -d game/$mod
   done

@@ -3,6 +3,7 @@
 
 use crate::output::{self, Words, line, note, say, shown};
 use clap::FromArgMatches;
+use seekless::sys::mounts::{Mount, Mounts};
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -113,8 +114,41 @@ fn failed(error: &anyhow::Error, code: u8) -> ExitCode {
     if is_broken_pipe(error) {
         return ExitCode::SUCCESS;
     }
-    note(&words(error));
+    let said = words(error);
+    note(&said);
+    hint(&said);
     ExitCode::from(code)
+}
+
+/// Says what to do after a message about a mount whose server has ended.
+pub fn hint(said: &str) {
+    let dead = std::io::Error::from(rustix::io::Errno::NOTCONN).to_string();
+    if said.contains(&dead) {
+        note(&dead_mount());
+    }
+}
+
+/// What to do about mounts whose server has ended.
+fn dead_mount() -> String {
+    let mounts = Mounts::read().ok();
+    let served = mounts.iter().flat_map(Mounts::iter).filter(|it| it.kind.starts_with("fuse"));
+    let is_dead = |mount: &&Mount| {
+        let found = std::fs::metadata(&mount.point);
+        found.is_err_and(|error| error.kind() == std::io::ErrorKind::NotConnected)
+    };
+    let dead: Vec<String> = served
+        .filter(is_dead)
+        .map(|mount| {
+            let point = shown(&mount.point);
+            format!(
+                "  the server of the mount {point} has ended; undo it: fusermount3 -u {point}\n"
+            )
+        })
+        .collect();
+    match dead.is_empty() {
+        true => "  the server of a mount has ended; undo it: fusermount3 -u DIR\n".to_owned(),
+        false => dead.concat(),
+    }
 }
 
 /// The text of an error and of its causes, each in one line. No error of ours says what its cause

@@ -1,6 +1,7 @@
 //! What the verbs that start a program have in common: whatever fails before its execution is a
 //! line on standard error, and 126 and 127 mean the program alone.
 
+use crate::exit;
 use crate::output::{say, shown};
 use std::ffi::OsStr;
 use std::io;
@@ -9,7 +10,9 @@ use std::process::ExitCode;
 /// Says why the program starts without something.
 pub fn without(error: &anyhow::Error, what: &str) {
     let because: String = error.chain().skip(1).map(|cause| format!(": {cause}")).collect();
-    say(format_args!("{error}{because}; the program starts without {what}"));
+    let why = format!("{error}{because}");
+    say(format_args!("{why}; the program starts without {what}"));
+    exit::hint(&why);
 }
 
 /// Says why the program cannot be executed. The code is that of `env`: 127 if it is not found, else

@@ -107,6 +107,52 @@ impl<'a> ColdFiles<'a> {
         self.inode(found.inode, tell);
     }
 
+    /// Looks for a name in folder number `folder`, whether it is there or not: tells each request
+    /// that this takes, in order. A name that is there has an inode, which is read too.
+    ///
+    /// # Panics
+    /// When the layout has no such folder.
+    pub fn look_for(
+        &mut self,
+        folder: usize,
+        name: &[u8],
+        inode: Option<u64>,
+        tell: &mut dyn FnMut(Fetch),
+    ) {
+        self.enter(folder, tell);
+        self.look_up(Entry::new(folder, name), tell);
+        if let Some(inode) = inode {
+            self.inode(inode, tell);
+        }
+    }
+
+    /// Walks to folder number `folder`.
+    ///
+    /// # Panics
+    /// When the layout has no such folder.
+    pub fn walk_to(&mut self, folder: usize, tell: &mut dyn FnMut(Fetch)) {
+        self.enter(folder, tell);
+    }
+
+    /// Reads the whole list of names of folder number `folder`.
+    ///
+    /// # Panics
+    /// When the layout has no such folder.
+    pub fn list(&mut self, folder: usize, tell: &mut dyn FnMut(Fetch)) {
+        self.enter(folder, tell);
+        for block in 0..self.layout.folders[folder].blocks {
+            self.names(folder, block, tell);
+        }
+    }
+
+    /// The name and the inode of folder number `folder` are in memory already.
+    ///
+    /// # Panics
+    /// When the layout has no such folder.
+    pub fn know(&mut self, folder: usize) {
+        self.folders[folder] = true;
+    }
+
     /// Reads the whole of an open file; nothing of it the second time.
     ///
     /// # Panics
@@ -158,12 +204,17 @@ impl<'a> ColdFiles<'a> {
         let blocks = self.layout.folders[folder].blocks;
         let leaf = (blocks > 1).then(|| 1 + entry.hash % (blocks - 1));
         for block in [0].into_iter().chain(leaf) {
-            if self.blocks.insert(Block::Name { folder, block }) {
-                let bytes = self.geometry.block_bytes;
-                let number = (folder as u64).saturating_mul(FOLDER_BLOCKS) + block % FOLDER_BLOCKS;
-                let place = NAMES_FROM.saturating_add(number.saturating_mul(bytes));
-                tell(Fetch { content: Content::Names, place, bytes });
-            }
+            self.names(folder, block, tell);
+        }
+    }
+
+    /// Reads a block of a folder's list of names.
+    fn names(&mut self, folder: usize, block: u64, tell: &mut dyn FnMut(Fetch)) {
+        if self.blocks.insert(Block::Name { folder, block }) {
+            let bytes = self.geometry.block_bytes;
+            let number = (folder as u64).saturating_mul(FOLDER_BLOCKS) + block % FOLDER_BLOCKS;
+            let place = NAMES_FROM.saturating_add(number.saturating_mul(bytes));
+            tell(Fetch { content: Content::Names, place, bytes });
         }
     }
 

@@ -55,7 +55,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    fn new(folder: usize, name: &[u8]) -> Self {
+    pub(crate) fn new(folder: usize, name: &[u8]) -> Self {
         // FNV-1a. ext4's own hash is salted for each file system with what only root may read; any
         // even spread will do.
         let step =

@@ -77,10 +77,20 @@ pub(crate) enum Call {
     List,
     ChangeDirectory,
     Unshare,
+    /// Changes where the program's absolute paths begin, or what is mounted there.
+    ChangeRoot,
     CloneUntraced,
     /// clone3, whose flags are in memory, where the filter cannot test them.
     CloneBySize,
-    /// A way to read or write that we cannot see, such as io_uring. Its uses are counted.
+    /// Hands requests over whose results another call returns (io_submit).
+    Submit,
+    /// Returns results of such requests (io_getevents, io_pgetevents).
+    Reap,
+    /// Makes a ring of io_uring, hands its requests over, and registers files for them.
+    RingSetup,
+    RingEnter,
+    RingRegister,
+    /// A way to read or write that we cannot see, such as x32's. Its uses are counted.
     Blind(&'static str),
     /// A call whose arguments we cannot read. It counts as lost.
     Unread(&'static str),

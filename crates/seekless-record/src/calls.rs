@@ -5,7 +5,9 @@ use crate::arch::{self, Convention, Row};
 use crate::call::{Call, Flags, Offset};
 use crate::method::Grain;
 use libc::c_long;
-use seekless_sys::call_events::{Moment, RING_READ, RING_SYNC, RING_WRITE, Rule as Told};
+use seekless_sys::call_events::{
+    AIO_READ, AIO_SYNC, AIO_WRITE, Moment, RING_READ, RING_SYNC, RING_WRITE, Rule as Told,
+};
 use seekless_sys::seccomp::{Action, Filter, Rule, Section, When};
 
 /// Calls by calling convention and number.
@@ -15,17 +17,20 @@ pub(crate) struct Calls {
     foreign: Vec<Option<(When, Call)>>,
 }
 
-/// Requests of rings, which only programs in the kernel tell of.
-const RINGS: [Row; 3] = [
+/// Requests of rings and of io_submit, as programs in the kernel report them.
+const REQUESTS: [Row; 6] = [
     (RING_READ as c_long, When::Always, Call::Read(Offset::ArgumentOrPosition)),
     (RING_WRITE as c_long, When::Always, Call::Write(Offset::ArgumentOrPosition)),
     (RING_SYNC as c_long, When::Always, Call::Sync),
+    (AIO_READ as c_long, When::Always, Call::Read(Offset::Argument)),
+    (AIO_WRITE as c_long, When::Always, Call::Write(Offset::Argument)),
+    (AIO_SYNC as c_long, When::Always, Call::Sync),
 ];
 
 impl Calls {
     pub(crate) fn new() -> Self {
         Self {
-            native: by_number(arch::NATIVE.calls, &RINGS),
+            native: by_number(arch::NATIVE.calls, &REQUESTS),
             foreign: by_number(arch::FOREIGN.calls, &[]),
         }
     }
@@ -95,8 +100,11 @@ fn action(call: Call, is_vector: bool, grain: Grain) -> Option<Action> {
     let sees_calls = grain == Grain::Calls;
     match call {
         Call::Open(..) | Call::Blind(_) => Some(Action::Notify),
+        Call::Submit | Call::RingSetup | Call::RingEnter => Some(Action::Notify),
+        Call::Reap | Call::RingRegister => None,
         Call::CloneUntraced | Call::CloneBySize | Call::OpenHandle => Some(Action::Stop),
-        Call::ChangeDirectory | Call::Unshare | Call::Unread(_) => Some(Action::Stop),
+        Call::ChangeDirectory | Call::ChangeRoot => Some(Action::Stop),
+        Call::Unshare | Call::Unread(_) => Some(Action::Stop),
         Call::Map(_) if !sees_calls => Some(Action::Notify),
         Call::Read(_) | Call::Write(_) if is_vector => sees_calls.then_some(Action::Stop),
         Call::Read(_) | Call::Write(_) => sees_calls.then_some(Action::Notify),
@@ -141,9 +149,13 @@ pub(crate) fn told_of(call: Call) -> Option<Told> {
         // Its number may be another file's before the exit is told.
         Call::Close => Told { moment: Moment::Both, ..of([Some(0), None]) },
         Call::SyncMapped | Call::CloseRange | Call::Unshare => none,
+        Call::Submit => Told { submits: true, ..none },
+        Call::Reap => Told { reaps: true, ..none },
         Call::ChangeDirectory => Told { moves: true, ..none },
         Call::Unmap | Call::Blind(_) | Call::Unread(_) => Told { moment: Moment::Entry, ..none },
+        Call::RingSetup | Call::RingEnter => Told { moment: Moment::Entry, ..none },
         Call::CloneUntraced | Call::CloneBySize => return None,
+        Call::RingRegister | Call::ChangeRoot => return None,
     })
 }
 
@@ -179,7 +191,8 @@ mod tests {
             (libc::SYS_getdents64, Call::List),
             (libc::SYS_dup3, Call::DuplicateTo),
             (libc::SYS_fchdir, Call::ChangeDirectory),
-            (libc::SYS_io_uring_enter, Call::Blind("io_uring_enter")),
+            (libc::SYS_io_uring_enter, Call::RingEnter),
+            (libc::SYS_io_submit, Call::Submit),
         ];
         for (number, call) in expected {
             assert_eq!(calls.get(arch::NATIVE.audit, number as u64), Some(call), "{number}");

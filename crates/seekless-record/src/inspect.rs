@@ -10,6 +10,7 @@ use nix::sys::uio::{RemoteIoVec, process_vm_readv};
 use nix::unistd::Pid;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Statx, StatxFlags};
 use rustix::io::Errno;
+use rustix::process::{Pid as Process, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 use seekless_sys::memory::page_bytes;
 use std::io::{self, IoSliceMut};
 use std::os::fd::AsRawFd;
@@ -143,6 +144,11 @@ pub(crate) fn directory(tid: i32) -> Option<Vec<u8>> {
     Some(rustix::fs::readlink(link, Vec::with_capacity(FIRST_BYTES as usize)).ok()?.into_bytes())
 }
 
+/// Whether the current directory has a longer name than the kernel tells.
+pub(crate) fn has_long_directory(tid: i32) -> bool {
+    rustix::fs::readlink(format!("/proc/{tid}/cwd"), Vec::new()) == Err(Errno::NAMETOOLONG)
+}
+
 /// Whether the kernel denies this user the thread's memory and descriptors. It does so if the user
 /// may execute the program but not read it, or if the program has made itself undumpable.
 pub(crate) fn is_closed(tid: i32) -> bool {
@@ -239,6 +245,22 @@ pub(crate) fn path(tid: i32, address: u64) -> Option<Vec<u8>> {
     None
 }
 
+/// Whether there is a path at `address` that is longer than the kernel takes.
+pub(crate) fn is_long_path(tid: i32, address: u64) -> bool {
+    let read = resident_bytes(tid, address, PATH_BYTES_MAX);
+    read.is_some_and(|bytes| !bytes.contains(&0))
+}
+
+/// Whether a thread's absolute paths begin elsewhere than ours: in a chroot, or in a namespace of
+/// mounts.
+pub(crate) fn is_elsewhere(tid: i32) -> bool {
+    let link = |name: &str| rustix::fs::readlink(name, Vec::new()).ok();
+    let root = link(&format!("/proc/{tid}/root"));
+    let mounts = link(&format!("/proc/{tid}/ns/mnt"));
+    root.is_some_and(|root| root.as_bytes() != b"/")
+        || mounts.is_some() && mounts != link("/proc/self/ns/mnt")
+}
+
 /// The word at `address`.
 pub(crate) fn word(tid: i32, address: u64) -> Option<u64> {
     let mut bytes = [0; 8];
@@ -248,15 +270,42 @@ pub(crate) fn word(tid: i32, address: u64) -> Option<u64> {
 /// As [`word`], for memory that the kernel has not used for the current call. `None` if the page
 /// would have to be read from a file. If the kernel has no pagemap, the word is read in any case.
 pub(crate) fn resident_word(tid: i32, address: u64) -> Option<u64> {
+    let bytes = resident_bytes(tid, address, 8)?;
+    Some(u64::from_le_bytes(bytes.try_into().ok()?))
+}
+
+/// As [`resident_word`], of this many bytes.
+pub(crate) fn resident_bytes(tid: i32, address: u64, bytes: usize) -> Option<Vec<u8>> {
     const PRESENT: u64 = 1 << 63;
-    let mut entry = [0; 8];
     let pages = match std::fs::File::open(format!("/proc/{tid}/pagemap")) {
         Ok(pages) => pages,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return word(tid, address),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return self::bytes(tid, address, bytes);
+        }
         Err(_) => return None,
     };
-    pages.read_exact_at(&mut entry, address / page_bytes() * 8).ok()?;
-    (u64::from_le_bytes(entry) & PRESENT != 0).then(|| word(tid, address))?
+    let last = address.checked_add((bytes as u64).saturating_sub(1))?;
+    for page in address / page_bytes()..=last / page_bytes() {
+        let mut entry = [0; 8];
+        pages.read_exact_at(&mut entry, page * 8).ok()?;
+        if u64::from_le_bytes(entry) & PRESENT == 0 {
+            return None;
+        }
+    }
+    self::bytes(tid, address, bytes)
+}
+
+/// This many bytes at `address`, which the kernel has just used.
+pub(crate) fn bytes(tid: i32, address: u64, bytes: usize) -> Option<Vec<u8>> {
+    let mut copied = vec![0; bytes];
+    (memory(tid, address, &mut copied)? == bytes).then_some(copied)
+}
+
+/// The program's descriptor, as one of ours. The caller closes it before the program goes on.
+pub(crate) fn duplicate(pid: i32, fd: i32) -> io::Result<std::fs::File> {
+    let pid = Process::from_raw(pid).ok_or(io::ErrorKind::InvalidInput)?;
+    let process = pidfd_open(pid, PidfdFlags::empty())?;
+    Ok(pidfd_getfd(&process, fd, PidfdGetfdFlags::empty())?.into())
 }
 
 /// Writes the word at `address` of a stopped thread.

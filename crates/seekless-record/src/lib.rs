@@ -20,8 +20,10 @@
 //! are not known.
 //!
 //! Where the kernel allows it ([`Method::Ebpf`]) nothing stops: small programs at the kernel's
-//! tracepoints put each call into a ring, with the open file behind its descriptor. Only so are the
-//! requests seen that a program hands to io_uring (Linux 6.3).
+//! tracepoints put each call into a ring, with the open file behind its descriptor.
+//!
+//! Requests that a program hands over and whose results come later (io_submit, io_uring) are rows
+//! too: they are noted when they are handed over, and joined with their results.
 //!
 //! A call such as `read(3, ..)` names neither a file nor an offset. So the recorder keeps tables
 //! like the kernel's: the descriptors of each process, and the position of each open file, which
@@ -33,7 +35,7 @@
 //! - The program returns and prints what it would without the recorder. The recorder never waits
 //!   for a file system, since the program may be the one that serves it.
 //! - A call that could not be recorded is counted ([`Summary::lost`]). So is each use of something
-//!   that the recorder cannot see, such as io_submit ([`Summary::blind_spots`]).
+//!   that the recorder cannot see, such as a call of x32 ([`Summary::blind_spots`]).
 //! - Rows go to a spool in the user's state folder while the program runs. If the recorder or the
 //!   program is killed, at most the last quarter of a second is lost.
 //!
@@ -92,6 +94,7 @@ mod places;
 mod post_cache;
 mod record;
 mod recorded;
+mod requests;
 mod running;
 mod selection;
 mod shared;

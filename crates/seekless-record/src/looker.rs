@@ -4,13 +4,12 @@
 //! nothing, which a lease or inotify would notice, and it also finds deleted files. Only file
 //! systems of this machine's own block devices are asked: others may be served by the program.
 
-use crate::inspect::LOCAL;
+use crate::inspect::{LOCAL, duplicate};
 use crate::places::{FileKey, Places, Snapshot};
 use hashbrown::HashMap;
 use rustix::fs::{
     AtFlags, Mode, OFlags, Statx, StatxFlags, fdatasync, makedev, open, readlink, statx,
 };
-use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 use seekless_sys::extents::extents;
 use seekless_sys::handle::Handle;
 use seekless_sys::mounts::Mounts;
@@ -186,13 +185,6 @@ fn system(device: u64) -> Option<Arc<OwnedFd>> {
     let mount = mounts.of(number, None).filter(|mount| LOCAL.contains(&mount.kind.as_str()))?;
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Some(Arc::new(open(&mount.point, flags, Mode::empty()).ok()?))
-}
-
-/// The program's descriptor, as one of ours. The caller closes it before the program goes on.
-fn duplicate(pid: i32, fd: i32) -> io::Result<File> {
-    let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::InvalidInput)?;
-    let process = pidfd_open(pid, PidfdFlags::empty())?;
-    Ok(pidfd_getfd(&process, fd, PidfdGetfdFlags::empty())?.into())
 }
 
 fn known(file: &File) -> io::Result<(FileKey, About)> {

@@ -80,14 +80,15 @@ pub(crate) fn choose(options: &Options) -> Result<Follow> {
             let why = "places of files are looked up when they are closed: use the grain calls";
             Err(Error::new(ErrorKind::Usage, why))
         }
-        Method::Notify(grain) if seccomp::notifications_work().is_ok() => {
-            Ok(Follow::Notifications(grain))
-        }
-        Method::Notify(_) => {
-            let why = "the kernel cannot notify of calls: this needs Linux 5.5, and a container \
-                       that allows seccomp(2); use the method ptrace";
-            Err(Error::new(ErrorKind::Refused, why))
-        }
+        Method::Notify(grain) => match seccomp::notifications_work() {
+            Ok(()) => Ok(Follow::Notifications(grain)),
+            Err(error) if is_listened_to(&error) => Err(listened_to(error)),
+            Err(error) => {
+                let why = "the kernel cannot notify of calls: this needs Linux 5.5, and a \
+                           container that allows seccomp(2); use the method ptrace";
+                Err(Error::new(ErrorKind::Refused, why).because(error))
+            }
+        },
         Method::Auto if looks => Ok(Follow::Stops),
         Method::Auto => Ok(load(options).unwrap_or(Follow::Stops)),
         Method::Ebpf if looks => {
@@ -97,6 +98,18 @@ pub(crate) fn choose(options: &Options) -> Result<Follow> {
         }
         Method::Ebpf => load(options).map_err(refused),
     }
+}
+
+/// Whether the kernel refuses a listener since there is one.
+pub(crate) fn is_listened_to(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::EBUSY)
+}
+
+pub(crate) fn listened_to(error: io::Error) -> Error {
+    let why = "another recorder, or a container's supervisor, is notified of this program's calls \
+               already, and the kernel allows one: a `seekless record` around this one records it \
+               too, so leave this one out; beside a supervisor use the method ptrace";
+    Error::new(ErrorKind::Refused, why).because(error)
 }
 
 fn load(options: &Options) -> io::Result<Follow> {

@@ -23,6 +23,8 @@ pub(crate) enum Outcome {
     Failed(i32),
     /// Only the file system could tell, and it is not asked.
     Unknown,
+    /// Its absolute name is longer than the kernel takes, so it cannot be looked up.
+    TooLong,
 }
 
 /// Whether flags of an open allow reads only.
@@ -37,6 +39,9 @@ impl Opening {
 
     /// Looks at the name, after the call.
     pub(crate) fn outcome(&self) -> Outcome {
+        if self.name.len() >= libc::PATH_MAX as usize {
+            return Outcome::TooLong;
+        }
         let found = match inspect::named(&self.name, self.flags & libc::O_NOFOLLOW != 0) {
             Ok(found) => found,
             Err(Errno::AGAIN | Errno::NOSYS | Errno::PERM) => return Outcome::Unknown,

@@ -417,6 +417,7 @@ pub(crate) fn explain(program: &OsStr, failure: Failure) -> Error {
             Error::new(ErrorKind::Refused, MAY_NOT_TRACE).because(error)
         }
         Failure::Start(error) => Error::new(ErrorKind::Io, "the program cannot be started").because(error),
+        Failure::Filter(error) if method::is_listened_to(&error) => method::listened_to(error),
         Failure::Filter(error) => Error::new(
             ErrorKind::Refused,
             "the kernel refused the seccomp filter: it needs Linux 5.3 with CONFIG_SECCOMP_FILTER, and a container \

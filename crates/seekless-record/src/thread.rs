@@ -4,6 +4,7 @@
 use crate::call::Call;
 use crate::descriptions::DescriptionId;
 use crate::opening::Opening;
+use crate::requests::RequestKey;
 use crate::shared::Shared;
 use crate::space::Space;
 use hashbrown::HashMap;
@@ -65,8 +66,13 @@ pub(crate) struct Thread {
     pub(crate) opening: Option<Opening>,
     /// The last call that was notified and went on: its number and arguments.
     pub(crate) answered: Option<(u64, [u64; 6])>,
+    /// The requests that its current call hands over.
+    pub(crate) submitted: Vec<RequestKey>,
     /// A word of its memory that we changed for the current call: its address and original value.
     pub(crate) lent: Option<(u64, u64)>,
+    /// Whether its absolute paths begin elsewhere than the recorder's, as found at this count of
+    /// changes.
+    pub(crate) is_elsewhere: Option<(u32, bool)>,
 }
 
 impl Thread {
@@ -80,7 +86,9 @@ impl Thread {
             pending: None,
             opening: None,
             answered: None,
+            submitted: Vec::new(),
             lent: None,
+            is_elsewhere: None,
         }
     }
 
@@ -94,7 +102,9 @@ impl Thread {
             pending: None,
             opening: None,
             answered: None,
+            submitted: Vec::new(),
             lent: None,
+            is_elsewhere: None,
         }
     }
 }

@@ -6,13 +6,16 @@ mod ask;
 mod attached;
 mod enter;
 mod fetches;
+mod handed_over;
 mod leave;
 mod life;
 mod look;
 mod notified;
 mod read_again;
+mod rings;
 mod rows;
 mod rundown;
+mod submits;
 mod tables;
 mod told;
 mod transfer;
@@ -24,6 +27,7 @@ mod tests;
 pub(crate) use attached::ENDINGS;
 use fetches::Fetched;
 pub(crate) use fetches::KnownFile;
+use rings::SeenRings;
 pub(crate) use rundown::RunDown;
 use told::Told;
 
@@ -37,6 +41,7 @@ use crate::looker::Looker;
 use crate::method::Grain;
 use crate::paths::{self, Paths};
 use crate::recorded::{Status, Summary};
+use crate::requests::Requests;
 use crate::selection::Selection;
 use crate::sink::Sink;
 use crate::thread::{Pending, Thread};
@@ -103,6 +108,12 @@ pub(crate) struct Tracer {
     grain: Option<Grain>,
     /// The current call has yet to happen.
     foresees: bool,
+    /// Nobody has seen when the current request ended.
+    untimed: bool,
+    /// Counts what may have changed where absolute paths begin.
+    roots: u32,
+    requests: Requests,
+    seen_rings: SeenRings,
     /// Writes to recorded files so far.
     writes: u64,
     /// The program has been executed. The child's calls before that are the recorder's own.
@@ -170,6 +181,10 @@ impl Tracer {
             fetched: None,
             grain: None,
             foresees: false,
+            untimed: false,
+            roots: 0,
+            requests: Requests::default(),
+            seen_rings: SeenRings::default(),
             writes: 0,
             live: false,
             status: None,

@@ -18,9 +18,11 @@ mod follow;
 mod layout;
 mod path;
 mod programs;
+mod requests;
 mod uring;
 
-pub use event::{Call, Event, Fetch, File, Which};
+pub use event::{Call, Event, Fetch, File, Reaped, Which};
+pub use requests::{AIO_READ, AIO_SYNC, AIO_WRITE};
 
 use crate::bpf::{Attached, GrowingRing, KernelTypes, Kind, Map, load};
 use crate::reason;
@@ -83,6 +85,11 @@ pub struct Rule {
     /// Report its last two arguments too, which are 0 otherwise. They are also reported with words,
     /// with two files, and with an end.
     pub wide: bool,
+    /// It hands over requests, as io_submit does. Each is told by itself, as a call of the number
+    /// [`AIO_READ`] or the like, before this one.
+    pub submits: bool,
+    /// It returns results of such requests, as io_getevents does: they are told before this one.
+    pub reaps: bool,
 }
 
 /// Whose calls are reported.
@@ -170,6 +177,8 @@ impl CallEvents {
         for (at, program) in [
             (layout::later::ENTRY, code.later_at_entry()),
             (layout::later::EXIT, code.later_at_exit()),
+            (layout::later::SUBMIT, code.tell_submitted()),
+            (layout::later::REAP, code.tell_reaped()),
         ] {
             tables.later.set_program(at as u32, &load(&program)?)?;
         }

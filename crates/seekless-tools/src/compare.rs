@@ -33,7 +33,7 @@ pub mod pattern;
 mod placed;
 mod plan;
 mod rival;
-mod survey;
+pub(crate) mod survey;
 
 pub use loose::Expected;
 pub use options::{Device, Options};

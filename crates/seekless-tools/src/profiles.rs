@@ -3,6 +3,7 @@
 
 mod key;
 mod learn;
+mod looks;
 
 pub use key::Key;
 pub(crate) use key::found;

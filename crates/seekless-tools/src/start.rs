@@ -8,6 +8,7 @@
 
 mod at_once;
 mod bringing;
+mod candidates;
 mod decide;
 mod devices;
 mod examine;
@@ -15,6 +16,7 @@ mod help;
 mod proof;
 mod recording;
 mod sample;
+mod whole;
 
 pub use decide::{Decision, Waits};
 pub use recording::Recording;
@@ -51,6 +53,8 @@ pub struct Options {
     pub costs: Option<Costs>,
     /// Whether to record the start.
     pub recording: Recording,
+    /// Whether to sum up the whole start, for people: what is expected of it alone and with help.
+    pub expects: bool,
 }
 
 /// A start that is decided on, and has not begun.

@@ -1,5 +1,6 @@
 //! The crate's one error: what went wrong, in which file, at which line or byte, and what to do.
 
+use seekless_sys::file_kind::FileKind;
 use seekless_sys::output;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -69,6 +70,22 @@ impl Error {
             message: message.into(),
             source: None,
         }))
+    }
+
+    /// The error of a file that is not what a trace is wanted of, with what to do.
+    pub(crate) fn no_trace(path: &Path, is: FileKind) -> Self {
+        let advice = match is {
+            FileKind::Folder => "name a file in it",
+            FileKind::Zip => "`seekless mount` and `compare` take packs",
+            FileKind::Program => "`seekless record -- CMD` makes a trace of its run",
+            FileKind::List => "`seekless warm` takes lists",
+            _ => "`seekless record -- CMD` makes one",
+        };
+        let kind = match is {
+            FileKind::Folder => ErrorKind::Usage,
+            _ => ErrorKind::NotATrace,
+        };
+        Self::new(kind, path, format!("is {}, not a trace; {advice}", is.words()))
     }
 
     pub(crate) fn io(path: &Path, doing: &str, source: std::io::Error) -> Self {

@@ -9,6 +9,7 @@ use crate::lines::Lines;
 use crate::names::Names;
 use crate::trace::{Origin, Trace};
 use crate::{escape_path, spool};
+use seekless_sys::file_kind::FileKind;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -53,6 +54,9 @@ impl Listing {
         }
         if head.is_empty() {
             return Ok(Listing::Paths(Vec::new()));
+        }
+        if FileKind::of_head(&head) == Some(FileKind::Zip) {
+            return Err(Error::no_trace(path, FileKind::Zip));
         }
         if is_list(path, &head) {
             let end = if head.contains(&0) { 0 } else { b'\n' };

@@ -5,6 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::records::is_pipe;
 use crate::trace::{Origin, Trace};
 use crate::{import, spool};
+use seekless_sys::file_kind::FileKind;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -31,6 +32,9 @@ impl Trace {
             },
             Err(error) => return Err(Error::io(path, "could not be opened", error)),
         };
+        if file.metadata().is_ok_and(|found| found.is_dir()) {
+            return Err(Error::no_trace(path, FileKind::Folder));
+        }
         let mut start = [0; 4];
         let read = read_start(&mut file, &mut start)
             .map_err(|error| Error::io(path, "could not be read", error))?;

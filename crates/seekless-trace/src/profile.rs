@@ -1,6 +1,8 @@
 //! A profile: what starts of one program need, learned from runs. It is a trace with a mark, so
 //! that all that reads traces reads it: `read` and `fault` rows of the first needs only, a run for
-//! each start that was learned from, the newest last. Arguments may be secrets, and profiles are
+//! each start that was learned from, the newest last. Behind these, the newest run has the names
+//! that a start looks up: a `stat` row for each name, an `open` row for each folder on the way, a
+//! `list` row for each folder that is listed. Arguments may be secrets, and profiles are
 //! shipped: of a run's command line only the program is kept. The mark is JSON in the metadata:
 //!
 //! ```text
@@ -10,7 +12,7 @@
 //! ```
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::{Access, Columns, FileId, Metadata, Need, Needs, Op, RunInfo, Trace, Writer};
+use crate::{Access, Columns, FileId, Look, Metadata, Need, Needs, Op, RunInfo, Trace, Writer};
 use seekless_sys::output::Destination;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -36,6 +38,9 @@ pub struct Profile {
     pub files: Vec<ProfiledFile>,
     /// The runs, the newest last.
     pub runs: Vec<ProfiledRun>,
+    /// The names that the newest run looked up of which that is known; none in profiles of earlier
+    /// releases.
+    pub looks: Vec<Look>,
 }
 
 /// A file of a profile, and how to see that it is still the same.
@@ -109,12 +114,17 @@ impl Profile {
             return Err(Error::new(ErrorKind::Limit, path, message));
         }
         let mark = mark(&trace)?;
-        Ok(Self::assemble(Needs::of(&trace)?, trace.metadata(), mark))
+        let looks = if mark.is_some() { Look::of_profile(&trace)? } else { Vec::new() };
+        let profile = Self::assemble(Needs::of(&trace)?, trace.metadata(), mark);
+        Ok(Self { looks, ..profile })
     }
 
     fn assemble(needs: Needs, metadata: &Metadata, mark: Option<Mark>) -> Self {
         let (key, runs, identities) =
             mark.map_or_else(Default::default, |mark| (mark.key, mark.runs, mark.files));
+        // Names that are only looked up come behind those of files.
+        let needed = needs.runs.iter().flatten().map(|need| need.file as usize + 1).max();
+        let files = needs.names.into_iter().zip(needs.file_bytes).take(needed.unwrap_or(0));
         let file = |(name, bytes): (String, Option<u64>)| ProfiledFile {
             identity: identities.get(&name).copied(),
             name,
@@ -128,8 +138,9 @@ impl Profile {
         };
         Self {
             key,
-            files: needs.names.into_iter().zip(needs.file_bytes).map(file).collect(),
+            files: files.map(file).collect(),
             runs: needs.runs.into_iter().enumerate().map(run).collect(),
+            looks: Vec::new(),
         }
     }
 
@@ -148,6 +159,13 @@ impl Profile {
         for (run, profiled) in (0..).zip(&self.runs) {
             for need in &profiled.needs {
                 writer.push(self.row(run, need, &numbers))?;
+            }
+        }
+        if let Some(newest) = self.runs.len().checked_sub(1) {
+            let time_ns = self.runs[newest].needs.last().map_or(0, |need| need.time_ns);
+            for look in &self.looks {
+                let file = writer.file(&look.name);
+                writer.push(look.row(newest as u32, time_ns, file))?;
             }
         }
         writer.finish().map(drop)
@@ -220,6 +238,7 @@ fn mark(trace: &Trace) -> Result<Option<Mark>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::LookKind;
 
     fn sample() -> Profile {
         let identity = Some(Identity { inode: 17, modified_ns: -5 });
@@ -228,6 +247,8 @@ mod tests {
             bytes: Some(1 << 20),
             identity,
         };
+        let look =
+            |name: &str, kind, inode, bytes| Look { name: name.to_owned(), kind, inode, bytes };
         let need =
             |file, offset, time_ns, mapped| Need { file, offset, bytes: 8192, time_ns, mapped };
         let run = |whole, needs| ProfiledRun {
@@ -243,6 +264,12 @@ mod tests {
                 run(true, vec![need(0, 0, 1, true), need(1, 4096, 2, false)]),
                 run(false, vec![need(1, 4096, 2, false), need(0, 65_536, 9, true)]),
             ],
+            looks: vec![
+                look("/", LookKind::Folder, Some(2), Some(4096)),
+                look("/a", LookKind::Name, Some(17), None),
+                look("/gone", LookKind::Name, None, None),
+                look("/d", LookKind::Listed, Some(18), Some(8192)),
+            ],
         }
     }
 
@@ -252,7 +279,7 @@ mod tests {
         let path = folder.path().join("cat.parquet");
         sample().write(path.clone()).unwrap();
         assert_eq!(Profile::read(&path).unwrap(), sample());
-        assert_eq!(Trace::open(&path).unwrap().rows(), 4);
+        assert_eq!(Trace::open(&path).unwrap().rows(), 4 + 4);
         assert_eq!(sample().needed_bytes(), 16_384);
     }
 

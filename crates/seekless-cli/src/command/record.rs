@@ -92,10 +92,13 @@ use top::Top;
 /// the calls of all programs are looked at, which costs them about a microsecond each. With --post
 /// that view has all disks.
 ///
-/// Requests of io_uring are recorded by ebpf only (Linux 6.3). The recorder cannot see reads by
-/// io_submit, nor calls of x32, nor two calls of very old 32-bit programs (the first mmap and
-/// sendfile). Unless you are root, it cannot see programs that you may execute but not read. All
-/// of these are counted and shown.
+/// Requests by io_submit and io_uring have a row each, at the time when they were handed over, with
+/// the result that came back. By the method notify they are only counted; by ebpf, io_uring takes
+/// Linux 6.3; by ptrace, a ring that a thread of the kernel empties (SQPOLL) is only counted. A
+/// program may take results from memory, where no call shows them: then a row's bytes are as asked,
+/// and it has no latency. The recorder cannot see calls of x32, requests of 32-bit programs, nor
+/// two calls of very old ones (the first mmap and sendfile). Unless you are root, it cannot see
+/// programs that you may execute but not read. All of these are counted and shown.
 ///
 /// --top shows the files with the most bytes in the last five seconds: their reads (also first
 /// touches of mapped files), writes and bytes, in that time and in all. With --pid and --system it

@@ -7,6 +7,7 @@ use crate::launch::without;
 use crate::{exit, output};
 use seekless::device::DeviceSpec;
 use seekless::device::units::{counted, format_bytes, format_duration, parse_bytes};
+use seekless::record::Status;
 use seekless::sys::signals::survive_file_size_limit;
 use seekless::tools::device::named;
 use seekless::tools::start::{Decision, Options, Outcome, Recording, Start, Waits, prepare};
@@ -188,6 +189,7 @@ fn options(args: &Args, overlays: &[packs::Overlay]) -> Options {
             (_, true) => Recording::Never,
             _ => Recording::Auto,
         },
+        expects: args.explain || args.dry_run,
     }
 }
 
@@ -201,14 +203,7 @@ fn ended(outcome: Outcome) -> ExitCode {
     match outcome {
         Outcome::Recorded(status, learned) => {
             match learned {
-                Ok(bytes) if output::errors_are_shown() => {
-                    let said = format!(
-                        "seekless: this start needs {} of its files; the next will have them brought in \
-                         where that pays\n",
-                        format_bytes(bytes)
-                    );
-                    output::note(&said);
-                }
+                Ok(bytes) if output::errors_are_shown() => output::note(&taught(status, bytes)),
                 Ok(_) => {}
                 Err(error) => _ = exit::failure(&error.into()), // the status is the program's
             }
@@ -218,6 +213,24 @@ fn ended(outcome: Outcome) -> ExitCode {
             let _ = exit::failure(&error.into());
             ExitCode::from(code)
         }
+    }
+}
+
+/// What a recorded start has taught, which needs this many bytes.
+fn taught(status: Status, bytes: u64) -> String {
+    let needs = format_bytes(bytes);
+    match (status, bytes) {
+        (Status::Exited(0), _) => format!(
+            "seekless: this start needs {needs} of its files; the next will have them brought in \
+             where that pays\n"
+        ),
+        (_, 0) => "seekless: the program has failed, and no profile is kept: it read no file \
+                   that will be the same next time\n"
+            .to_owned(),
+        _ => format!(
+            "seekless: the program has failed; what it needed until then, {needs}, is kept, and \
+             the next start is recorded again\n"
+        ),
     }
 }
 
@@ -259,6 +272,9 @@ fn explained(decision: &Decision) -> String {
             counted(decision.files_that_do_not_pay, "file")
         );
     }
+    if decision.names > 0 {
+        let _ = writeln!(text, "names to look up: {}", decision.names);
+    }
     for (why, count) in &decision.left_out {
         let _ = writeln!(text, "left out, {why}: {}", counted(*count, "file"));
     }
@@ -274,7 +290,7 @@ fn explained(decision: &Decision) -> String {
     text + "\n"
 }
 
-/// The table of what is expected of the files that pay.
+/// The table of what is expected of the whole start.
 fn waits(decision: &Decision) -> String {
     let cells = |name: &str, waits: &Waits| {
         vec![
@@ -284,13 +300,26 @@ fn waits(decision: &Decision) -> String {
             format_duration((waits.seconds * 1e9) as u64),
         ]
     };
-    let rows = vec![cells("alone", &decision.plain), cells("brought in", &decision.warmed)];
+    let rows = vec![
+        cells("alone", &decision.plain),
+        cells("with help", &decision.warmed),
+        cells("  brought in", &decision.brought_in),
+        cells("  left to the program", &decision.left_to_program),
+    ];
     output::table(&["expected wait", "requests", "bytes", "time"], rows) + "\n"
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_start_that_failed_is_said_to_be_recorded_again() {
+        let said = [(0, 5_000_000), (3, 5_000_000), (1, 0)]
+            .map(|(code, bytes)| taught(Status::Exited(code), bytes));
+        assert!(said[0].contains("needs 5.0 MB") && !said[0].contains("failed"), "{said:?}");
+        assert!(said[1].contains("5.0 MB, is kept") && said[2].contains("no profile is kept"));
+    }
 
     #[test]
     fn what_is_expected_is_said_in_a_table() {
@@ -307,8 +336,11 @@ mod tests {
             bytes_per_second: 150_000_000,
             at_once: 1,
             readahead_bytes: 131_072,
+            names: 1200,
             plain: Waits { requests: 4700, bytes: 1_166_000_000, seconds: 12.5 },
-            warmed: Waits { requests: 500, bytes: 400_000_000, seconds: 4.25 },
+            warmed: Waits { requests: 900, bytes: 404_000_000, seconds: 5.25 },
+            brought_in: Waits { requests: 500, bytes: 400_000_000, seconds: 4.25 },
+            left_to_program: Waits { requests: 400, bytes: 4_000_000, seconds: 1.0 },
             head_start_s: 1.5,
             warms: true,
             recording: "none, as asked".to_owned(),
@@ -320,11 +352,14 @@ mod tests {
              profile: /p.parquet, 2 runs; needs 200.0 MB of 40 files, 1.0 MB of what was looked at cached\n\
              device: 2.0 ms a request, 150.0 MB/s, 1 at once, 131.1 KB read around a touch\n\
              left to the program, since they would come no sooner: 30 files\n\
+             names to look up: 1200\n\
              left out, no longer there: 1 file\n\
-             expected wait  requests     bytes     time\n\
-             ──────────────────────────────────────────\n\
-             alone              4700    1.2 GB  12.50 s\n\
-             brought in          500  400.0 MB   4.25 s\n\n\
+             expected wait          requests     bytes     time\n\
+             ──────────────────────────────────────────────────\n\
+             alone                      4700    1.2 GB  12.50 s\n\
+             with help                   900  404.0 MB   5.25 s\n\
+             \x20 brought in                500  400.0 MB   4.25 s\n\
+             \x20 left to the program       400    4.0 MB   1.00 s\n\n\
              brought in beside the program, which starts 1.50 s later so as not to overtake\n"
         );
         let new = Decision { runs: 0, ..decision };

@@ -126,7 +126,7 @@ fn look(args: &Args, surveyor: &mut Surveyor, earlier: Option<&Turnover>) -> Vec
     let mut look = |path: &PathBuf| {
         if path.is_dir() {
             let mut progress = output::progress("Asking");
-            let mut complain = |why| output::say(why);
+            let mut complain = |why: String| complain(why);
             let sum = sum_up(path, surveyor, room, &mut complain, &mut progress);
             return Ok(Shown::Folder(FolderFigures::new(path, sum, room, residence)));
         }
@@ -136,9 +136,15 @@ fn look(args: &Args, surveyor: &mut Surveyor, earlier: Option<&Turnover>) -> Vec
     args.files.iter().map(&mut look).collect()
 }
 
+fn complain(why: impl std::fmt::Display) {
+    let why = why.to_string();
+    output::say(&why);
+    exit::hint(&why);
+}
+
 fn print(args: &Args, seen: &[Seen]) -> anyhow::Result<()> {
     for error in seen.iter().filter_map(|seen| seen.as_ref().err()) {
-        output::say(error);
+        complain(error);
     }
     let figures: Vec<&Shown> = seen.iter().flatten().collect();
     match (args.json, args.watch) {

@@ -150,6 +150,7 @@ fn check(document: &Path, example: &Example, folder: &Path) {
         .args(["-euo", "pipefail", "-c", &example.command])
         .current_dir(folder)
         .env("PATH", path_with_the_command())
+        .env("XDG_STATE_HOME", folder.join(".state"))
         .output()
         .expect("bash runs");
     let errors = String::from_utf8_lossy(&output.stderr);

@@ -254,6 +254,21 @@ fn a_folder_whose_server_is_gone_is_said_to_be_so() {
         std::thread::sleep(Duration::from_millis(10));
     }
     let refused = seekless(&place.root).args(["mount", "data.zip", "at"]).output().unwrap();
+    let below = [
+        "sleds at/a",
+        "trace info at/run.parquet",
+        "sim at/run.parquet --policy lru --capacity 10",
+        "pack at -o new.zip",
+        "pack data --check at/data.zip",
+        "warm at/list",
+        "compare data data.zip --trace at/run.parquet",
+        "probe at",
+        "synth at/files.csv new",
+    ];
+    let said_below = below.map(|words| {
+        let output = run(&place.root, words);
+        (words, output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    });
     let unmount = ["fusermount3", "umount"].map(|program| {
         let mut command = Command::new(program);
         command.args(if program == "umount" { &["-l"][..] } else { &["-u", "-z"] }).arg(&at);
@@ -263,6 +278,10 @@ fn a_folder_whose_server_is_gone_is_said_to_be_so() {
     let said = String::from_utf8_lossy(&refused.stderr);
     assert!(said.contains("nobody serves any longer"), "{said}");
     assert_eq!(refused.status.code(), Some(2));
+    let how = format!("has ended; undo it: fusermount3 -u {}", at.display());
+    for (words, code, said) in said_below {
+        assert!(code == Some(2) && said.contains(&how), "{words}: {said}");
+    }
 }
 
 #[test]

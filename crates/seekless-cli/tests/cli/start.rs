@@ -373,3 +373,25 @@ fn profiles_are_merged_shown_and_pruned() {
     assert_eq!(place.profiles(&["prune", "--max-size", "0"])[0]["name"], name.as_str());
     assert_eq!(place.profiles(&[]), serde_json::json!([]));
 }
+
+#[test]
+fn a_start_that_failed_is_kept_and_recorded_again() {
+    let place = Place::new();
+    fs::write(place.root.join("a"), vec![b'.'; MIB]).unwrap();
+    let failing = ["sh", "-c", "cat a > /dev/null; exit 3"];
+    let next = || {
+        let output = place.run(&["--dry-run", "--json"], &failing);
+        let decision: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        decision["recording"].as_str().unwrap().to_owned()
+    };
+    for starts in 1..=3 {
+        let output = place.run(&[], &failing);
+        assert_eq!((output.status.code(), text(&output.stderr)), (Some(3), String::new()));
+        place.await_runs(starts);
+        let again = "whole, since the start that was recorded has failed";
+        assert_eq!(next() == again, starts < 3, "{starts}: {}", next());
+    }
+    // A start that fails at once has needed its program and libraries.
+    assert_eq!(place.run(&[], &["false"]).status.code(), Some(1));
+    place.await_runs(4);
+}

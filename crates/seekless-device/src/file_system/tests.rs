@@ -163,3 +163,23 @@ fn each_fetch_has_a_place_of_its_own() {
     let data: Vec<(u64, u64)> = fetched.split_off(fetched.len() - 3);
     assert!(data.windows(2).all(|pair| pair[0].1 == pair[1].0), "{data:?}");
 }
+
+#[test]
+fn names_that_are_not_there_and_lists_are_charged_by_their_blocks() {
+    let mut layout = Layout::default();
+    let root = layout.add_root(2, 1);
+    let large = layout.add_folder(root, b"large", 20_000, 5);
+    let mut files = ColdFiles::new(&layout, plain());
+    let mut told = Vec::new();
+    let mut tell = |fetch: Fetch| told.push(fetch.content);
+    files.know(root);
+    files.look_for(large, b"gone", None, &mut tell);
+    files.look_for(large, b"gone", None, &mut tell);
+    let walked = [Names, Inodes]; // the root's names, and the folder's inode
+    let sought = [Names, Names]; // the index and a leaf
+    files.list(large, &mut tell);
+    let listed = [Names; 3];
+    files.walk_to(large, &mut tell);
+    files.look_for(large, b"there", Some(90_000), &mut tell);
+    assert_eq!(told, [&walked[..], &sought, &listed, &[Inodes]].concat());
+}

@@ -7,6 +7,7 @@ use crate::format::{
     SEE_ZIP64_16, SEE_ZIP64_32, u16_at, u32_at, u64_at,
 };
 use crate::read_at::ReadAt;
+use seekless_sys::file_kind::FileKind;
 use seekless_sys::memory::prefer_huge_pages;
 
 /// The longest comment with the three end records before it, rounded up to pages.
@@ -91,6 +92,30 @@ impl Tail {
     }
 }
 
+/// Says what a file is that has no end of an archive, if its first bytes tell.
+fn named<R: ReadAt + ?Sized>(error: Error, tail: &Tail, source: &R) -> Error {
+    const HEAD_BYTES: u64 = 512;
+    let bytes = (tail.offset + tail.bytes.len() as u64).min(HEAD_BYTES);
+    let Ok(head) = read(source, 0, bytes, "the beginning of the archive") else { return error };
+    match FileKind::of_head(&head) {
+        None | Some(FileKind::Zip) => error,
+        Some(kind @ FileKind::Parquet) => {
+            let why = format!(
+                "this is {}, not a Zip archive: `seekless pack DIR -o data.zip --trace FILE` makes one",
+                kind.words()
+            );
+            Error::new(ErrorKind::NotAZip, why)
+        }
+        Some(kind) => {
+            let why = format!(
+                "this is {}, not a Zip archive: `seekless pack DIR -o data.zip` makes one",
+                kind.words()
+            );
+            Error::new(ErrorKind::NotAZip, why)
+        }
+    }
+}
+
 /// The directory's place and size, checked against the file.
 #[derive(Debug)]
 pub(super) struct End {
@@ -112,7 +137,8 @@ impl End {
         source: &R,
         may_be_odd: bool,
     ) -> Result<Self> {
-        let (at, comment_end) = tail.find_end(may_be_odd)?;
+        let (at, comment_end) =
+            tail.find_end(may_be_odd).map_err(|error| named(error, tail, source))?;
         let record = &tail.bytes[at..at + END_BYTES];
         let stated = Stated::from_end(record);
         let locator = tail.bytes[..at]

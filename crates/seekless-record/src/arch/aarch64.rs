@@ -31,6 +31,9 @@ pub(crate) const NATIVE: Convention = Convention {
     x32: 0..0,
 };
 
+/// The crate libc does not have it for GNU.
+const SYS_IO_PGETEVENTS: libc::c_long = 292;
+
 const CALLS: &[Row] = &[
     (libc::SYS_read, Always, Call::Read(Offset::Position)),
     (libc::SYS_pread64, Always, Call::Read(Offset::Argument)),
@@ -55,7 +58,11 @@ const CALLS: &[Row] = &[
     (libc::SYS_fdatasync, Always, Call::Sync),
     (libc::SYS_chdir, Always, Call::ChangeDirectory),
     (libc::SYS_fchdir, Always, Call::ChangeDirectory),
-    (libc::SYS_io_submit, Always, Call::Blind("io_submit")),
+    (libc::SYS_chroot, Always, Call::ChangeRoot),
+    (libc::SYS_pivot_root, Always, Call::ChangeRoot),
+    (libc::SYS_setns, Always, Call::ChangeRoot),
+    (libc::SYS_io_submit, Always, Call::Submit),
+    (libc::SYS_io_getevents, Always, Call::Reap),
     (libc::SYS_readlinkat, Always, Call::Stat(Path::AT)),
     (libc::SYS_faccessat, Always, Call::Stat(Path::AT)),
     (libc::SYS_unshare, UNSHARES, Call::Unshare),
@@ -68,8 +75,10 @@ const CALLS: &[Row] = &[
     (libc::SYS_copy_file_range, Always, Call::CopyRange),
     (libc::SYS_preadv2, Always, Call::Read(Offset::ArgumentOrPosition)),
     (libc::SYS_pwritev2, Always, Call::Write(Offset::ArgumentOrPosition)),
-    (libc::SYS_io_uring_setup, Always, Call::Blind("io_uring_setup")),
-    (libc::SYS_io_uring_enter, Always, Call::Blind("io_uring_enter")),
+    (SYS_IO_PGETEVENTS, Always, Call::Reap),
+    (libc::SYS_io_uring_setup, Always, Call::RingSetup),
+    (libc::SYS_io_uring_enter, Always, Call::RingEnter),
+    (libc::SYS_io_uring_register, Always, Call::RingRegister),
     (libc::SYS_clone3, Always, Call::CloneBySize),
     (libc::SYS_close_range, Always, Call::CloseRange),
     (libc::SYS_openat2, Always, Call::Open(Path::AT, Flags::Pointed(2))),

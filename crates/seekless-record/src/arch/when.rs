@@ -16,7 +16,8 @@ pub(super) const STATX_OF_A_PATH: When = ArgumentWithout(2, libc::AT_EMPTY_PATH 
 /// lseek that moves the position. `lseek(fd, 0, SEEK_CUR)` only returns it; C's buffered files call
 /// it at every open.
 pub(super) const MOVES: When = UnlessWithZero(2, libc::SEEK_CUR as u32, 1);
-/// unshare of the descriptor table or the current directory.
-pub(super) const UNSHARES: When = ArgumentWith(0, (libc::CLONE_FILES | libc::CLONE_FS) as u32);
+/// unshare of the descriptor table, the current directory or the mounts.
+pub(super) const UNSHARES: When =
+    ArgumentWith(0, (libc::CLONE_FILES | libc::CLONE_FS | libc::CLONE_NEWNS) as u32);
 /// clone of a child that is not to be traced.
 pub(super) const UNTRACED: When = ArgumentWith(0, libc::CLONE_UNTRACED as u32);

@@ -46,4 +46,14 @@ impl Tracer {
             (None, false) => inspect::position(tid, fd).map(|found| found.0),
         }
     }
+
+    /// Whether a thread's absolute paths begin elsewhere than ours.
+    pub(super) fn is_elsewhere(&mut self, tid: i32) -> bool {
+        let roots = self.roots;
+        let Some(thread) = self.threads.get_mut(&tid) else { return false };
+        match thread.is_elsewhere {
+            Some((at, is)) if at == roots => is,
+            _ => thread.is_elsewhere.insert((roots, inspect::is_elsewhere(tid))).1,
+        }
+    }
 }

@@ -40,15 +40,17 @@ impl Tracer {
             Call::DuplicateTo => self.prepare_duplicate_to(tid, &mut pending)?,
             Call::Control => self.prepare_control(tid, &mut pending)?,
             Call::Close => {
+                self.close_ring(tid, fd(0));
                 self.bind_before_close(tid, fd(0));
                 self.look(tid, fd(0));
                 pending.from = Some(self.take_out(tid, fd(0))?);
             }
             Call::CloseRange if pending.arguments[2] & CLOSE_RANGE_CLOEXEC != 0 => return None, // seen at exec
             Call::CloseRange => {
+                self.close_rings_in(tid, fd(0) as u32..=fd(1) as u32);
                 self.bind_before_close_range(tid, fd(0) as u32..=fd(1) as u32);
             }
-            Call::ChangeDirectory | Call::Unshare => {}
+            Call::ChangeDirectory | Call::Unshare | Call::ChangeRoot => {}
             Call::Unmap => {
                 self.unmap(tid, pending.arguments[0], pending.arguments[1]);
                 return None;
@@ -65,10 +67,22 @@ impl Tracer {
                 self.lend_flags(tid, pending.arguments[0]);
                 return None;
             }
-            Call::Blind(what) => {
-                if !self.told.as_ref().is_some_and(|told| told.sees(what)) {
-                    self.blind(what);
+            Call::Submit | Call::RingSetup | Call::RingEnter if self.foresees => {
+                self.blind(blind_name(call));
+                return None;
+            }
+            Call::Submit if self.told.is_none() => self.submits(tid, &entered.arguments),
+            Call::Submit | Call::Reap | Call::RingRegister => {}
+            Call::RingSetup | Call::RingEnter if self.told.is_some() => {
+                if !self.told.as_ref().is_some_and(|told| told.sees_rings()) {
+                    self.blind(blind_name(call));
                 }
+                return None;
+            }
+            Call::RingSetup => {}
+            Call::RingEnter => return self.ring_enters(tid, &entered.arguments).then_some(pending),
+            Call::Blind(what) => {
+                self.blind(what);
                 return None;
             }
             Call::Unread(what) => {
@@ -122,6 +136,9 @@ impl Tracer {
     /// dup2 onto a descriptor of a recorded file matters even if the new file is not recorded.
     fn prepare_duplicate_to(&mut self, tid: i32, pending: &mut Pending) -> Option<()> {
         pending.from = self.hold(tid, pending.descriptor(0));
+        if pending.descriptor(0) != pending.descriptor(1) {
+            self.close_ring(tid, pending.descriptor(1));
+        }
         let replaces = self.threads.get(&tid)?.files.borrow().contains_key(&pending.descriptor(1));
         (pending.from.is_some() || replaces).then_some(())
     }
@@ -147,5 +164,14 @@ impl Tracer {
             }
             Entry::Other => None,
         }
+    }
+}
+
+/// What the summary calls a call that hands over requests which are not seen.
+fn blind_name(call: Call) -> &'static str {
+    match call {
+        Call::Submit => "io_submit",
+        Call::RingSetup => "io_uring_setup",
+        _ => "io_uring_enter",
     }
 }

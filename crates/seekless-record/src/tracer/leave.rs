@@ -1,9 +1,10 @@
 //! At a call's exit: writes rows for what it did, and updates the tables.
 
 use super::Tracer;
-use super::rows::{Outcome, identified, signed};
+use super::rows::{Outcome, identified, is_too_long, signed};
 use crate::call::{Call, Flags, Path};
 use crate::descriptions::{DescriptionId, Moment};
+use crate::inspect;
 use crate::paths;
 use crate::space::Mapping;
 use crate::thread::{Entry, Pending};
@@ -24,10 +25,15 @@ pub(super) fn outcome(result: i64) -> Outcome {
 impl Tracer {
     pub(super) fn leave(&mut self, tid: i32, pending: &Pending, result: i64) {
         if RESTARTED.contains(&result) && pending.call != Call::Close {
-            return;
+            return self.taken_over(tid, 0);
         }
-        let outcome = outcome(result);
         let at = Moment { time_ns: pending.time_ns, ..self.moment(tid) };
+        self.leave_at(at, pending, result);
+    }
+
+    /// As [`Tracer::leave`], of a call that was entered at `at`, if it is not to be made again.
+    pub(super) fn leave_at(&mut self, at: Moment, pending: &Pending, result: i64) {
+        let (outcome, tid) = (outcome(result), at.tid);
         match pending.call {
             Call::Open(names, flags) => self.opened(tid, pending, Some(names), flags, at, outcome),
             Call::OpenHandle => self.opened(tid, pending, None, Flags::Argument(2), at, outcome),
@@ -39,6 +45,11 @@ impl Tracer {
             Call::Sync | Call::SyncMapped => self.simple(Op::Sync, pending, at, outcome),
             Call::List => self.simple(Op::List, pending, at, outcome),
             Call::Map(unit) => self.mapped(tid, pending, unit, at, outcome),
+            Call::Submit => self.submitted(tid, &pending.arguments, outcome),
+            Call::Reap => self.reaped(tid, &pending.arguments, outcome),
+            Call::RingSetup => self.ring_made(tid, &pending.arguments, outcome),
+            Call::RingEnter => self.ring_entered(tid, &pending.arguments, outcome),
+            Call::RingRegister => self.ring_registered(tid, &pending.arguments, outcome),
             _ => {
                 if let Ok(value) = outcome {
                     self.changed(tid, pending, at, value);
@@ -69,6 +80,7 @@ impl Tracer {
                 }
             }
             Call::Unshare => self.unshared(tid, pending.arguments[0]),
+            Call::ChangeRoot => self.roots += 1,
             _ => {}
         }
     }
@@ -91,7 +103,11 @@ impl Tracer {
         let Ok(fd) = outcome else { return self.failed_to_open(tid, pending, names, at, outcome) };
         let fd = fd as i32;
         // The kernel's name for it is the file's own, without links.
-        let Ok(found) = self.ask_descriptor(tid, fd) else { return self.lose(tid) };
+        let found = match self.ask_descriptor(tid, fd) {
+            Ok(found) => found,
+            Err(error) if is_too_long(&error) => return self.lose_long_path(),
+            Err(_) => return self.lose(tid),
+        };
         let entry = self.describe(&found, at);
         self.summary.left_out += u64::from(entry == Entry::LeftOut);
         if let Entry::File(id) = entry {
@@ -161,13 +177,22 @@ impl Tracer {
         let path =
             pending.path.clone().or_else(|| self.ask_path(tid, pending.arguments[names.path]));
         let Some(path) = path else {
-            self.lose_if_closed(tid);
+            let address = pending.arguments[names.path];
+            if self.told.is_none() && inspect::is_long_path(tid, address) {
+                self.lose_long_path();
+            } else {
+                self.lose_if_closed(tid);
+            }
             return None;
         };
         if path.first() == Some(&b'/') {
             return Some(self.paths.absolute(b"/", &path));
         }
-        let base = self.base(tid, names.directory.map(|at| pending.descriptor(at)))?;
+        let base = self.base(tid, names.directory.map(|at| pending.descriptor(at)));
+        if base.is_none() && self.told.is_none() && inspect::has_long_directory(tid) {
+            self.lose_long_path();
+        }
+        let base = base?;
         Some(self.paths.absolute(&base, &path))
     }
 
@@ -244,6 +269,7 @@ impl Tracer {
         if flags & libc::CLONE_FILES as u64 != 0 {
             self.unshare_files(tid);
         }
+        self.roots += u32::from(flags & libc::CLONE_NEWNS as u64 != 0);
         if flags & libc::CLONE_FS as u64 != 0
             && let Some(thread) = self.threads.get_mut(&tid)
         {

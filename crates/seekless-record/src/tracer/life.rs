@@ -6,6 +6,7 @@ use crate::arch::Registers;
 use crate::descriptions::DescriptionId;
 use crate::inspect;
 use crate::recorded::Status;
+use crate::requests::Owner;
 use crate::shared::Shared;
 use crate::space::Space;
 use crate::thread::{Entry, Table, Thread};
@@ -53,7 +54,10 @@ impl Tracer {
                     .unwrap_or(if event == libc::PTRACE_EVENT_CLONE { THREAD_FLAGS } else { 0 });
                 self.born(tid, message as i32, flags);
             }
-            libc::PTRACE_EVENT_EXIT => self.look_at_all(tid), // its files are still open
+            libc::PTRACE_EVENT_EXIT => {
+                self.look_at_all(tid); // its files are still open
+                self.close_rings(tid);
+            }
             _ => {}
         }
     }
@@ -95,10 +99,7 @@ impl Tracer {
             files: if shares(libc::CLONE_FILES) { files } else { self.copy_of_files(&files) },
             space: if shares(libc::CLONE_VM) { space } else { self.copy_of_space(&space) },
             directory: if shares(libc::CLONE_FS) { directory } else { copy(&directory) },
-            pending: None,
-            opening: None,
-            answered: None,
-            lent: None,
+            ..Thread::new(pid)
         };
         self.adopt(tid, thread);
     }
@@ -130,6 +131,7 @@ impl Tracer {
             self.forget(tid);
         }
         thread.pid = tid;
+        self.end_rings(tid);
         if Arc::strong_count(&thread.files) > 1 {
             thread.files = self.copy_of_files(&thread.files);
         }
@@ -190,6 +192,9 @@ impl Tracer {
         self.settle(tid);
         let at = self.moment(tid);
         let Some(thread) = self.threads.remove(&tid) else { return };
+        if !self.threads.values().any(|other| other.pid == thread.pid) {
+            self.end_rings(thread.pid);
+        }
         if let Some(pending) = thread.pending {
             pending.from.into_iter().chain(pending.into).for_each(|id| self.release(id, at));
         }
@@ -201,7 +206,9 @@ impl Tracer {
 
     fn leave_space(&mut self, space: Arc<Shared<Space<DescriptionId>>>, tid: i32) {
         let at = self.moment(tid);
+        let owner = Owner::Space(Arc::as_ptr(&space).addr());
         if let Some(space) = Arc::into_inner(space) {
+            self.end_requests(owner);
             space.into_inner().held().for_each(|id| self.release(id, at));
         }
     }

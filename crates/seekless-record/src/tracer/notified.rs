@@ -200,6 +200,10 @@ impl Tracer {
         if flags & libc::O_TMPFILE == libc::O_TMPFILE {
             return; // the file has another name
         }
+        if self.is_elsewhere(tid) {
+            // Here the name is another file's. This one is known by its descriptor, once used.
+            return self.blind("open in a chroot or in mounts of its own");
+        }
         let at = self.moment(tid);
         if let Some(thread) = self.threads.get_mut(&tid) {
             thread.opening = Some(Opening { at, name, flags });
@@ -218,6 +222,7 @@ impl Tracer {
             }
             Outcome::Failed(error) => self.unopened(&opening, Some(error)),
             Outcome::Unknown => self.unopened(&opening, None),
+            Outcome::TooLong => self.lose_long_path(),
         }
     }
 

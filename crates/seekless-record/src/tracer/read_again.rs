@@ -7,7 +7,7 @@ use super::transfer::explicit;
 use crate::arch;
 use crate::call::Call as Kind;
 use crate::descriptions::{DescriptionId, Moment};
-use seekless_sys::call_events::{Call, Which};
+use seekless_sys::call_events::{AIO_SYNC, Call, RING_READ, Which};
 
 /// The read that was told last. Nothing else has happened since.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +25,7 @@ impl LastRead {
         (self.tid, self.pid) == (which.tid, which.pid)
             && (self.descriptor, self.key) == (call.arguments[0], call.files[0])
             && !call.foreign
+            && !(RING_READ..=AIO_SYNC).contains(&call.number)
     }
 }
 

@@ -15,7 +15,7 @@ impl Tracer {
     pub(super) fn call_row(&self, op: Op, file: FileId, at: Moment, outcome: Outcome) -> Access {
         let latency_ns = self.now_ns.saturating_sub(self.resumed_ns);
         Access {
-            latency_ns: (!self.foresees).then_some(latency_ns),
+            latency_ns: (!self.foresees && !self.untimed).then_some(latency_ns),
             error: outcome.err(),
             ..row(op, file, at)
         }
@@ -96,6 +96,12 @@ impl Tracer {
         }
     }
 
+    /// Counts a call as lost whose path is longer than a name of a file may be.
+    pub(super) fn lose_long_path(&mut self) {
+        self.summary.lost += 1;
+        self.blind("path over 4,096 bytes");
+    }
+
     /// Counts a use of something that the recorder cannot see.
     pub(super) fn blind(&mut self, what: &str) {
         *self.summary.blind_spots.entry(what.to_owned()).or_default() += 1;
@@ -120,4 +126,9 @@ pub(super) fn signed(offset: u64) -> i64 {
 
 pub(super) fn row(op: Op, file: FileId, at: Moment) -> Access {
     Access { time_ns: at.time_ns, pid: at.pid as u32, tid: at.tid as u32, ..Access::new(op, file) }
+}
+
+/// Whether the kernel could not give a name since it is longer than a path may be.
+pub(super) fn is_too_long(error: &std::io::Error) -> bool {
+    error.raw_os_error() == Some(libc::ENAMETOOLONG)
 }

@@ -1,7 +1,7 @@
 //! Descriptor tables and address spaces: look-ups, copies at fork, removals at close.
 
 use super::Tracer;
-use super::rows::{identified, row};
+use super::rows::{identified, is_too_long, row};
 use crate::coverage::Coverage;
 use crate::descriptions::{Description, DescriptionId, Moment, Seen};
 use crate::inspect::{self, Found};
@@ -33,9 +33,16 @@ impl Tracer {
         let entry = match known {
             Some(entry) => entry,
             None => {
-                let Ok(found) = self.ask_descriptor(tid, fd) else {
-                    self.lose_if_closed(tid);
-                    return None; // not open: the call will fail
+                let found = match self.ask_descriptor(tid, fd) {
+                    Ok(found) => found,
+                    Err(error) if is_too_long(&error) => {
+                        self.lose_long_path();
+                        return None;
+                    }
+                    Err(_) => {
+                        self.lose_if_closed(tid);
+                        return None; // not open: the call will fail
+                    }
                 };
                 let entry =
                     self.claim(tid, fd, &found).unwrap_or_else(|| self.turned_up(tid, fd, &found));

@@ -21,7 +21,9 @@ use crate::tracer::{Settings, Traced};
 use hashbrown::HashMap;
 use rustix::fs::FileType;
 use seekless_sys::awaited::Awaited;
-use seekless_sys::call_events::{Call, CallEvents, Event, File, RING_READ, RING_SYNC, Which};
+use seekless_sys::call_events::{
+    AIO_READ, AIO_SYNC, Call, CallEvents, Event, File, RING_READ, RING_SYNC, Which,
+};
 use seekless_sys::seccomp::MARK;
 use seekless_sys::tracee::{self, Entered, Stop};
 use seekless_sys::urgent::Urgent;
@@ -78,9 +80,9 @@ impl Told {
         Self { started_ns: now_ns(), ..Self::default() }
     }
 
-    /// Whether this is a call for requests that are told by themselves.
-    pub(super) fn sees(&self, blind: &str) -> bool {
-        self.rings.are_told && blind.starts_with("io_uring_")
+    /// Whether requests of rings are reported by themselves.
+    pub(super) fn sees_rings(&self) -> bool {
+        self.rings.are_told
     }
 
     pub(super) fn has_call(&self) -> bool {
@@ -255,7 +257,11 @@ impl Tracer {
             Event::Called(which, call @ Call { number: RING_READ..=RING_SYNC, .. }) => {
                 self.completed(which, call);
             }
+            Event::Called(which, call @ Call { number: AIO_READ..=AIO_SYNC, .. }) => {
+                self.handed_over_told(which, call);
+            }
             Event::Called(which, call) => self.called(which, call),
+            Event::Reaped(which, results) => self.reaped_told(which, results),
             Event::Entered(which, call) => self.entered_told(which, call),
             Event::Left(which, call) => self.left_told(which, call),
             Event::Text(which, path) => drop(told.texts.insert(which.tid, path.to_vec())),
@@ -298,7 +304,7 @@ impl Tracer {
     }
 
     /// Goes to the time of an event, and makes its thread known, if its birth had no room.
-    fn at(&mut self, which: Which) {
+    pub(super) fn at(&mut self, which: Which) {
         if let Some(told) = &self.told {
             self.now_ns = told.elapsed_ns(which.time_ns);
         }
@@ -351,7 +357,7 @@ impl Tracer {
     }
 
     /// `None` if the call does not matter.
-    fn begin_told(&mut self, which: Which, call: Call) -> Option<()> {
+    pub(super) fn begin_told(&mut self, which: Which, call: Call) -> Option<()> {
         let architecture = if call.foreign { arch::FOREIGN.audit } else { arch::NATIVE.audit };
         let number = u64::from(call.number);
         let kind = self.calls.get_with(architecture, number, &call.arguments);
@@ -388,7 +394,7 @@ impl Tracer {
         self.end_told();
     }
 
-    fn end_told(&mut self) {
+    pub(super) fn end_told(&mut self) {
         if let Some(told) = &mut self.told {
             told.end_call();
         }

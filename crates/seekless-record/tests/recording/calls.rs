@@ -1,6 +1,6 @@
 //! A test for each way to open, read, write, map, share and close a file.
 
-use crate::support::{FILE_BYTES, Place, foresees, helper, method, program, skip, succeed};
+use crate::support::{FILE_BYTES, Place, foresees, helper, program, skip, succeed};
 use seekless_trace::{Access, Op};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -242,17 +242,6 @@ fn questions_about_names_are_stats() {
         assert_eq!(rows.iter().filter(|row| row.error == Some(22)).count(), 1); // readlink of no link
         assert_eq!(nowhere[0].error, NO_ENTRY);
     }
-}
-
-#[test]
-fn io_uring_is_a_blind_spot() {
-    let place = Place::new();
-    let recording = recorded!(place, "rings", "file");
-    let blind_spots = recording.trace.metadata().blind_spots();
-    if method() == "ebpf" && blind_spots.is_empty() {
-        skip!("programs in the kernel tell of each request");
-    }
-    assert_eq!(blind_spots["io_uring_setup"], 1);
 }
 
 #[test]

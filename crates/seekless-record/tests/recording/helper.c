@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/aio_abi.h>
 #include <linux/io_uring.h>
 #include <linux/openat2.h>
 #include <linux/sched.h>
@@ -28,6 +29,11 @@ static char buffer[1 << 16];
 static const char *file;
 extern char **environ;
 
+#ifdef __x86_64__
+#define IO_PGETEVENTS 333
+#else
+#define IO_PGETEVENTS 292
+#endif
 #define CHECK(truth) do { if (!(truth)) { perror(#truth); _exit(99); } } while (0)
 
 static int opened(int flags) { int fd = open(file, flags, 0644); CHECK(fd >= 0); return fd; }
@@ -300,8 +306,121 @@ static void ring_reads(unsigned flags) {
     CHECK(syscall(SYS_io_uring_register, ring_fd, IORING_REGISTER_FILES, &other, 1) == 0);
     CHECK(close(other) == 0 && requested(IORING_OP_READ, 0, 300, buffer, 8, IOSQE_FIXED_FILE) == 8);
     CHECK(requested(IORING_OP_READ, 0, 308, buffer, 8, IOSQE_FIXED_FILE | IOSQE_ASYNC) == 8);
+    struct iovec fixed = {buffer + 4096, 4096};
+    CHECK(syscall(SYS_io_uring_register, ring_fd, IORING_REGISTER_BUFFERS, &fixed, 1) == 0);
+    CHECK(requested(IORING_OP_READ_FIXED, fd, 500, buffer + 4096, 9, 0) == 9);
     CHECK(requested(IORING_OP_WRITE, fd, 400, "abc", 3, 0) == 3);
     CHECK(requested(IORING_OP_FSYNC, fd, 0, NULL, 0, 0) == 0);
+}
+
+/* A ring with several requests in one call, that are not waited for, and of which the last is never looked at. */
+static void ring_batch(void) {
+    ring_opened(0);
+    int fd = opened(O_RDONLY);
+    unsigned *tail = (unsigned *)(ring_queue + ring.sq_off.tail), mask = *(unsigned *)(ring_queue + ring.sq_off.ring_mask);
+    for (unsigned i = 0; i < 4; i++) {
+        ring_entries[(*tail + i) & mask] = (struct io_uring_sqe){.opcode = i == 1 ? IORING_OP_NOP : IORING_OP_READ, .fd = fd, .off = 1000 * i, .addr = (unsigned long)buffer + 100 * i, .len = 10 + i};
+        ((unsigned *)(ring_queue + ring.sq_off.array))[(*tail + i) & mask] = (*tail + i) & mask;
+    }
+    __atomic_store_n(tail, *tail + 4, __ATOMIC_RELEASE);
+    CHECK(syscall(SYS_io_uring_enter, ring_fd, 3, 0, 0, NULL, 0) == 3);
+    /* From Linux 5.18 on a ring may be named by a number of its own. */
+    struct { unsigned number, reserved; unsigned long data; } registered = {~0U, 0, ring_fd};
+    int is_registered = syscall(SYS_io_uring_register, ring_fd, 20, &registered, 1) == 1;
+    int named = is_registered ? (int)registered.number : ring_fd, how = is_registered ? 1 << 4 : 0;
+    CHECK(syscall(SYS_io_uring_enter, named, 1, 1, IORING_ENTER_GETEVENTS | how, NULL, 0) == 1);
+}
+
+/* Requests by io_submit. Exits 3 where there is no such thing. */
+static aio_context_t context;
+
+static struct iocb block(int operation, int fd, void *memory, unsigned long length, long at) {
+    return (struct iocb){.aio_lio_opcode = operation, .aio_fildes = fd, .aio_buf = (unsigned long)memory, .aio_nbytes = length, .aio_offset = at};
+}
+
+static void submits_opened(void) { if (syscall(SYS_io_setup, 16, &context) != 0) _exit(3); }
+
+static void ended(long count, struct io_event *events) { CHECK(syscall(SYS_io_getevents, context, count, count, events, NULL) == count); }
+
+static void submits(void) {
+    submits_opened();
+    int fd = opened(O_RDWR);
+    struct iovec parts[2] = {{buffer, 3}, {buffer + 100, 4}};
+    struct io_event events[8];
+    struct iocb blocks[] = {block(IOCB_CMD_PREAD, fd, buffer, 50, 100), block(IOCB_CMD_PREADV, fd, parts, 2, 200), block(IOCB_CMD_PWRITE, fd, "abc", 3, 400), block(IOCB_CMD_PREAD, fd, buffer, 50, 9990), block(IOCB_CMD_PREAD, 999, buffer, 50, 0)};
+    struct iocb *first[] = {&blocks[0], &blocks[1]}, *second[] = {&blocks[2], &blocks[3], &blocks[4]}, *bad[] = {&blocks[4]};
+    CHECK(pread(fd, buffer, 5, 300) == 5 && syscall(SYS_io_submit, context, 2, first) == 2);
+    ended(2, events);
+    CHECK(events[0].res + events[1].res == 57);
+    CHECK(syscall(SYS_io_submit, context, 3, second) == 2); /* the third has no file */
+    ended(2, events);
+    CHECK(syscall(SYS_io_submit, context, 1, bad) == -1 && errno == EBADF);
+    blocks[0] = block(IOCB_CMD_FDSYNC, fd, NULL, 0, 0);
+    if (syscall(SYS_io_submit, context, 1, first) == 1) ended(1, events); /* Linux 4.18 */
+    blocks[0] = block(IOCB_CMD_PREAD, fd, buffer, 20, 0);
+    CHECK(syscall(SYS_io_submit, context, 1, first) == 1);
+    struct timespec wait = {5, 0};
+    CHECK(syscall(IO_PGETEVENTS, context, 1, 8, events, &wait, NULL) == 1 && events[0].res == 20);
+}
+
+static void *reaps(void *nothing) {
+    struct io_event events[4];
+    for (int i = 0; i < 50; i++) { ended(1, events); CHECK(events[0].res == (long)events[0].data); }
+    return NULL;
+}
+
+/* One thread submits, and one takes results. The blocks are overwritten once the kernel has read them. */
+static void submits_apart(void) {
+    submits_opened();
+    int fd = opened(O_RDONLY);
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, reaps, NULL) == 0);
+    for (int i = 0; i < 50; i++) {
+        static struct iocb blocks[50];
+        struct iocb *list[] = {&blocks[i]};
+        blocks[i] = block(IOCB_CMD_PREAD, fd, buffer, 10 + i, 100 * i);
+        blocks[i].aio_data = 10 + i;
+        CHECK(syscall(SYS_io_submit, context, 1, list) == 1);
+        usleep(2000);
+        memset(&blocks[i], 0xff, sizeof blocks[i]);
+    }
+    CHECK(pthread_join(thread, NULL) == 0);
+}
+
+/* Requests whose results no call shows. */
+static void submits_unseen(void) {
+    submits_opened();
+    int fd = opened(O_RDONLY);
+    for (int i = 0; i < 2; i++) {
+        static struct iocb one;
+        one = block(IOCB_CMD_PREAD, fd, buffer, 50, i ? 9990 : 100);
+        struct iocb *list[] = {&one};
+        CHECK(syscall(SYS_io_submit, context, 1, list) == 1);
+    }
+}
+
+/* This many requests in one call. */
+static void submits_many(long count) {
+    CHECK(count <= 1000);
+    if (syscall(SYS_io_setup, 1000, &context) != 0) _exit(3);
+    int fd = opened(O_RDONLY);
+    static struct iocb blocks[1000], *list[1000];
+    static struct io_event events[1000];
+    for (long i = 0; i < count; i++) { blocks[i] = block(IOCB_CMD_PREAD, fd, buffer, 10, i); list[i] = &blocks[i]; }
+    CHECK(syscall(SYS_io_submit, context, count, list) == count);
+    ended(count, events);
+}
+
+/* A file whose absolute path is longer than a path may be. */
+static void deep(void) {
+    char part[201];
+    memset(part, 'd', 200);
+    part[200] = 0;
+    for (int i = 0; i < 25; i++) CHECK(mkdir(part, 0755) == 0 && chdir(part) == 0);
+    int fd = open("deep", O_CREAT | O_RDWR, 0644);
+    CHECK(fd >= 0 && write(fd, "deep", 4) == 4 && close(fd) == 0);
+    fd = open("deep", O_RDONLY);
+    CHECK(fd >= 0 && close(fd) == 0);
 }
 
 #ifdef __x86_64__
@@ -470,6 +589,12 @@ int main(int count_of, char **words) {
     MODE("asks") asks();
     MODE("rings") rings();
     MODE("ring-reads") ring_reads(0);
+    MODE("deep") deep();
+    MODE("ring-batch") ring_batch();
+    MODE("submits") submits();
+    MODE("submits-apart") submits_apart();
+    MODE("submits-unseen") submits_unseen();
+    MODE("submits-many") submits_many(atol(words[3]));
     MODE("polled-ring-reads") ring_reads(IORING_SETUP_SQPOLL);
     MODE("old-calls") old_calls();
     MODE("x32-calls") x32_calls();

@@ -9,6 +9,7 @@ mod fetches;
 mod kills;
 mod notified;
 mod odd_programs;
+mod requests;
 mod served;
 mod signals;
 mod strace;

@@ -5,6 +5,7 @@ use crate::support::{
     FILE_BYTES, METHOD, Place, Recording, has, helper, recorder, run_all_by, skip, succeed,
 };
 use seekless_trace::Op;
+use std::path::Path;
 
 #[test]
 fn all_that_holds_with_stops_holds_with_notifications() {
@@ -133,4 +134,56 @@ fn at_the_grain_of_files_what_is_opened_for_reading_is_loaded_and_what_is_mapped
     assert_eq!(recording.count(&file, Op::Open), 2);
     let gone = recording.of(&place.root.join("gone"));
     assert_eq!((gone.len(), gone[0].error), (1, Some(libc::ENOENT)));
+}
+
+#[test]
+fn a_path_that_is_too_long_is_counted_as_lost() {
+    let Some(helper) = helper("dynamic") else { skip!("no C compiler") };
+    let place = Place::new();
+    for method in ["notify", "ptrace"] {
+        let mut recorder = place.command(recorder());
+        recorder.arg(place.output()).args(["--method", method, "--force"]).arg(helper).arg("deep");
+        succeed(&mut recorder);
+        let metadata = place.recording().trace.metadata().clone();
+        let paths = metadata.blind_spots().get("path over 4,096 bytes").copied().unwrap_or(0);
+        assert!(paths >= 2 && metadata.lost >= paths, "{method}: {metadata:?}");
+        for entry in std::fs::read_dir(&place.root).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                std::fs::remove_dir_all(path).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn in_a_chroot_a_name_is_not_the_hosts_file() {
+    let Some(helper) = helper("static") else { skip!("no C compiler or no static libc") };
+    if !rustix::process::geteuid().is_root() || !has("chroot", "--version") {
+        skip!("not root, or no chroot");
+    }
+    let place = Place::new();
+    let jail = place.root.join("jail");
+    std::fs::create_dir_all(jail.join("etc")).unwrap();
+    std::fs::copy(helper, jail.join("helper")).unwrap();
+    std::fs::write(jail.join("etc/passwd"), "not the host's").unwrap();
+    let words = ["chroot", jail.to_str().unwrap(), "/helper", "preads", "/etc/passwd", "3", "14"];
+    let recording = record(&place, "notify", &words);
+    let (inside, outside) = (jail.join("etc/passwd"), Path::new("/etc/passwd"));
+    assert_eq!(recording.of(outside), []);
+    assert_eq!([Op::Open, Op::Read].map(|op| recording.count(&inside, op)), [1, 3]);
+    let spots = recording.trace.metadata().blind_spots();
+    assert_eq!(spots["open in a chroot or in mounts of its own"], 1, "{spots:?}");
+}
+
+#[test]
+fn a_recorder_within_another_says_that_one_is_enough() {
+    let place = Place::new();
+    let inner = recorder();
+    let words = [inner.to_str().unwrap(), "inner.parquet", "--method", "notify", "true"];
+    let mut outer = place.command(recorder());
+    let output =
+        outer.arg(place.output()).args(["--method", "notify"]).args(words).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("leave this one out"), "{said}");
 }

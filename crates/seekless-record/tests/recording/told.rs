@@ -54,37 +54,3 @@ fn each_call_is_recorded_or_counted_as_lost() {
     let all = lost + seen as u64;
     assert!((300_000..300_100).contains(&all), "{lost} lost, {seen} seen");
 }
-
-/// Major and minor version.
-fn kernel() -> (u32, u32) {
-    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
-    let mut numbers = release.split(['.', '-']).map(|part| part.parse().unwrap_or(0));
-    (numbers.next().unwrap(), numbers.next().unwrap())
-}
-
-#[test]
-fn requests_of_a_ring_are_rows() {
-    needs_ebpf!();
-    let Some(helper) = helper("dynamic") else { skip!("no C compiler") };
-    for mode in ["ring-reads", "polled-ring-reads"] {
-        let place = Place::new();
-        if place.command(helper).args([mode, "file"]).status().unwrap().code() == Some(3) {
-            skip!("no io_uring here");
-        }
-        let mut recorder = place.command(crate::support::recorder());
-        recorder.arg(place.output()).args(["--method", "ebpf"]).arg(helper).args([mode, "file"]);
-        succeed(&mut recorder);
-        let recording = place.recording();
-        if kernel() < (6, 3) {
-            assert!(!recording.trace.metadata().blind_spots().is_empty(), "it is noted");
-            continue;
-        }
-        let file = place.file();
-        let reads = [(100, 50), (200, 7), (0, 10), (10, 5), (9990, 10), (300, 8), (308, 8)];
-        assert_eq!(recording.ranges(&file, Op::Read), reads, "{mode}");
-        assert_eq!(recording.ranges(&file, Op::Write), [(400, 3)], "{mode}");
-        // The file of the ring's own table turns up again after the close of its descriptor.
-        assert_eq!([Op::Open, Op::Sync].map(|op| recording.count(&file, op)), [3, 1], "{mode}");
-        assert_eq!(recording.trace.metadata().lost, 0, "{mode}");
-    }
-}

@@ -50,7 +50,12 @@ impl Code<'_> {
                 code.load(Eight, R1, R8, slot + untold::PATH);
                 code.jump_if(R1, Jump::Unequal, 0, tell);
             }
+            let submits = code.label();
+            code.jump_if(R7, Jump::AnyBit, rule::SUBMITS, submits);
             self.tell_entry(code, parts);
+            code.jump(out);
+            code.place(submits);
+            self.begin_submitted(code, parts, out);
             code.jump(out);
             code.place(tell);
             self.tell_files_first(code, parts, out);

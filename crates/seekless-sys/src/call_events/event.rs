@@ -100,6 +100,24 @@ pub enum Event<'a> {
     Ended(Which),
     /// Pages came into the page cache for the thread.
     Fetched(Which, Fetch),
+    /// Results of requests, in a call of the thread whose end is told next.
+    Reaped(Which, Reaped<'a>),
+}
+
+/// Results that io_getevents returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reaped<'a>(&'a [u8]);
+
+impl Reaped<'_> {
+    /// Of each, the address of the request's block in the program's memory, and the result, or a
+    /// negative error number.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, i64)> {
+        self.0.chunks_exact(layout::reaped::EVENT_BYTES as usize).filter_map(|event| {
+            const ADDRESS: i16 = 8;
+            const RESULT: i16 = 16;
+            Some((word(event, ADDRESS)?, word(event, RESULT)? as i64))
+        })
+    }
 }
 
 /// Pages of a file that came into the page cache.
@@ -148,6 +166,10 @@ impl<'a> Event<'a> {
             kinds::EXECUTED => Event::Executed(which, number as i32, open(record)?),
             kinds::ENDED => Event::Ended(which),
             kinds::FETCHED => Event::Fetched(which, parse_fetch(record, number)?),
+            kinds::REAPED => {
+                let events = layout::reaped::HEADER_BYTES as usize..;
+                Event::Reaped(which, Reaped(record.get(events)?))
+            }
             _ => return None,
         })
     }

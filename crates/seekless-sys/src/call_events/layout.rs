@@ -19,6 +19,8 @@ pub(super) const X32: Rule = Rule {
     words: [None; 2],
     end: false,
     wide: false,
+    submits: false,
+    reaps: false,
 };
 
 /// What a record is; the first word of each.
@@ -32,6 +34,7 @@ pub(super) mod kinds {
     pub(crate) const EXECUTED: i32 = 7;
     pub(crate) const ENDED: i32 = 8;
     pub(crate) const FETCHED: i32 = 9;
+    pub(crate) const REAPED: i32 = 10;
 }
 
 /// Of every record: its kind, a number of the kind's own, thread and process, and time.
@@ -77,7 +80,28 @@ pub(super) const UNTOLD: [i16; 2] = [UNTOLD_AT, UNTOLD_AT + untold::BYTES];
 pub(super) const GO_ON: i16 = UNTOLD_AT + 2 * untold::BYTES;
 const UNTOLD_AT: i16 = (TEXT_AT + TEXT_HEADER_BYTES + TEXT_BYTES) as i16;
 pub(super) const WALK: i16 = GO_ON + 8;
-pub(super) const SCRATCH_BYTES: u32 = (WALK + walk::BYTES) as u32;
+/// Behind that, a block of io_submit, its address, and how many blocks of the call were reported.
+pub(super) const BLOCK: i16 = WALK + walk::BYTES;
+pub(super) const BLOCK_ADDRESS: i16 = BLOCK + block::BYTES as i16;
+pub(super) const BLOCKS_DONE: i16 = BLOCK_ADDRESS + 8;
+pub(super) const SCRATCH_BYTES: u32 = (BLOCKS_DONE + 8) as u32;
+
+/// Of a block of io_submit (the kernel's `struct iocb`).
+pub(super) mod block {
+    pub(crate) const OPCODE: i16 = 16;
+    pub(crate) const DESCRIPTOR: i16 = 20;
+    pub(crate) const ADDRESS: i16 = 24;
+    pub(crate) const LENGTH: i16 = 32;
+    pub(crate) const OFFSET: i16 = 40;
+    pub(crate) const BYTES: i32 = 64;
+}
+
+/// Results of io_getevents (the kernel's `struct io_event`), as many as fit the place of a text.
+pub(super) mod reaped {
+    pub(crate) const HEADER_BYTES: i32 = super::TEXT_HEADER_BYTES;
+    pub(crate) const EVENT_BYTES: i32 = 32;
+    pub(crate) const AT_ONCE: i32 = super::TEXT_BYTES / EVENT_BYTES;
+}
 
 /// Of a file that is to be reported.
 pub(super) mod untold {
@@ -107,7 +131,9 @@ pub(super) mod later {
     pub(crate) const ENTRY: i32 = 1;
     pub(crate) const EXIT: i32 = 2;
     pub(crate) const RING: i32 = 3;
-    pub(crate) const COUNT: u32 = 4;
+    pub(crate) const SUBMIT: i32 = 4;
+    pub(crate) const REAP: i32 = 5;
+    pub(crate) const COUNT: u32 = 6;
 }
 
 /// Of a file.
@@ -174,7 +200,9 @@ pub(super) mod rule {
     pub(crate) const END: i32 = 16;
     pub(crate) const MOVES: i32 = 32;
     pub(crate) const WIDE: i32 = 64;
+    pub(crate) const SUBMITS: i32 = 128;
     pub(crate) const TEXT: i32 = 8;
+    pub(crate) const REAPS: i32 = 1 << 11;
     pub(crate) const FILES: [i32; 2] = [12, 16];
     pub(crate) const WORDS: [i32; 2] = [20, 24];
     /// The number of its condition, from 1; 0 if it has none.
@@ -197,6 +225,8 @@ pub(super) fn packed(it: &Rule, conditions: &[When]) -> u64 {
         | bit(it.opens, rule::OPENS)
         | bit(it.end, rule::END)
         | bit(it.moves, rule::MOVES)
+        | bit(it.submits, rule::SUBMITS)
+        | bit(it.reaps, rule::REAPS)
         | bit(it.wide || it.end || it.files[1].is_some() || it.words != [None; 2], rule::WIDE)
         | argument(it.text, rule::TEXT)
         | argument(it.files[0], rule::FILES[0])

@@ -163,8 +163,15 @@ impl Code<'_> {
             for place in [call::WORDS, call::WORDS + 8] {
                 read_word(code, place);
             }
+            let reaps = code.label();
+            code.jump_if(R9, Jump::AnyBit, rule::REAPS, reaps);
             self.tell_opened(code, parts);
             self.end_call(code, parts);
+            code.jump(out);
+            code.place(reaps);
+            code.set(R3, later::REAP);
+            code.copy(R1, R6);
+            self.go_on(code, parts);
             code.place(out);
             code.set(R0, 0);
             code.exit();
@@ -189,7 +196,7 @@ impl Code<'_> {
     }
 
     /// Sends the call in register 7, of the rule in register 9, and notes that it is over.
-    fn end_call(&self, code: &mut Assembler, parts: &Parts) {
+    pub(super) fn end_call(&self, code: &mut Assembler, parts: &Parts) {
         self.tell_end(code);
         code.copy(R2, R7);
         self.send_call(code, parts, R9);

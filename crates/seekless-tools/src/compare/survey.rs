@@ -2,7 +2,7 @@
 //! reads of the file system. On ext4, `stat` and the extent maps show this. Elsewhere the layout is
 //! that of a fresh copy on ext4.
 
-mod ext4;
+pub(crate) mod ext4;
 
 use crate::error::{Error, ErrorKind, Result};
 use seekless_device::{ColdFiles, Geometry, Layout, Piece};

@@ -1,12 +1,13 @@
 //! What a run adds to a profile: its needs, of files that are likely to be the same next time.
 
+use super::looks;
 use crate::error::{Error, ErrorKind, Result};
 use rustix::fs::{AtFlags, CWD, FileType, Stat, StatxFlags, statx};
 use seekless_policy::extents::Extent;
 use seekless_policy::start;
 use seekless_trace::{
-    Access, Identity, Need, Needs, PageSet, Profile, ProfiledFile, ProfiledRun, RunInfo, Trace,
-    unescape_path,
+    Access, Identity, Look, Need, Needs, PageSet, Profile, ProfiledFile, ProfiledRun, RunInfo,
+    Trace, looked_up, unescape_path,
 };
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -25,6 +26,7 @@ const PAGE_BYTES: u64 = 4096;
 pub struct Learned {
     files: Vec<ProfiledFile>,
     run: ProfiledRun,
+    looks: Vec<Look>,
 }
 
 impl Learned {
@@ -47,7 +49,8 @@ pub fn learn_trace(recording: &Path, cpu_ns: Option<u64>) -> Result<Learned> {
     let info = trace.metadata().runs.last().cloned().unwrap_or_default();
     let of_run = needs.runs.last().cloned().unwrap_or_default();
     let run = ProfiledRun { info, whole: true, cpu_ns, needs: of_run };
-    Ok(steady(&needs.names, &needs.file_bytes, run))
+    let looks = looks::of(&looked_up(&trace).map_err(unreadable)?);
+    Ok(Learned { looks, ..steady(&needs.names, &needs.file_bytes, run) })
 }
 
 /// Learns from the touches of one run. What it read by calls is taken from the newest run of
@@ -92,7 +95,8 @@ fn steady(names: &[String], sizes: &[Option<u64>], run: ProfiledRun) -> Learned 
         })
     };
     let found: Vec<Option<ProfiledFile>> = names.iter().zip(sizes).map(known).collect();
-    let mut learned = Learned { files: Vec::new(), run: ProfiledRun { needs: vec![], ..run } };
+    let run_without = ProfiledRun { needs: vec![], ..run };
+    let mut learned = Learned { run: run_without, ..Learned::default() };
     let mut numbers: Vec<Option<u32>> = vec![None; names.len()];
     for need in run.needs.into_iter().take(NEEDS_MAX) {
         let at = need.file as usize;
@@ -148,7 +152,9 @@ pub(crate) fn by_most(profile: &Profile) -> Vec<start::Need> {
 impl Learned {
     /// Takes what calls read from an earlier run, of files that are still the same.
     fn read_as(&mut self, before: &Profile) {
-        let Some(whole) = before.runs.iter().rev().find(|run| run.whole) else { return };
+        let whole = before.runs.iter().rev().find(|run| run.whole);
+        // Once that run is too old to be kept, the newest has what was taken from it.
+        let Some(whole) = whole.or_else(|| before.runs.last()) else { return };
         let mut numbers: HashMap<u32, Option<u32>> = HashMap::new();
         for need in whole.needs.iter().filter(|need| !need.mapped) {
             let Some(file) = before.files.get(need.file as usize) else { continue };
@@ -170,7 +176,12 @@ impl Learned {
         key.clone_into(&mut profile.key);
         append(
             &mut profile,
-            Profile { key: String::new(), files: self.files, runs: vec![self.run] },
+            Profile {
+                files: self.files,
+                runs: vec![self.run],
+                looks: self.looks,
+                ..Profile::default()
+            },
         );
         keep_newest(&mut profile);
         profile
@@ -188,6 +199,9 @@ fn number_of(files: &mut Vec<ProfiledFile>, file: &ProfiledFile) -> u32 {
 
 /// Appends the runs of `newer`. Of files that are others by now, earlier needs are forgotten.
 pub(super) fn append(profile: &mut Profile, newer: Profile) {
+    if !newer.looks.is_empty() {
+        profile.looks = newer.looks;
+    }
     let mut known: HashMap<String, u32> = HashMap::new();
     for (number, file) in (0..).zip(&profile.files) {
         known.insert(file.name.clone(), number);

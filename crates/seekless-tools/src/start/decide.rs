@@ -2,21 +2,21 @@
 
 use super::Options;
 use super::at_once;
+use super::candidates::{Candidate, candidates};
 use super::devices::{Devices, Known};
 use super::examine::{self, Found};
 use super::sample::Place;
-use crate::profiles::{self, Key};
+use super::whole;
+use crate::profiles::Key;
 use crate::warm::bring::Recorded;
 use seekless_device::Costs;
 use seekless_policy::extents::Extent;
 use seekless_policy::start::{self, Device, Need, Wait};
 use seekless_sys::memory;
-use seekless_trace::{Profile, unescape_path};
+use seekless_trace::Profile;
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
 
 /// Of a run whose processor time is not known, so much of the time is taken to be the program's.
 const BUSY_SHARE: f64 = 0.5;
@@ -55,10 +55,18 @@ pub struct Decision {
     pub readahead_bytes: u64,
     /// Whether the costs are assumed.
     pub assumed: bool,
-    /// Waiting for the files that pay, if the program starts alone.
+    /// Names that the start looks up and that are not in memory, with folders on the way. Only
+    /// counted if [`Options::expects`] is set.
+    pub names: u64,
+    /// Waiting for all that the program needs, if it starts alone. Without [`Options::expects`]:
+    /// for the files that pay.
     pub plain: Waits,
-    /// Waiting for them if they are brought in.
+    /// Waiting for it with help: what is brought in, and what is left to the program.
     pub warmed: Waits,
+    /// What is brought in.
+    pub brought_in: Waits,
+    /// What is left to the program: names, and files that would come no sooner.
+    pub left_to_program: Waits,
     /// How long the program is held back, so that it does not overtake, in seconds.
     pub head_start_s: f64,
     /// Whether they are brought in.
@@ -135,30 +143,19 @@ pub(super) struct PlannedFile {
     pub(super) hoped: bool,
 }
 
+impl Plan {
+    /// The paths of files of which something is brought in.
+    pub(super) fn brought_in(&self) -> HashSet<&Path> {
+        self.reads.iter().map(|read| self.files[read.file].path.as_path()).collect()
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PlannedRead {
     pub(super) file: usize,
     pub(super) extent: Extent,
     /// On the program's own time.
     pub(super) needed_ns: u64,
-}
-
-/// A file of the profile, with what is needed of it.
-pub(super) struct Candidate {
-    pub(super) path: PathBuf,
-    pub(super) recorded: Recorded,
-    pub(super) needs: Vec<Need>,
-}
-
-impl Candidate {
-    pub(super) fn needed_bytes(&self) -> u64 {
-        self.needs.iter().fold(0, |sum, need| sum.saturating_add(need.extent.bytes))
-    }
-
-    fn bytes(&self) -> u64 {
-        let end = self.needs.iter().map(|need| need.extent.end()).max().unwrap_or(0);
-        self.recorded.bytes.unwrap_or(end)
-    }
 }
 
 /// A file that pays, were nothing of it cached, and the device that it lies on.
@@ -189,6 +186,8 @@ pub(super) fn decide(profile: Option<&Profile>, key: &Key, options: &Options) ->
     decision.files = candidates.len() as u64;
     decision.needed_bytes = candidates.iter().map(Candidate::needed_bytes).sum();
     let mut devices = Devices::new(options.costs);
+    // Before any file is opened, which brings its name into memory.
+    let seen = options.expects.then(|| whole::see(profile, &candidates, options, &mut devices));
     let mut paying: Vec<Paying<'_>> = Vec::new();
     for file in &candidates {
         let number = devices.of(&file.path);
@@ -204,6 +203,9 @@ pub(super) fn decide(profile: Option<&Profile>, key: &Key, options: &Options) ->
     let mut plan = plan(profile, &paying, &devices, options, &mut decision);
     if decision.warms && is_of_program(profile, key) {
         hold(&mut plan, &device, &mut decision);
+    }
+    if let Some(seen) = seen {
+        seen.sum(&candidates, &plan, &devices, &mut decision);
     }
     (plan, decision)
 }
@@ -221,50 +223,6 @@ fn main_device(
     let most = files.into_iter().max_by_key(|(_, files)| *files);
     let largest = || candidates.iter().max_by_key(|file| file.needed_bytes());
     most.map(|(number, _)| number).or_else(|| Some(devices.of(&largest()?.path)))
-}
-
-fn candidates(profile: &Profile, options: &Options) -> Vec<Candidate> {
-    let mut needs: Vec<Vec<Need>> = vec![Vec::new(); profile.files.len()];
-    for need in profiles::by_most(profile) {
-        if let Some(of_file) = needs.get_mut(need.file as usize) {
-            of_file.push(need);
-        }
-    }
-    let candidate = |(file, needs): (&seekless_trace::ProfiledFile, Vec<Need>)| {
-        let path = PathBuf::from(OsString::from_vec(unescape_path(&file.name)));
-        let within = &options.within;
-        let allowed = path.is_absolute()
-            && (within.is_empty() || within.iter().any(|root| path.starts_with(root)))
-            && !options.hidden.iter().any(|folder| path.starts_with(folder));
-        let recorded = Recorded { bytes: file.bytes, identity: file.identity };
-        (allowed && !needs.is_empty()).then_some(Candidate { path, recorded, needs })
-    };
-    one_a_file(profile.files.iter().zip(needs).filter_map(candidate))
-}
-
-/// Joins the names of one file, which comes in once: what is needed under another name alone is
-/// added to the first.
-fn one_a_file(named: impl Iterator<Item = Candidate>) -> Vec<Candidate> {
-    let mut files: Vec<Candidate> = Vec::new();
-    let mut known: HashMap<(u64, i64, Option<u64>), usize> = HashMap::new();
-    for candidate in named {
-        let Recorded { bytes, identity } = candidate.recorded;
-        let same = identity.map(|file| (file.inode, file.modified_ns, bytes));
-        let place = same.map_or(files.len(), |same| *known.entry(same).or_insert(files.len()));
-        let Some(first) = files.get_mut(place) else {
-            files.push(candidate);
-            continue;
-        };
-        let overlaps = |one: &Need, other: &Need| {
-            one.extent.offset < other.extent.end() && other.extent.offset < one.extent.end()
-        };
-        for need in candidate.needs {
-            if !first.needs.iter().any(|known| overlaps(known, &need)) {
-                first.needs.push(need);
-            }
-        }
-    }
-    files
 }
 
 fn plan(

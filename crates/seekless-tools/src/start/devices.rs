@@ -12,6 +12,19 @@ use std::path::{Path, PathBuf};
 
 /// What a request to another machine is assumed to cost, in nanoseconds.
 const REMOTE_NS: u64 = 1_000_000;
+/// File systems that ask no device.
+const IN_MEMORY: [&str; 10] = [
+    "tmpfs",
+    "ramfs",
+    "proc",
+    "sysfs",
+    "devtmpfs",
+    "devpts",
+    "cgroup",
+    "cgroup2",
+    "mqueue",
+    "securityfs",
+];
 
 /// A device, and what is known of it.
 #[derive(Clone, Debug)]
@@ -21,6 +34,8 @@ pub(super) struct Known {
     pub(super) assumed: bool,
     /// Its name, if how many requests it serves at once is not known, but can be tried.
     pub(super) untried: Option<String>,
+    /// Where it is mounted; `None` if its files are in memory or made by the kernel.
+    pub(super) mounted: Option<PathBuf>,
 }
 
 impl Known {
@@ -67,6 +82,12 @@ impl Devices {
         self.known.len() - 1
     }
 
+    /// As [`Devices::of`], of a path that was asked for before.
+    pub(super) fn number_of(&self, path: &Path) -> usize {
+        let ways = path.ancestors();
+        ways.filter_map(|way| self.numbers.get(way)).next().copied().unwrap_or(0)
+    }
+
     /// What is known of a device.
     pub(super) fn known(&self, number: usize) -> &Known {
         &self.known[number]
@@ -75,9 +96,11 @@ impl Devices {
     fn look(&mut self, point: &Path, mount: Option<&Mount>) -> Known {
         let number = mount.map_or(0, |mount| rustix::fs::makedev(mount.device.0, mount.device.1));
         let readahead_bytes = readahead_bytes(number);
+        let is_real = mount.is_none_or(|mount| !IN_MEMORY.contains(&mount.kind.as_str()));
+        let mounted = is_real.then(|| point.to_owned());
         if let Some(costs) = self.told {
             let device = Device { costs, readahead_bytes };
-            return Known { device, assumed: false, untried: None };
+            return Known { device, assumed: false, untried: None, mounted };
         }
         let surveyor = self.surveyor.as_mut();
         let probed = surveyor.and_then(|surveyor| surveyor.costs(point).ok()?);
@@ -93,6 +116,6 @@ impl Devices {
         let costs = Costs { depth, ..probed.unwrap_or(assumed) };
         let untried = home.map(|home| home.key).filter(|_| found.is_none());
         let device = Device { costs, readahead_bytes };
-        Known { device, assumed: probed.is_none() && found.is_none(), untried }
+        Known { device, assumed: probed.is_none() && found.is_none(), untried, mounted }
     }
 }

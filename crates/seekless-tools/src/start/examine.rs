@@ -1,7 +1,7 @@
 //! Which needs of a profile's files are not cached. Not every file is opened for that: a look at a
 //! cold file costs a request.
 
-use super::decide::Candidate;
+use super::candidates::Candidate;
 use crate::warm::bring::{Opened, open};
 use seekless_policy::start::Need;
 use seekless_sys::residency;

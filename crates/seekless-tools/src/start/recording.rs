@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::profiles::{self, Key, learn_trace};
 use rustix::process::geteuid;
 use seekless_record::{self as record, ErrorKind, Status};
-use seekless_trace::{Profile, spool_path};
+use seekless_trace::{Profile, ProfiledRun, spool_path};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -77,6 +77,9 @@ pub(super) fn now(
         (Recording::Auto, Some(_)) if decision.changed_share > CHANGED_SHARE_MAX => {
             Now::Whole("since files of the profile have changed")
         }
+        (Recording::Auto, Some(profile)) if has_only_failed(profile) => {
+            Now::Whole("since the start that was recorded has failed")
+        }
         (Recording::Auto, Some(profile)) if profile.runs.len() < RUNS_ENOUGH => {
             Now::Touches("since the profile has few runs")
         }
@@ -85,6 +88,13 @@ pub(super) fn now(
         }
         (Recording::Auto, Some(_)) => Now::Nothing("since the profile is fresh"),
     }
+}
+
+/// Whether all that is known is of starts that failed, which may have ended early. A program that
+/// has failed so often is taken for one that always does.
+fn has_only_failed(profile: &Profile) -> bool {
+    let failed = |run: &ProfiledRun| run.info.exit_status.is_some_and(|status| status != 0);
+    profile.runs.len() < RUNS_ENOUGH && profile.runs.iter().all(failed)
 }
 
 /// For how many seconds no start needs to be recorded; `None` if one is to be.

@@ -33,7 +33,7 @@ fn need(file: u32, offset: u64, bytes: u64, time_ns: u64) -> Need {
 fn profile(files: Vec<ProfiledFile>, needs: Vec<Need>) -> Profile {
     let info = RunInfo { duration_ns: Some(1000), ..RunInfo::default() };
     let run = ProfiledRun { info, whole: true, cpu_ns: Some(500), needs };
-    Profile { key: "prog".to_owned(), files, runs: vec![run] }
+    Profile { key: "prog".to_owned(), files, runs: vec![run], looks: Vec::new() }
 }
 
 /// A folder on a disk, since a temporary file system has nothing to bring in.
@@ -117,4 +117,55 @@ fn without_a_profile_nothing_is_expected() {
     let (plan, decision) = decide(None, &key(), &slow(1));
     assert!(plan.reads.is_empty() && !decision.warms);
     assert_eq!(decision.runs, 0);
+}
+
+#[test]
+fn a_whole_start_counts_what_is_left_to_the_program_whatever_pays() {
+    let folder = folder();
+    let mut files: Vec<ProfiledFile> =
+        (0..200).map(|at| cold(folder.path().join(at.to_string()), 4096)).collect();
+    files.push(cold(folder.path().join("large"), 32 * MIB));
+    let needs: Vec<Need> = (0..200)
+        .map(|file| Need { mapped: false, ..need(file, 0, 4096, u64::from(file)) })
+        .chain((0..8).map(|at| need(200, at * 4 * MIB, 65_536, 300 + at)))
+        .collect();
+    let known = profile(files, needs);
+    let expects = |depth| Options { expects: true, ..slow(depth) };
+    let (_, few) = decide(Some(&known), &key(), &expects(1));
+    let (_, many) = decide(Some(&known), &key(), &expects(32));
+    assert_eq!((few.files_that_do_not_pay, many.files_that_do_not_pay), (200, 0));
+    // Names are in memory, as these were just made. A large readahead takes several requests.
+    assert!(few.names == 0 && few.plain.requests >= 200 + 8, "{few:?}");
+    assert_eq!(few.plain, many.plain, "the program alone asks for the same");
+    for decision in [&few, &many] {
+        let Decision { warmed, brought_in, left_to_program, .. } = decision;
+        assert_eq!(warmed.requests, brought_in.requests + left_to_program.requests);
+    }
+    assert_eq!((few.left_to_program.requests, many.left_to_program.requests), (200, 0));
+    let (_, again) = decide(Some(&known), &key(), &expects(1));
+    assert_eq!(few, again);
+}
+
+#[test]
+fn names_that_are_not_in_memory_are_charged_with_their_folders() {
+    let folder = folder();
+    let root = folder.path().canonicalize().unwrap();
+    let name = |name: &str| root.join(name).to_str().unwrap().to_owned();
+    let files = vec![cold(root.join("a"), 4096)];
+    let mut known = profile(files, vec![need(0, 0, 4096, 1)]);
+    let look = |name: String, kind, inode, bytes| seekless_trace::Look { name, kind, inode, bytes };
+    use seekless_trace::LookKind::{Folder, Name};
+    // Nothing of this is there, so that the kernel knows nothing of it.
+    known.looks = vec![
+        look(root.to_str().unwrap().to_owned(), Folder, Some(100), Some(4096)),
+        look(name("new"), Folder, Some(20_000), Some(4096)),
+        look(name("new/gone"), Name, None, None),
+        look(name("new/there"), Name, Some(40_000), None),
+    ];
+    let (_, decision) = decide(Some(&known), &key(), &Options { expects: true, ..slow(1) });
+    let of_file = 1;
+    // Of `new` the root's names, its inode and its names; of `there` its inode. With the blocks
+    // around it an inode may take three.
+    assert_eq!(decision.names, 3);
+    assert!((4 + of_file..=8 + of_file).contains(&decision.plain.requests), "{decision:?}");
 }

@@ -1,7 +1,8 @@
 //! Opens a file and asks the kernel for ranges of it.
 
 use crate::profiles::identity_of;
-use rustix::fs::{Advice, FileType, Mode, OFlags, fadvise, fstat};
+use rustix::fs::{Advice, CWD, FileType, Mode, OFlags, ResolveFlags, fadvise, fstat};
+use rustix::io::Errno;
 use seekless_policy::extents::Extent;
 use seekless_sys::memory::page_bytes;
 use seekless_sys::residency;
@@ -16,6 +17,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// The kernel reads at most this much for one advice, unless the device allows more.
 const ADVICE_BYTES: u64 = 128 << 10;
+const FLAGS: OFlags =
+    OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
 /// A file that may be brought in.
 pub(crate) struct Opened {
@@ -43,12 +46,40 @@ pub(crate) fn open(
     recorded: &Recorded,
     within: &[PathBuf],
 ) -> Result<Opened, &'static str> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = rustix::fs::open(path, flags, Mode::empty()).map_err(|error| match error {
-        rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR => "no longer there",
-        rustix::io::Errno::ACCESS | rustix::io::Errno::PERM => "not readable by this user",
+    let file = rustix::fs::open(path, FLAGS, Mode::empty()).map_err(why_not)?;
+    checked(file, recorded, within)
+}
+
+/// As [`open`], of a file whose name and inode are in memory: the device is asked nothing. `None`
+/// if they are not.
+pub(crate) fn open_known(path: &Path, recorded: &Recorded) -> Option<Result<Opened, &'static str>> {
+    match rustix::fs::openat2(CWD, path, FLAGS, Mode::empty(), ResolveFlags::CACHED) {
+        Ok(file) => Some(checked(file, recorded, &[])),
+        Err(error) => is_known(error).then(|| Err(why_not(error))),
+    }
+}
+
+/// Whether a name is in memory, or that there is none: the device is asked nothing.
+pub(crate) fn is_name_known(path: &Path) -> bool {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let found = rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED);
+    found.map_or_else(is_known, |_| true)
+}
+
+/// Whether such an error of a look in memory says something of the name.
+fn is_known(error: Errno) -> bool {
+    matches!(error, Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::LOOP)
+}
+
+fn why_not(error: Errno) -> &'static str {
+    match error {
+        Errno::NOENT | Errno::NOTDIR => "no longer there",
+        Errno::ACCESS | Errno::PERM => "not readable by this user",
         _ => "cannot be opened",
-    })?;
+    }
+}
+
+fn checked(file: OwnedFd, recorded: &Recorded, within: &[PathBuf]) -> Result<Opened, &'static str> {
     let stat = fstat(&file).map_err(|_| "cannot be examined")?;
     if !FileType::from_raw_mode(stat.st_mode).is_file() {
         return Err("not a regular file");

@@ -6,8 +6,9 @@ use super::{
 };
 use crate::Kind;
 use crate::compressed::Input;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::foreign::{FIO_HEADINGS, LCS_MAGIC, ORACLE_RECORD_BYTES, POST_CACHE_HEADING};
+use seekless_sys::file_kind::FileKind;
 use std::path::Path;
 
 /// A format of other tools.
@@ -139,8 +140,16 @@ impl Format {
     /// for CSV; reading it then says what a CSV needs.
     pub(crate) fn detect(path: &Path, input: &mut Input) -> Result<Self> {
         let head = input.head(path, HEAD_BYTES)?;
-        let found = Self::of_first_bytes(&head).or_else(|| Self::of_name(path));
-        Ok(found.unwrap_or_else(|| Self::of_content(&head)))
+        if let Some(found) = Self::of_first_bytes(&head).or_else(|| Self::of_name(path)) {
+            return Ok(found);
+        }
+        use FileKind::{Empty, List, Program, Zip};
+        match (Self::of_content(&head), FileKind::of_head(&head)) {
+            (Format::Csv, Some(kind @ (Empty | List | Program | Zip))) => {
+                Err(Error::no_trace(path, kind))
+            }
+            (found, _) => Ok(found),
+        }
     }
 
     /// The format of a file that begins in a way that only files of one format do. Published block

@@ -14,7 +14,7 @@ const SUPERBLOCK: (u64, usize) = (1024, 96);
 const SECTOR_BYTES: u64 = 512;
 
 /// The geometry of the file system that `path` lies on; `None` if it is no ext4.
-pub(super) fn geometry(path: &Path) -> Option<Geometry> {
+pub(crate) fn geometry(path: &Path) -> Option<Geometry> {
     let about = statfs(path).ok().filter(|about| about.f_type as u64 == MAGIC)?;
     let lies = fs::metadata(path).ok()?.dev();
     let device = PathBuf::from(format!("/sys/dev/block/{}:{}", major(lies), minor(lies)));
