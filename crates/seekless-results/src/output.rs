@@ -54,10 +54,12 @@ impl Run {
     ///
     /// # Errors
     /// The tables contradict themselves, or the file cannot be written.
-    pub fn end(self, mut tables: Vec<Table>) -> anyhow::Result<()> {
+    pub fn end(self, tables: Vec<Table>) -> anyhow::Result<()> {
         let Some(path) = self.path else { return Ok(()) };
         let load = self.load_before.zip(load_average()).map(|(before, after)| [before, after]);
         let (date, commit, machine) = (today(), commit(&checkout()), Machine::this());
+        let mut tables: Vec<Table> = tables.into_iter().map(Table::finished).collect();
+        tables.retain(|table| !table.rows.is_empty());
         for table in &mut tables {
             table.measured = Measured {
                 command: self.command.clone(),

@@ -76,6 +76,18 @@ impl Figure {
         Self { value: Some(rounded(value)), ..Self::default() }
     }
 
+    /// The median of rounds whose spread is not known.
+    #[must_use]
+    pub fn median(value: f64, rounds: usize) -> Self {
+        Self { rounds: u32::try_from(rounds).ok(), ..Self::exact(value) }
+    }
+
+    /// A value with the interval that it lies in.
+    #[must_use]
+    pub fn within(value: f64, [low, high]: [f64; 2], rounds: usize) -> Self {
+        Self { low: Some(rounded(low)), high: Some(rounded(high)), ..Self::median(value, rounds) }
+    }
+
     /// The median of rounds, with their spread. Without rounds there is no figure.
     #[must_use]
     pub fn of_rounds(rounds: &[f64]) -> Self {
@@ -187,6 +199,50 @@ impl Table {
         self.rows.push(Row { case: case.to_owned(), x, figures });
     }
 
+    /// Enters a figure. A case or a contender that the table does not have yet is added; so a new
+    /// contender is a rival, and stands last. What is no number is not entered.
+    pub fn set(&mut self, case: &str, contender: &str, figure: Figure) {
+        if figure.decisive().is_none() {
+            return;
+        }
+        let known = self.contenders.iter().position(|known| known.name == contender);
+        let column = known.unwrap_or_else(|| {
+            self.contenders.push(Contender::rival(contender));
+            self.contenders.len() - 1
+        });
+        let known = self.rows.iter().position(|row| row.case == case);
+        let row = known.unwrap_or_else(|| {
+            self.push(case, None, Vec::new());
+            self.rows.len() - 1
+        });
+        let figures = &mut self.rows[row].figures;
+        if figures.len() <= column {
+            figures.resize(column + 1, None);
+        }
+        figures[column] = Some(figure);
+    }
+
+    /// Gives a case its place on the horizontal axis of a plot.
+    pub fn place(&mut self, case: &str, x: f64) {
+        self.rows.iter_mut().filter(|row| row.case == case).for_each(|row| row.x = Some(x));
+    }
+
+    /// The table as it is written: each row has a place for each contender, and contenders without
+    /// a figure are left out.
+    pub(crate) fn finished(mut self) -> Self {
+        let width = self.contenders.len();
+        self.rows.iter_mut().for_each(|row| row.figures.resize(width, None));
+        let has = |column: usize| self.rows.iter().any(|row| row.figures[column].is_some());
+        let kept: Vec<bool> = (0..width).map(has).collect();
+        let mut kept_of = kept.iter();
+        self.contenders.retain(|_| kept_of.next() == Some(&true));
+        for row in &mut self.rows {
+            let mut kept_of = kept.iter();
+            row.figures.retain(|_| kept_of.next() == Some(&true));
+        }
+        self
+    }
+
     /// With what was read, and how.
     #[must_use]
     pub fn under(mut self, conditions: &str) -> Self {
@@ -232,6 +288,25 @@ mod tests {
     fn four_digits_are_kept() {
         assert_eq!([rounded(0.012_345_6), rounded(123.456), rounded(1e7)], [0.012_35, 123.5, 1e7]);
         assert_eq!([rounded(0.0), rounded(-1.234_56)], [0.0, -1.235]);
+    }
+
+    #[test]
+    fn figures_are_entered_by_case_and_contender() {
+        let mut table = Table::new("t", "T", "case", "s", Better::Lower)
+            .contenders([Contender::ours("ours"), Contender::rival("absent")]);
+        table.set("one", "ours", Figure::exact(1.0));
+        table.set("two", "GNU", Figure::exact(3.0));
+        table.set("two", "ours", Figure::median(2.0, 5));
+        table.set("two", "absent", Figure::exact(f64::NAN));
+        table.place("two", 2.0);
+        let table = table.finished();
+        table.check().unwrap();
+        let names: Vec<&str> = table.contenders.iter().map(|known| known.name.as_str()).collect();
+        assert_eq!(names, ["ours", "GNU"]);
+        assert_eq!(table.rows[0].figures, [Some(Figure::exact(1.0)), None]);
+        let two = [Some(Figure::median(2.0, 5)), Some(Figure::exact(3.0))];
+        assert_eq!((table.rows[1].x, table.rows[1].figures.as_slice()), (Some(2.0), &two[..]));
+        assert_eq!(Figure::within(2.0, [1.0, 3.0], 5).low, Some(1.0));
     }
 
     #[test]

@@ -112,7 +112,11 @@ fn figure(inner: &str, sources: &Sources) -> anyhow::Result<String> {
             // In a sentence the range goes without its middle: that stands in the table.
             let text = table.shown(figure);
             let text = text.split_once(" (").map_or(text.as_str(), |(value, _)| value).to_owned();
-            Ok(if table.unit.is_empty() { text } else { format!("{text} {}", table.unit) })
+            Ok(match table.unit.as_str() {
+                "" => text,
+                "×" => format!("{text} times"),
+                unit => format!("{text} {unit}"),
+            })
         }
         ("ratio", [name, case]) => {
             let table = sources.table(name)?;
