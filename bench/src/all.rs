@@ -32,10 +32,15 @@ pub(crate) fn run(args: &Args, output: &Output) -> anyhow::Result<()> {
     };
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("cannot make {}", folder.display()))?;
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/0ad");
     let mut failed = Vec::new();
     let is_asked =
         |entry: &&Entry| args.only.is_empty() || args.only.iter().any(|only| only == entry.name);
     for entry in ENTRIES.iter().filter(is_asked) {
+        if entry.needs_data() && !data.exists() {
+            println!("{:14} left out: {} is not there", entry.name, data.display());
+            continue;
+        }
         let words = match (&entry.quick, args.quick) {
             (Quick::No, _) => {
                 println!("{:14} left out: what it needs must be named", entry.name);

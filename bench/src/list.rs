@@ -15,6 +15,13 @@ pub(crate) struct Entry {
     pub(crate) quick: Quick,
 }
 
+impl Entry {
+    /// Whether it needs the recorded starts of 0 A.D.
+    pub(crate) fn needs_data(&self) -> bool {
+        self.needs.contains("the data of 0 A.D.")
+    }
+}
+
 /// How a bench is run with little work.
 pub(crate) enum Quick {
     /// With these words.

@@ -1,7 +1,6 @@
-//! A table as cells of text, for a terminal and for Markdown alike.
+//! A table as cells of text.
 
 use crate::{Better, Contender, Figure, Table, number};
-use seekless_report::table;
 
 /// One cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,16 +52,6 @@ impl Table {
         Grid { header, rows: self.rows.iter().map(row).collect() }
     }
 
-    /// The table for a terminal, with its title.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let grid = self.grid();
-        let header: Vec<&str> = grid.header.iter().map(String::as_str).collect();
-        let line = |row: Vec<Cell>| row.into_iter().map(|cell| cell.text).collect();
-        let rows = grid.rows.into_iter().map(line).collect();
-        format!("{}\n\n{}", self.title_and_unit(), table(&header, rows))
-    }
-
     /// The title, followed by the unit.
     #[must_use]
     pub fn title_and_unit(&self) -> String {
@@ -75,7 +64,9 @@ impl Table {
     /// A figure as a cell shows it: the value, with its spread if that is known.
     #[must_use]
     pub fn shown(&self, figure: Figure) -> String {
-        let number = |value: f64| number(value, self.decimals);
+        let parts = [figure.value, figure.low, figure.high];
+        let needed = parts.into_iter().flatten().map(decimals).max();
+        let number = |value: f64| number(value, self.decimals.or(needed));
         match (figure.value, figure.low, figure.high) {
             (Some(value), Some(low), Some(high)) if low < high => {
                 format!("{} ({} to {})", number(value), number(low), number(high))
@@ -125,6 +116,11 @@ impl Table {
     }
 }
 
+/// Digits behind the point that a number needs.
+fn decimals(value: f64) -> usize {
+    format!("{value}").split_once('.').map_or(0, |(_, digits)| digits.len())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,7 +136,7 @@ mod tests {
         let grid = scan().grid();
         assert_eq!(grid.header, ["file", "wc", "GNU 9.1", RATIO]);
         let texts: Vec<&str> = grid.rows[0].iter().map(|cell| cell.text.as_str()).collect();
-        assert_eq!(texts, ["1 GB", "0.25 (0.2 to 0.3)", "1", "4.00 ×"]);
+        assert_eq!(texts, ["1 GB", "0.25 (0.20 to 0.30)", "1", "4.00 ×"]);
         let best: Vec<bool> = grid.rows[0].iter().map(|cell| cell.best).collect();
         assert_eq!(best, [false, true, false, false]);
         let higher = Table { better: Better::Higher, ..scan() }.grid();
@@ -159,11 +155,5 @@ mod tests {
 
     fn spread() -> Figure {
         Figure { value: Some(8.0), low: Some(7.0), high: Some(9.0), rounds: None }
-    }
-
-    #[test]
-    fn a_terminal_shows_the_same() {
-        let text = scan().text();
-        assert!(text.starts_with("Scan (s)\n\n") && text.contains("0.25 (0.2 to 0.3)"), "{text}");
     }
 }

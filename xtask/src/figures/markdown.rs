@@ -4,6 +4,9 @@ use seekless_results::{Cell, Measured, Table};
 
 const COLUMNS: usize = 100;
 
+/// Stands for a blank at which no line is broken.
+const KEPT: &str = "\0";
+
 /// A heading, the table, and a line of conditions with the command.
 pub(super) fn table(table: &Table) -> String {
     let grid = table.grid();
@@ -51,7 +54,9 @@ fn conditions(measured: &Measured) -> String {
         parts.push(format!("{date}, commit {commit}."));
     }
     // A command with backquotes of its own would end the code too early.
-    parts.push(format!("`{}`", measured.command.replace('`', "'")));
+    let command = format!("`{}`", measured.command.replace('`', "'"));
+    let fits = command.chars().count() <= COLUMNS;
+    parts.push(if fits { command.replace(' ', KEPT) } else { command });
     parts.join(" ") + "\n"
 }
 
@@ -74,7 +79,7 @@ pub(super) fn wrapped(paragraph: &str) -> String {
             None => lines.push(word.to_owned()),
         }
     }
-    lines.into_iter().map(|line| line + "\n").collect()
+    lines.into_iter().map(|line| line.replace(KEPT, " ") + "\n").collect()
 }
 
 #[cfg(test)]
@@ -109,5 +114,7 @@ Quiet. `./run bench wc`
         assert!(lines[0].starts_with("- word") && lines[1].starts_with("  word"));
         assert!(lines.iter().all(|line| line.len() <= COLUMNS));
         assert_eq!(wrapped(""), "");
+        let kept = format!("{} a{KEPT}b", "x".repeat(98));
+        assert_eq!(wrapped(&kept), format!("{}\na b\n", "x".repeat(98)));
     }
 }

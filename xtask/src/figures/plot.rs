@@ -15,13 +15,18 @@ pub(super) fn draw(table: &Table, x: &str, y: &str) -> anyhow::Result<Drawing> {
     let series = names
         .map(|(at, contender)| Series { name: contender.name.clone(), points: points(table, at) });
     let chart = LineChart {
-        title: table.title.clone(),
+        title: plain(&table.title),
         x: axis(&table.cases, x),
-        y: axis(&table.unit, y),
+        y: axis(if table.unit == "×" { "times" } else { &table.unit }, y),
         series: series.filter(|series| !series.points.is_empty()).collect(),
-        caption: format!("{} {}", table.measured.conditions, table.measured.command),
+        caption: plain(&format!("{} {}", table.measured.conditions, table.measured.command)),
     };
     Ok(chart.draw_labelled())
+}
+
+/// Words without the marks of Markdown's code, which a picture would show.
+fn plain(words: &str) -> String {
+    words.replace('`', "")
 }
 
 fn scale(word: &str) -> anyhow::Result<Scale> {
