@@ -152,7 +152,10 @@ fn tables(args: &Args, report: &Report) -> Vec<Table> {
     let mut iops = table("iops", "I/Os a second of `replay`, of fio's", "I/Os", "", Better::Higher);
     let mut cpu =
         table("cpu", "The same: processor time of an I/O, of fio's", "I/Os", "", Better::Lower);
+    let mut rates = table("rates", "The same in figures", "I/Os", "I/Os/s", Better::Higher);
     for row in &report.rows {
+        rates.set(row.job, "seekless replay", Figure::median(row.iops, args.rounds));
+        rates.set(row.job, "fio", Figure::median(row.fio_iops, args.rounds));
         iops.set(row.job, "seekless replay", row.iops_ratio.figure(args.rounds));
         cpu.set(row.job, "seekless replay", row.cpu_ratio.figure(args.rounds));
     }
@@ -174,7 +177,7 @@ fn tables(args: &Args, report: &Report) -> Vec<Table> {
             }
         }
     }
-    vec![iops, cpu, length, lag]
+    vec![iops, rates, cpu, length, lag]
 }
 
 /// Rounds of both in turn; every second round the other one goes first.

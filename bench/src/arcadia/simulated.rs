@@ -146,10 +146,10 @@ impl Saved {
                 requests.set(&of.device, name, Figure::of_rounds(&of.requests[way]));
                 vain.set(&of.device, name, Figure::of_rounds(&of.vain[way]));
             }
-            for (table, iops) in
-                [&mut shares, &mut seconds, &mut requests].into_iter().zip([of.iops; 3])
-            {
-                iops.iter().for_each(|&iops| table.place(&of.device, iops as f64));
+            if let Some(iops) = of.iops {
+                for table in [&mut shares, &mut seconds, &mut requests, &mut vain] {
+                    table.place(&of.device, iops as f64);
+                }
             }
         }
         vec![shares, seconds, requests, vain]

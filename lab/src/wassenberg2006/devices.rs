@@ -7,7 +7,7 @@ use anyhow::Context;
 use seekless::report::table;
 use seekless::tools::device::named;
 use seekless::tools::order::{Loadings, Options, Rivals, order};
-use seekless_results::{Better, Figure, Table};
+use seekless_results::{Better, Contender, Figure, Table};
 
 /// The disk of the paper, two cloud volumes, an object store and a flash drive.
 const DEVICES: [&str; 5] =
@@ -31,7 +31,8 @@ fn rivals(zero_ad: &ZeroAd, device: &str) -> anyhow::Result<Rivals> {
 pub(crate) fn seconds(devices: &[Rivals]) -> Table {
     let title = "Time of a start from each order, mean of five";
     let mut table = Table::new("devices", title, "device, how", "s", Better::Lower)
-        .contenders(tables::orders())
+        .contenders(["best", "greedy"].map(Contender::ours))
+        .contenders(["recent", "name"].map(Contender::rival))
         .under(tables::HELD_OUT);
     for rivals in devices {
         for rival in &rivals.methods {

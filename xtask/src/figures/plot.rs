@@ -5,8 +5,15 @@ use seekless_report::Drawing;
 use seekless_report::chart::{Axis, LineChart, LinePoint, Scale, Series, Unit};
 use seekless_results::{Figure, Table};
 
-/// Draws the table with these scales.
-pub(super) fn draw(table: &Table, x: &str, y: &str) -> anyhow::Result<Drawing> {
+/// What stands above the plot and below its horizontal axis.
+pub(super) struct Words<'a> {
+    pub(super) title: &'a str,
+    pub(super) label: &'a str,
+}
+
+/// Draws the table with these scales. The spread is drawn of a single curve only: those of several
+/// would hide each other.
+pub(super) fn draw(table: &Table, [x, y]: [&str; 2], words: &Words) -> anyhow::Result<Drawing> {
     let (x, y) = (scale(x)?, scale(y)?);
     let placed = table.rows.iter().filter(|row| row.x.is_some()).count();
     ensure!(placed > 1, "fewer than two cases have a place (x): there is no curve");
@@ -14,11 +21,16 @@ pub(super) fn draw(table: &Table, x: &str, y: &str) -> anyhow::Result<Drawing> {
     let names = table.contenders.iter().enumerate();
     let series = names
         .map(|(at, contender)| Series { name: contender.name.clone(), points: points(table, at) });
+    let mut series: Vec<Series> = series.filter(|series| !series.points.is_empty()).collect();
+    if series.len() > 1 {
+        let points = series.iter_mut().flat_map(|series| &mut series.points);
+        points.for_each(|point| *point = LinePoint::exact(point.x, point.y));
+    }
     let chart = LineChart {
-        title: plain(&table.title),
-        x: axis(&table.cases, x),
+        title: words.title.to_owned(),
+        x: axis(words.label, x),
         y: axis(if table.unit == "×" { "times" } else { &table.unit }, y),
-        series: series.filter(|series| !series.points.is_empty()).collect(),
+        series,
         caption: plain(&format!("{} {}", table.measured.conditions, table.measured.command)),
     };
     Ok(chart.draw_labelled())
@@ -65,10 +77,11 @@ mod tests {
         table.push("no place", None, vec![Some(Figure::exact(9.0)), None]);
         let places: Vec<(f64, f64)> = points(&table, 0).iter().map(|at| (at.x, at.y)).collect();
         assert_eq!(places, [(10.0, 1.0), (20.0, 2.0)]);
-        let svg = draw(&table, "log", "linear").unwrap().svg();
+        let words = Words { title: "Title", label: "size" };
+        let svg = draw(&table, ["log", "linear"], &words).unwrap().svg();
         assert!(svg.contains(">ours<") && !svg.contains(">GNU<"));
-        assert!(draw(&table, "log", "square").is_err());
+        assert!(draw(&table, ["log", "square"], &words).is_err());
         table.rows.truncate(1);
-        assert!(draw(&table, "log", "log").unwrap_err().to_string().contains("no curve"));
+        assert!(draw(&table, ["log", "log"], &words).unwrap_err().to_string().contains("no curve"));
     }
 }

@@ -2,12 +2,13 @@
 //!
 //! ```text
 //! {{table BENCH/ID}}                                  on a line of its own: the table
-//! {{plot FILE.svg; BENCH/ID; log; log}}               likewise: a curve a contender
+//! {{plot FILE.svg; BENCH/ID; log; log; TITLE; LABEL}} likewise: a curve a contender
 //! {{figure BENCH/ID; CASE; CONTENDER}}                in a sentence: one figure with its unit
 //! {{ratio BENCH/ID; CASE}}                            how many times as good ours is
 //! ```
 //!
-//! The scales of a plot are those of the horizontal and of the vertical axis, `log` or `linear`.
+//! The scales of a plot are those of the horizontal and of the vertical axis, `log` or `linear`;
+//! the label is that of the horizontal one.
 
 use super::sources::Sources;
 use super::{markdown, plot};
@@ -75,13 +76,14 @@ impl Page {
 
     fn plot(&mut self, words: &str, sources: &Sources) -> anyhow::Result<()> {
         let words: Vec<&str> = words.split(';').map(str::trim).collect();
-        let [file, name, x, y] = words.as_slice() else {
-            bail!("a plot is FILE.svg; BENCH/ID; SCALE; SCALE");
+        let [file, name, x, y, title, label] = words.as_slice() else {
+            bail!("a plot is FILE.svg; BENCH/ID; SCALE; SCALE; TITLE; LABEL");
         };
         let table = sources.table(name)?;
-        let drawing = plot::draw(table, x, y).with_context(|| (*name).to_owned())?;
+        let words = plot::Words { title, label };
+        let drawing = plot::draw(table, [x, y], &words).with_context(|| (*name).to_owned())?;
         self.plots.push(((*file).to_owned(), drawing.svg()));
-        self.text += &markdown::picture(&table.title, file);
+        self.text += &markdown::picture(title, file);
         Ok(())
     }
 }

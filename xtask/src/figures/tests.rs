@@ -23,7 +23,7 @@ fn checkout() -> tempfile::TempDir {
     write("bench/results/.keep", "");
     results.write(&root.path().join("bench/results/scan.json")).unwrap();
     let page = "# Scanning\n\nTakes {{figure scan/seconds; 2 GB; wc}}.\n\n\
-                {{plot scan.svg; scan/seconds; linear; log}}\n\n{{table scan/seconds}}\n";
+                {{plot scan.svg; scan/seconds; linear; log; A scan; GB}}\n\n{{table scan/seconds}}\n";
     write("bench/pages/scanning.md", page);
     write("bench/pages/README.md", "| scan | {{ratio scan/seconds; 1 GB}} times |\n");
     write("README.md", &format!("# Name\n\n{BEGIN}old\n{END}\nend\n"));
