@@ -110,8 +110,7 @@ fn tables(rows: &[Row]) -> Vec<Table> {
             .contenders([Contender::ours("seekless record")])
             .under("Cold, a file system without readahead.")
     };
-    let title =
-        "Pages that lie in the cache after a cold start and that the recording of another names";
+    let title = "Pages in the cache after a cold start that another start's recording names";
     let mut pages = table("pages", title, "of these pages", Better::Higher);
     let title = "The same: bytes that the recording names";
     let mut bytes = table("bytes", title, "of those in the cache", Better::Lower);

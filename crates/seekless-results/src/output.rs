@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// Where results go.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Output {
-    /// Writes the results into the checkout, for the pages of docs/measured: bench/results/NAME.json
+    /// Writes the results into the checkout, for docs/measured: bench/results/NAME.json
     #[arg(long, global = true, help_heading = "Results")]
     pub save: bool,
     /// Writes the results to FILE (JSON); tables of other runs stay in it
