@@ -17,6 +17,7 @@ mod simulated;
 use anyhow::{Context, ensure};
 use game::{Files, HOW_TO_GET};
 use seekless::device::DeviceSpec;
+use seekless_results::Table;
 use std::path::{Path, PathBuf};
 
 const RUNS: [&str; 5] = ["acropolis_bay", "arcadia", "belgian_bog", "sahel", "siwa_oasis"];
@@ -94,7 +95,7 @@ impl Data {
     }
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     let data = Data::find(args)?;
     let chosen = RUNS.iter().position(|run| *run == args.start);
     let chosen = chosen.with_context(|| format!("--start: one of {}", RUNS.join(", ")))?;

@@ -12,6 +12,7 @@ use seekless::measure::{Checksum, Dropping, Slowed, make_cold};
 use seekless::pack::{Index, Pieces, decode};
 use seekless::report::table;
 use seekless::tools::{pack, roots, synth};
+use seekless_results::{Better, Contender, Figure, Table};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -87,7 +88,7 @@ impl Took {
     }
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     ensure!(args.rounds > 0, "--rounds: at least 1");
     let before = load_average();
     let bandwidth = args.bandwidth_mb * 1_000_000;
@@ -95,6 +96,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let cases =
         [large(args, folder.path())?, one_stream(folder.path())?, start(args, folder.path())?];
     let mut rows = Vec::new();
+    let title =
+        "Loads where only bandwidth is limited: time, of the longer of reading and decoding";
+    let mut saved = Table::new("of-bound", title, "what is loaded", "", Better::Lower)
+        .contenders(["on demand", "list known"].map(Contender::ours))
+        .under(&format!(
+            "Control group of {} MB/s without a limit on requests.",
+            args.bandwidth_mb
+        ));
     for case in &cases {
         let slowed = Slowed::new(&[&case.pack], NO_LIMIT, bandwidth)?;
         let mut seconds = Seconds::default();
@@ -112,6 +121,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
                 seconds.on_demand.push(on_demand);
                 seconds.listed.push(listed);
             }
+        }
+        let bound = bound(case, bandwidth, &seconds);
+        for (way, all) in [("on demand", &seconds.on_demand), ("list known", &seconds.listed)] {
+            let shares: Vec<f64> = all.iter().map(|took| took.passed / bound).collect();
+            saved.set(case.what, way, Figure::of_rounds(&shares));
         }
         rows.push(row(case, bandwidth, &mut seconds));
     }
@@ -138,7 +152,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         args.rounds,
         load_average()
     );
-    Ok(())
+    Ok(vec![saved])
+}
+
+/// The longer of reading the coded bytes and decoding them.
+fn bound(case: &Case, bandwidth: u64, seconds: &Seconds) -> f64 {
+    let read = case.coded as f64 / bandwidth as f64;
+    read.max(Took::medians(&seconds.decode).passed)
 }
 
 /// One file of text in an archive of its own.
@@ -295,7 +315,7 @@ fn listed(store: &Store, names: &[String], sum: &mut Sum) -> anyhow::Result<()> 
 fn row(case: &Case, bandwidth: u64, seconds: &mut Seconds) -> Vec<String> {
     let read = case.coded as f64 / bandwidth as f64;
     let decode = Took::medians(&seconds.decode);
-    let least = read.max(decode.passed);
+    let least = bound(case, bandwidth, seconds);
     let mut row = vec![
         format!("{}, {}", case.what, format_bytes(case.bytes)),
         format_bytes(case.coded),

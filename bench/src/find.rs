@@ -11,6 +11,7 @@ use crate::rounds::{Rival, load_average, median};
 use answers::Answers;
 use anyhow::{Context, ensure};
 use seekless::report::table;
+use seekless_results::{Better, Contender, Figure, Table};
 use serde::Serialize;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -94,7 +95,7 @@ struct Track {
     seconds: Vec<f64>,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     ensure!(args.rounds > 0, "--rounds: at least 1");
     let files = args.files.unwrap_or(if args.quick { FILES_QUICK } else { FILES });
     ensure!(files > 0, "--files: at least 1");
@@ -106,6 +107,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let tree = Tree::make(folder.path().join("tree"), files)?;
     let before = load_average();
     let (cached, tracks) = rounds(&tree, &field, &questions, args.rounds)?;
+    let saved = tables(&tree, &questions, &tracks);
     let report = Report {
         files,
         folders: tree.folders(),
@@ -120,7 +122,40 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         true => println!("{}", serde_json::to_string_pretty(&report)?),
         false => println!("{}", words(&report)),
     }
-    Ok(())
+    Ok(saved)
+}
+
+/// Milliseconds of each question; and what that is of GNU's walk.
+fn tables(tree: &Tree, questions: &[Question], tracks: &[Track]) -> Vec<Table> {
+    let name = |who| match who {
+        Who::Gnu => "GNU find",
+        Who::Seekless => "seekless find",
+        Who::Older => "older",
+    };
+    let under = format!("{} lines of a walk, warm; output to a pipe.", tree.lines());
+    let ours = || [Contender::ours(name(Who::Seekless))];
+    let mut ms = Table::new("ms", "`find` over cached files", "question", "ms", Better::Lower)
+        .contenders(ours())
+        .under(&under);
+    let mut times =
+        Table::new("times", "The same: time, of GNU find's walk", "question", "", Better::Lower)
+            .contenders(ours())
+            .under("As above.");
+    let walk = questions.iter().zip(tracks).find(|(question, _)| question.is_gnus_walk());
+    let walk = walk.map_or(f64::NAN, |(_, track)| median(&mut track.seconds.clone()));
+    for (question, track) in questions.iter().zip(tracks) {
+        let case = if question.tests == WALK { "walk".into() } else { question.tests.join(" ") };
+        let of = |unit: f64| track.seconds.iter().map(|seconds| seconds / unit).collect::<Vec<_>>();
+        ms.set(&case, name(question.who), Figure::of_rounds(&of(1e-3)));
+        times.set(&case, name(question.who), Figure::of_rounds(&of(walk)));
+    }
+    vec![ms, times]
+}
+
+impl Question {
+    fn is_gnus_walk(&self) -> bool {
+        self.who == Who::Gnu && self.tests == WALK
+    }
 }
 
 /// The programs that are asked.

@@ -5,12 +5,13 @@ mod text;
 
 use crate::command::{Commands, Field, Ratios};
 use crate::folder::Folder;
-use crate::rounds::{Rival, alternate, load_average, runs};
+use crate::rounds::{Rival, alternate, enter, load_average, medians, runs};
 use crate::texts::warm;
 pub(crate) use crate::wc::Args;
 use anyhow::{Context, ensure};
 use seekless::device::units::format_bytes;
-use seekless::report::table;
+use seekless::report;
+use seekless_results::{Better, Contender, Table};
 use serde::Serialize;
 use std::path::Path;
 
@@ -39,13 +40,16 @@ struct Row {
     ratios: Ratios,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     ensure!(args.rounds > 0, "--rounds: at least 1");
     let sizes = if args.size.is_empty() { &SIZES[..] } else { &args.size };
     let folder = Folder::in_(&args.commands.folder)?;
     let field = field(&args.commands, &folder)?;
     let before = load_average();
     let mut rows = Vec::new();
+    let mut table = Table::new("ms", "`grep` in cached text", "what, size", "ms", Better::Lower)
+        .contenders([Contender::ours(&field.all[0].name)])
+        .under("The start of the process included. Answers are the same.");
     for &bytes in sizes.iter().filter(|&&bytes| !args.quick || bytes <= 128 << 20) {
         let path = folder.text(bytes)?;
         text::hide_needles(&path, bytes)
@@ -54,6 +58,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             let resident_bytes = warm(&path)?;
             let seconds = alternate(&field.all, words, "C.UTF-8", &path, args.rounds, runs(bytes))
                 .with_context(|| format!("{question} in {}", format_bytes(bytes)))?;
+            enter(
+                &mut table,
+                &format!("{question}, {}", format_bytes(bytes)),
+                &field.all,
+                &seconds,
+            );
+            let seconds = medians(&seconds);
             let ratios = field.ratios(&seconds);
             rows.push(Row { question, bytes, resident_bytes, seconds, ratios });
         }
@@ -64,7 +75,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         true => println!("{}", serde_json::to_string_pretty(&rows)?),
         false => println!("{}", words(&field, &rows, load, args.rounds)),
     }
-    Ok(())
+    Ok(vec![table])
 }
 
 fn field(commands: &Commands, folder: &Folder) -> anyhow::Result<Field> {
@@ -90,6 +101,6 @@ fn words(field: &Field, rows: &[Row], [before, after]: [f64; 2], rounds: usize) 
     format!(
         "{}\nMedians of {rounds} rounds that alternate, after one discarded, process start included; ratio: the best rival's \
          time over ours; load average {before} before and {after} after.",
-        table(&header, cells.collect())
+        report::table(&header, cells.collect())
     )
 }

@@ -18,6 +18,7 @@ use programs::{Program, Words};
 use seekless::device::units::{format_bytes, format_count};
 use seekless::report::table;
 use seekless::sys::residency::resident_bytes;
+use seekless_results::{Better, Contender, Figure, Table};
 use serde::Serialize;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -115,7 +116,7 @@ struct Trial {
     answer: Vec<u8>,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     ensure!(args.rounds > 0, "--rounds: at least 1");
     ensure!(args.at_once > 0, "--at-once: at least 1");
     ensure!(args.delay_ms.is_finite() && args.delay_ms >= 0.0, "--delay-ms: 0 or more");
@@ -139,7 +140,44 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     failed.iter().for_each(|error| eprintln!("bench: {error:#}"));
     ensure!(failed.is_empty(), "{} programs have no figures", failed.len());
-    Ok(())
+    Ok(tables(args, &rows))
+}
+
+/// Seconds, requests, how many times as fast as a plain start, and a wrong profile's time.
+fn tables(args: &Args, rows: &[Row]) -> Vec<Table> {
+    let under = format!(
+        "A FUSE file system that takes {} ms for a read and serves {} at once, cold; run knows {} \
+         of it, and has the profile of another script of the kind.",
+        args.delay_ms,
+        args.at_once,
+        args.device.as_deref().unwrap_or("nothing")
+    );
+    let table = |id, title, unit, better| {
+        Table::new(id, title, "program", unit, better)
+            .contenders([Contender::ours("seekless run")])
+            .under(&under)
+    };
+    let mut seconds =
+        table("seconds", "Starts over a file system with latency", "s", Better::Lower);
+    let mut requests = table("requests", "The same: reads of it", "", Better::Lower);
+    let mut times = table("times", "The same: times as fast as a plain start", "×", Better::Higher);
+    let mut wrong =
+        table("wrong", "The same with a wrong profile: time, of a plain start", "", Better::Lower);
+    let median = |value| Figure::median(value, args.rounds);
+    for row in rows {
+        seconds.set(&row.program, "seekless run", median(row.run.seconds));
+        seconds.set(&row.program, "plain", median(row.plain.seconds));
+        seconds.set(&row.program, "plain, all cached", median(row.warm_seconds));
+        requests.set(&row.program, "seekless run", median(row.run.requests as f64));
+        requests.set(&row.program, "plain", median(row.plain.requests as f64));
+        times.set(&row.program, "seekless run", median(row.times));
+        if let Some(preload) = row.preload {
+            seconds.set(&row.program, "preload", median(preload.seconds));
+            times.set(&row.program, "preload", median(row.plain.seconds / preload.seconds));
+        }
+        row.wrong.iter().for_each(|&of| wrong.set(&row.program, "seekless run", median(of)));
+    }
+    vec![seconds, requests, times, wrong]
 }
 
 fn show(args: &Args, rows: &[Row], before: f64) {

@@ -11,6 +11,7 @@ use seekless::report::table;
 use seekless::sys::output::Destination;
 use seekless::tools::export::{Format, Options as List, export};
 use seekless::tools::roots::Root;
+use seekless_results::{Better, Contender, Figure, Table};
 use serde::Serialize;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -68,7 +69,7 @@ struct Row {
     bytes: u64,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     ensure!(args.start.len() > 2, "--start: at least three, of which each is left out in turn");
     ensure!(rustix::process::geteuid().is_root(), "needs root, to mount images and to chroot");
     let root = args.root.canonicalize().with_context(|| args.root.display().to_string())?;
@@ -86,7 +87,32 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         true => println!("{}", serde_json::to_string_pretty(&rows)?),
         false => println!("{}", words(&rows)),
     }
-    Ok(())
+    Ok(tables(args, &rows))
+}
+
+/// Requests and bytes of each start, and of all together, by order.
+fn tables(args: &Args, rows: &[Row]) -> Vec<Table> {
+    let table = |id, title, unit| {
+        Table::new(id, title, "start that was left out", unit, Better::Lower)
+            .contenders([Contender::ours(Order::Ours.words())])
+            .under(&format!("A squashfs image in blocks of {}, cold.", args.block))
+    };
+    let mut requests =
+        table("requests", "Starts from a squashfs image: requests of the device", "");
+    let mut megabytes = table("megabytes", "The same: bytes read", "MB");
+    for order in Order::ALL {
+        let of = || rows.iter().filter(move |row| row.order == order);
+        let (name, mut sums) = (order.words(), (0, 0));
+        for row in of() {
+            let start = args.start[row.start].as_str();
+            requests.set(start, name, Figure::exact(row.requests as f64));
+            megabytes.set(start, name, Figure::exact(row.bytes as f64 / 1e6));
+            sums = (sums.0 + row.requests, sums.1 + row.bytes);
+        }
+        requests.set("all", name, Figure::exact(sums.0 as f64));
+        megabytes.set("all", name, Figure::exact(sums.1 as f64 / 1e6));
+    }
+    vec![requests, megabytes]
 }
 
 struct Bench<'a> {

@@ -1,5 +1,7 @@
 //! Benchmarks, one module a question: `./run bench NAME`. `libcachesim.py` asks a rival the same.
+//! Each returns its figures as tables, which `--save` and `--results FILE` write.
 
+mod all;
 mod arcadia;
 mod bandwidth;
 mod clock;
@@ -10,6 +12,7 @@ mod grep;
 mod image;
 mod landlord;
 mod latency_start;
+mod list;
 mod lists;
 mod mounted_reads;
 mod preload;
@@ -27,23 +30,23 @@ mod wc;
 mod workload;
 
 use clap::{Parser, Subcommand};
+use seekless_results::{Output, Run, Table};
 use std::process::ExitCode;
 
 /// How fast the parts are.
 #[derive(Parser, Debug)]
-#[command(
-    name = "seekless-bench",
-    bin_name = "./run bench",
-    version,
-    arg_required_else_help = true
-)]
+#[command(name = "seekless-bench", bin_name = "./run bench", version, about = list::ABOUT)]
 struct Cli {
     #[command(subcommand)]
-    question: Question,
+    question: Option<Question>,
+    #[command(flatten)]
+    output: Output,
 }
 
 #[derive(Subcommand, Debug)]
 enum Question {
+    /// Runs the benches one after another; --quick gives each little work.
+    All(all::Args),
     /// A start of 0 A.D. from a pack that was made without it: on demand with and without
     /// prediction, and with its list known, beside loose files, squashfs and what is possible
     /// (root).
@@ -90,26 +93,66 @@ enum Question {
     Zipf(workload::Args),
 }
 
+impl Question {
+    /// The name of the file of results.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::All(_) => "all",
+            Self::Arcadia(_) => "arcadia",
+            Self::Bandwidth(_) => "bandwidth",
+            Self::Find(_) => "find",
+            Self::Grep(_) => "grep",
+            Self::Landlord(_) => "landlord",
+            Self::LatencyStart(_) => "latency-start",
+            Self::Recall(_) => "recall",
+            Self::Recording(_) => "recording",
+            Self::Records(_) => "records",
+            Self::Lists(_) => "lists",
+            Self::MountedReads(_) => "mounted-reads",
+            Self::Replay(_) => "replay",
+            Self::Simulate(_) => "simulate",
+            Self::Speed(_) => "speed",
+            Self::Start(_) => "start",
+            Self::StoreCosts(_) => "store-costs",
+            Self::Wc(_) => "wc",
+            Self::Zipf(_) => "zipf",
+        }
+    }
+
+    /// Measures, prints, and returns what `--save` writes.
+    fn measure(&self, output: &Output) -> anyhow::Result<Vec<Table>> {
+        match self {
+            Self::All(args) => all::run(args, output).map(|()| Vec::new()),
+            Self::Arcadia(args) => arcadia::run(args),
+            Self::Bandwidth(args) => bandwidth::run(args),
+            Self::Find(args) => find::run(args),
+            Self::Grep(args) => grep::run(args),
+            Self::Landlord(args) => landlord::run(args),
+            Self::LatencyStart(args) => latency_start::run(args),
+            Self::Recall(args) => recall::run(args),
+            Self::Recording(args) => recording::run(args),
+            Self::Records(args) => records::run(args),
+            Self::Lists(args) => lists::run(args),
+            Self::MountedReads(args) => mounted_reads::run(args),
+            Self::Replay(args) => replay::run(args),
+            Self::Simulate(args) => simulate::run(args),
+            Self::Speed(args) => speed::run(args),
+            Self::Start(args) => start::run(args),
+            Self::StoreCosts(args) => store_costs::run(args),
+            Self::Wc(args) => wc::run(args),
+            Self::Zipf(args) => workload::run(args).map(|()| Vec::new()),
+        }
+    }
+}
+
 fn main() -> ExitCode {
-    let result = match Cli::parse().question {
-        Question::Arcadia(args) => arcadia::run(&args),
-        Question::Bandwidth(args) => bandwidth::run(&args),
-        Question::Find(args) => find::run(&args),
-        Question::Grep(args) => grep::run(&args),
-        Question::Landlord(args) => landlord::run(&args),
-        Question::LatencyStart(args) => latency_start::run(&args),
-        Question::Recall(args) => recall::run(&args),
-        Question::Recording(args) => recording::run(&args),
-        Question::Records(args) => records::run(&args),
-        Question::Lists(args) => lists::run(&args),
-        Question::MountedReads(args) => mounted_reads::run(&args),
-        Question::Replay(args) => replay::run(&args),
-        Question::Simulate(args) => simulate::run(&args),
-        Question::Speed(args) => speed::run(&args),
-        Question::Start(args) => start::run(&args),
-        Question::StoreCosts(args) => store_costs::run(&args),
-        Question::Wc(args) => wc::run(&args),
-        Question::Zipf(args) => workload::run(&args),
+    let cli = Cli::parse();
+    let result = match &cli.question {
+        None => list::print(),
+        Some(question) => {
+            let run = Run::begin(&cli.output, "./run bench", question.name());
+            question.measure(&cli.output).and_then(|tables| run.end(tables))
+        }
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -13,6 +13,7 @@ use seekless::pack::{About, Codec, PackWriter, prepare};
 use seekless::report::table;
 use seekless::sys::guarded::GuardedMap;
 use seekless::sys::residency::{drop_cached, resident_bytes};
+use seekless_results::{Better, Contender, Figure, Table};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
@@ -63,7 +64,7 @@ struct Place {
     path: PathBuf,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     ensure!(args.rounds > 0, "--rounds: at least 1");
     let before = load_average();
     let folder = Folder::in_(&args.folder)?;
@@ -88,7 +89,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let rows = measure(&places, &content, args.rounds)?;
     if args.json {
         println!("{}", serde_json::to_string_pretty(&rows)?);
-        return Ok(());
+        return Ok(vec![shares(args, &rows)]);
     }
     let cells = rows.iter().map(|row| {
         let of_way = row.seconds.iter().zip(row.ratios);
@@ -105,7 +106,23 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         args.folder.display(),
         load_average()
     );
-    Ok(())
+    Ok(vec![shares(args, &rows)])
+}
+
+/// The speed of a mount's file by that of the plain one.
+fn shares(args: &Args, rows: &[Row]) -> Table {
+    let title = "Reading a cached file from a mount: speed, of the plain file's";
+    let mut table = Table::new("share", title, "how", "", Better::Higher)
+        .contenders(rows.iter().skip(1).map(|row| Contender::ours(row.file)))
+        .under("A file of 32 MiB.");
+    for row in rows.iter().skip(1) {
+        for (way, ratio) in
+            ["read", "mapped and read", "mapped, each page touched"].iter().zip(row.ratios)
+        {
+            table.set(way, row.file, Figure::median(ratio, args.rounds));
+        }
+    }
+    table
 }
 
 fn content() -> Vec<u8> {

@@ -10,6 +10,7 @@ use seekless::device::units::format_bytes;
 use seekless::report::table;
 use seekless::sys::residency;
 use seekless::trace::{Needs, Trace, unescape_path};
+use seekless_results::{Better, Contender, Figure, Table};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -51,7 +52,7 @@ struct Row {
     times: f64,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     let folder = Folder::in_(&args.commands.folder)?;
     let image = Image::of(&args.root, folder.path(), 0, 0)?;
     let ours = args.commands.ours()?;
@@ -82,7 +83,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     if args.commands.json {
         println!("{}", serde_json::to_string_pretty(&rows)?);
-        return Ok(());
+        return Ok(tables(&rows));
     }
     let cells = rows.iter().map(|row| {
         vec![
@@ -99,7 +100,25 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         "\nNeeded: what of the files the page cache holds after a cold start of its own, without \
          readahead. Recall: the share of it that a recording names."
     );
-    Ok(())
+    Ok(tables(&rows))
+}
+
+/// The share of the needed pages, and the bytes that are named, by start.
+fn tables(rows: &[Row]) -> Vec<Table> {
+    let table = |id, title, unit, better| {
+        Table::new(id, title, "start", unit, better)
+            .contenders([Contender::ours("seekless record")])
+            .under("Cold, a file system without readahead.")
+    };
+    let title = "Pages in the cache after a cold start that another start's recording names";
+    let mut pages = table("pages", title, "of these pages", Better::Higher);
+    let title = "The same: bytes that the recording names";
+    let mut bytes = table("bytes", title, "of those in the cache", Better::Lower);
+    for row in rows {
+        pages.set(&row.start, "seekless record", Figure::exact(row.recall));
+        bytes.set(&row.start, "seekless record", Figure::exact(row.times));
+    }
+    vec![pages, bytes]
 }
 
 fn shell(script: &str) -> Command {

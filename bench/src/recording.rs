@@ -7,6 +7,7 @@ use crate::rounds::{load_average, median};
 use anyhow::{Context, ensure};
 use seekless::report::table;
 use seekless::sys::usage::cpu_of_children_ns;
+use seekless_results::{Better, Contender, Figure, Table, number};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -56,6 +57,9 @@ const SQLITE: &str = "import sqlite3, sys, random\nc = sqlite3.connect(sys.argv[
     c.execute('select v from t where k = ?', (random.randrange(200000),)).fetchone()";
 const SOURCES: u32 = 50;
 
+/// The way in which nothing is recorded.
+const PLAIN: &str = "nothing";
+
 /// How a program is run.
 struct Way {
     name: &'static str,
@@ -73,7 +77,7 @@ struct Row {
     interval: [f64; 2],
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     ensure!(args.rounds > 0, "--rounds: at least 1");
     let before = load_average();
     let folder = Folder::in_(&args.commands.folder)?;
@@ -83,9 +87,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         let words = prepare(program, args, folder.path())?;
         rows.extend(measure(program, &words, &ways, args.rounds)?);
     }
+    let saved = of_plain(args, &rows);
     if args.commands.json {
         println!("{}", serde_json::to_string_pretty(&rows)?);
-        return Ok(());
+        return Ok(vec![saved]);
     }
     let cells = rows.iter().map(|row| {
         vec![
@@ -107,7 +112,45 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         args.rounds,
         load_average()
     );
-    Ok(())
+    Ok(vec![saved])
+}
+
+/// The names of our ways in the table of results; the others are rivals.
+const OURS: [(&str, &str); 4] = [
+    ("ebpf", "eBPF (root)"),
+    ("notify, files", "notify, files only"),
+    ("notify", "notify"),
+    ("ptrace", "ptrace"),
+];
+
+/// Processor time of program and recorder, by program and way.
+fn of_plain(args: &Args, rows: &[Row]) -> Table {
+    let title = "Processor time of program and recorder, of the plain run's";
+    let mut table = Table::new("cpu", title, "program", "×", Better::Lower)
+        .contenders(OURS.map(|(_, name)| Contender::ours(name)))
+        .under("Medians of the ratios of rounds in turn, with 95 % intervals.");
+    for row in rows.iter().filter(|row| row.way != PLAIN) {
+        let known = OURS.iter().find(|(way, _)| *way == row.way);
+        let name = known.map_or(row.way, |(_, name)| name);
+        let figure = Figure::within(row.of_plain, row.interval, args.rounds);
+        table.set(&row.program.words(args), name, figure);
+    }
+    table
+}
+
+impl Program {
+    /// The program in the table of results.
+    fn words(self, args: &Args) -> String {
+        match self {
+            Self::Start => "python3 imports json, email, http.client, sqlite3".to_owned(),
+            Self::Make => format!("make of {SOURCES} small C files"),
+            Self::Small => format!(
+                "{} small files read three times from Python",
+                number(f64::from(args.files), Some(0))
+            ),
+            Self::Sqlite => "20,000 random rows from SQLite".to_owned(),
+        }
+    }
 }
 
 /// Plain first. eBPF is left out where it does not work, strace where it is not installed.
@@ -124,7 +167,7 @@ fn ways(seekless: &Path, folder: &Path) -> anyhow::Result<Vec<Way>> {
         Way { name, words: words.concat().into_iter().map(str::to_owned).collect() }
     };
     let mut ways = vec![
-        Way { name: "nothing", words: Vec::new() },
+        Way { name: PLAIN, words: Vec::new() },
         record("ptrace", &["--method", "ptrace"]),
         record("notify", &["--method", "notify"]),
         record("notify, files", &["--method", "notify", "--grain", "files"]),

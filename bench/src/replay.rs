@@ -16,6 +16,7 @@ use seekless::measure::replay::{
     Io, Live, Pace, Percentiles, Plan, Repeat, Rounds, Target, create_file,
 };
 use seekless::report::table;
+use seekless_results::{Better, Contender, Figure, Table};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -100,7 +101,7 @@ struct Report {
     timed: Option<TimedRow>,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     ensure!(args.rounds > 1, "--rounds: at least 2");
     ensure!(args.size >= 16 && args.quick > 0, "--size: at least 16; --quick: at least 1");
     let before = load_average();
@@ -133,7 +134,50 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         true => println!("{}", serde_json::to_string_pretty(&report)?),
         false => println!("{}", words(&report)),
     }
-    Ok(())
+    Ok(tables(args, &report))
+}
+
+/// I/Os a second and processor time of both, and the timed trace.
+fn tables(args: &Args, report: &Report) -> Vec<Table> {
+    let under = format!(
+        "A file of {} MiB past the page cache, the same engine, in turn. {}.",
+        args.size,
+        report.fio.as_deref().unwrap_or("No fio")
+    );
+    let table = |id, title, cases, unit, better| {
+        Table::new(id, title, cases, unit, better)
+            .contenders([Contender::ours("seekless replay")])
+            .under(&under)
+    };
+    let mut iops = table("iops", "I/Os a second of `replay`, of fio's", "I/Os", "", Better::Higher);
+    let mut cpu =
+        table("cpu", "The same: processor time of an I/O, of fio's", "I/Os", "", Better::Lower);
+    let mut rates = table("rates", "The same in figures", "I/Os", "I/Os/s", Better::Higher);
+    for row in &report.rows {
+        rates.set(row.job, "seekless replay", Figure::median(row.iops, args.rounds));
+        rates.set(row.job, "fio", Figure::median(row.fio_iops, args.rounds));
+        iops.set(row.job, "seekless replay", row.iops_ratio.figure(args.rounds));
+        cpu.set(row.job, "seekless replay", row.cpu_ratio.figure(args.rounds));
+    }
+    let mut length =
+        table("timed", "A timed trace: its length when played", "trace", "s", Better::Neither);
+    let mut lag =
+        table("lag", "The same: how late an I/O is issued", "share of I/Os", "µs", Better::Lower);
+    if let Some(timed) = &report.timed {
+        let case = format!("{} s", timed.trace_seconds);
+        length.set(&case, "seekless replay", Figure::exact(timed.seconds));
+        timed.fio_seconds.iter().for_each(|&fio| length.set(&case, "fio", Figure::exact(fio)));
+        if let Some(of) = &timed.lag {
+            for (share, ns) in [
+                ("half at most", of.p50_ns),
+                ("99 % at most", of.p99_ns),
+                ("the latest", of.max_ns),
+            ] {
+                lag.set(share, "seekless replay", Figure::exact(ns as f64 / 1e3));
+            }
+        }
+    }
+    vec![iops, rates, cpu, length, lag]
 }
 
 /// Rounds of both in turn; every second round the other one goes first.

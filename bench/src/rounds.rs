@@ -2,6 +2,7 @@
 //! `find` share this.
 
 use anyhow::{Context, ensure};
+use seekless_results::{Figure, Table};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -74,7 +75,7 @@ pub(crate) fn runs(bytes: u64) -> u32 {
     (BYTES_PER_ROUND / bytes.max(1)).clamp(1, RUNS_MOST) as u32
 }
 
-/// The median seconds of a run over one file, for each rival. The first round is discarded.
+/// The seconds of each run over one file, for each rival. The first round is discarded.
 pub(crate) fn alternate(
     rivals: &[Rival],
     flags: &[&str],
@@ -82,7 +83,7 @@ pub(crate) fn alternate(
     file: &Path,
     rounds: usize,
     runs: u32,
-) -> anyhow::Result<Vec<f64>> {
+) -> anyhow::Result<Vec<Vec<f64>>> {
     let arguments: Vec<&OsStr> = flags.iter().map(OsStr::new).chain([file.as_os_str()]).collect();
     let mut seconds = vec![Vec::new(); rivals.len()];
     for round in 0..=rounds {
@@ -98,7 +99,20 @@ pub(crate) fn alternate(
             }
         }
     }
-    Ok(seconds.iter_mut().map(|seconds| median(seconds)).collect())
+    Ok(seconds)
+}
+
+/// The median of each rival's runs.
+pub(crate) fn medians(seconds: &[Vec<f64>]) -> Vec<f64> {
+    seconds.iter().map(|seconds| median(&mut seconds.clone())).collect()
+}
+
+/// Enters the runs of each rival, of which the first is ours, in milliseconds.
+pub(crate) fn enter(table: &mut Table, case: &str, rivals: &[Rival], seconds: &[Vec<f64>]) {
+    for (rival, seconds) in rivals.iter().zip(seconds) {
+        let ms: Vec<f64> = seconds.iter().map(|seconds| seconds * 1e3).collect();
+        table.set(case, &rival.name, Figure::of_rounds(&ms));
+    }
 }
 
 pub(crate) fn median(values: &mut [f64]) -> f64 {

@@ -10,6 +10,7 @@ use anyhow::{Context, ensure};
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use seekless::report::table;
+use seekless_results::{Better, Contender, Figure, Table};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -82,7 +83,7 @@ struct Row {
 /// The miss ratio of each policy (by our name) and size.
 type Misses = BTreeMap<(String, u64), f64>;
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     ensure!(args.rounds > 0, "--rounds: at least 1");
     let before = load_average();
     let folder = Folder::in_(&args.commands.folder)?;
@@ -98,7 +99,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     rows.push(rivals.ask(question, all, &sizes, &trace, args)?);
     if args.commands.json {
         println!("{}", serde_json::to_string_pretty(&rows)?);
-        return Ok(());
+        return Ok(tables(&rows, args));
     }
     let cells = rows.iter().map(|row| {
         let shown =
@@ -124,7 +125,30 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         args.rounds,
         load_average()
     );
-    Ok(())
+    Ok(tables(&rows, args))
+}
+
+/// Processor seconds of both, and how many times as fast ours is.
+fn tables(rows: &[Row], args: &Args) -> Vec<Table> {
+    let title = "`sim`: processor time of the whole process";
+    let mut seconds = Table::new("policy-seconds", title, "policy", "s", Better::Lower)
+        .contenders([Contender::ours("seekless sim")])
+        .under("From the file to the figures, in turn; miss ratios are compared first.");
+    let title = "The same: times as fast as cachesim";
+    let mut times = Table::new("policy-times", title, "policy", "×", Better::Higher)
+        .contenders([Contender::ours("seekless sim")])
+        .under("As above.");
+    for row in rows {
+        let median = |value| Figure::median(value, args.rounds);
+        seconds.set(&row.question, "seekless sim", median(row.seconds));
+        if let Some(theirs) = row.cachesim_seconds {
+            seconds.set(&row.question, "cachesim", median(theirs));
+        }
+        if let Some(ratio) = row.ratio {
+            times.set(&row.question, "seekless sim", median(ratio));
+        }
+    }
+    vec![seconds, times]
 }
 
 struct Rivals {

@@ -4,11 +4,12 @@
 mod rounds;
 mod words;
 
-use crate::rounds::load_average;
+use crate::rounds::{load_average, median};
 use crate::workload::Workload;
 use anyhow::{bail, ensure};
 use rounds::Row;
 use seekless::policy::eviction::{NAMES, nearest};
+use seekless_results::{Better, Contender, Figure, Table};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -79,7 +80,7 @@ struct Report {
     traces: Vec<Measured>,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     let policies = policies(args)?;
     ensure!(args.rounds > 0, "--rounds: at least 1");
     ensure!(
@@ -101,7 +102,30 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     } else {
         println!("{}", words::conditions(&report));
     }
-    Ok(())
+    Ok(report.traces.iter().map(rates).collect())
+}
+
+/// Million requests a second, by policy.
+fn rates(measured: &Measured) -> Table {
+    let id = measured.trace.to_lowercase().replace(|letter: char| !letter.is_alphanumeric(), "-");
+    let title = format!("Simulated requests on one thread: {}", measured.trace);
+    let conditions = format!(
+        "{} requests of {} objects; {} {} fit.",
+        measured.requests,
+        measured.objects,
+        measured.capacity,
+        if measured.capacity_is_bytes { "bytes" } else { "objects" }
+    );
+    let mut table =
+        Table::new(id.trim_matches('-'), &title, "policy", "million requests/s", Better::Higher)
+            .contenders([Contender::ours("seekless")])
+            .under(&conditions);
+    for row in &measured.rows {
+        let counted = row.requests_per_second * median(&mut row.seconds.clone());
+        let rates: Vec<f64> = row.seconds.iter().map(|seconds| counted / seconds / 1e6).collect();
+        table.set(&row.policy, "seekless", Figure::of_rounds(&rates));
+    }
+    table
 }
 
 fn policies(args: &Args) -> anyhow::Result<Vec<String>> {

@@ -16,6 +16,7 @@ use seekless::device::DeviceSpec;
 use seekless::device::units::{format_bytes, format_count};
 use seekless::measure::{ReadsServed, Slowed};
 use seekless::report::table;
+use seekless_results::{Better, Contender, Figure, Table};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -103,7 +104,7 @@ struct Trial {
     served: ReadsServed,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     ensure!(args.rounds > 0, "--rounds: at least 1");
     let before = load_average();
     let device = match args.device.as_str() {
@@ -138,7 +139,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     if args.commands.json {
         println!("{}", serde_json::to_string_pretty(&rows)?);
-        return Ok(());
+        return Ok(tables(args, &rows));
     }
     let cells = rows.iter().map(|row| {
         vec![
@@ -161,7 +162,33 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         args.readahead,
         load_average()
     );
-    Ok(())
+    Ok(tables(args, &rows))
+}
+
+/// Seconds, requests and bytes, by import and way.
+fn tables(args: &Args, rows: &[Row]) -> Vec<Table> {
+    let under = format!(
+        "From exec to exit, cold; device {}, kernel readahead {} KiB; profile and pack are of \
+         another script that imports the same.",
+        args.device, args.readahead
+    );
+    let ours = [Way::Run, Way::RunMount, Way::Mount, Way::Wrong];
+    let table = |id, title, unit, better| {
+        Table::new(id, title, "import", unit, better)
+            .contenders(ours.map(|way| Contender::ours(way.contender())))
+            .under(&under)
+    };
+    let mut seconds = table("seconds", "Imports in Python from cold", "s", Better::Lower);
+    let mut requests = table("requests", "The same: requests of the device", "", Better::Lower);
+    let mut megabytes = table("megabytes", "The same: bytes read", "MB", Better::Lower);
+    let median = |value| Figure::median(value, args.rounds);
+    for row in rows {
+        let (import, way) = (row.import.replace('+', ", "), row.way.contender());
+        seconds.set(&import, way, median(row.seconds));
+        requests.set(&import, way, median(row.requests as f64));
+        megabytes.set(&import, way, median(row.bytes as f64 / 1e6));
+    }
+    vec![seconds, requests, megabytes]
 }
 
 struct Bench<'a> {
@@ -178,6 +205,20 @@ struct Bench<'a> {
 }
 
 impl Way {
+    /// The name in tables of results, with the program's.
+    fn contender(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Run => "seekless run",
+            Self::Wrong => "seekless run, wrong profile",
+            Self::Vmtouch => "vmtouch -t",
+            Self::Preload => "preload",
+            Self::Mount => "seekless mount",
+            Self::RunMount => "seekless run --mount",
+            Self::Squashfuse => "squashfuse, zstd",
+        }
+    }
+
     fn name(self) -> String {
         let words = match self {
             Self::Plain => "plain",

@@ -17,6 +17,7 @@ use seekless::report::table;
 use seekless::sim::store::{Archive, Settings, Work, on_demand};
 use seekless::tools::{order, pack, predict, synth};
 use seekless::trace::Loads;
+use seekless_results::{Better, Contender, Figure, Table};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -97,7 +98,7 @@ struct Trial {
     source: CostsSource,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     ensure!(args.rounds > 0, "--rounds: at least 1");
     let load_before = load_average();
     let folder = tempfile::Builder::new().prefix(".store-costs-").tempdir_in(&args.folder)?;
@@ -121,7 +122,34 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         true => println!("{}", serde_json::to_string_pretty(&report)?),
         false => println!("{}", words(&report)),
     }
-    Ok(())
+    Ok(tables(args, &report.rows))
+}
+
+/// Requests of a store that must find out its device's costs, and the predicted time of both.
+fn tables(args: &Args, rows: &[Row]) -> Vec<Table> {
+    let title = "A store that must find out its device's costs: requests, of one that knows them";
+    let mut requests = Table::new("requests", title, "limit", "", Better::Lower)
+        .contenders([Contender::ours("store")])
+        .under("Control groups; from the second second on; the worst of the rounds.");
+    let title = "The time that the simulator predicts for these runs, of the measured time";
+    let names = ["knows its device", "finds it out"];
+    let mut predicted = Table::new("predicted", title, "limit", "%", Better::Neither)
+        .contenders(names.map(Contender::ours))
+        .under("With the disk's own latency below the limits.");
+    for row in rows {
+        if let Some(of) = row.requests_of_told {
+            requests.set(&row.device, "store", Figure::median(of, args.rounds as usize));
+        }
+        let percent = 100.0 * row.predicted_seconds / row.seconds;
+        let name = names[usize::from(!row.told)];
+        predicted.set(&row.device, name, Figure::median(percent, args.rounds as usize));
+    }
+    for spec in &args.throttle {
+        if let DeviceSpec::Volume { iops, .. } = spec {
+            requests.place(&spec.to_string(), *iops as f64);
+        }
+    }
+    vec![requests, predicted]
 }
 
 /// What the machine takes beside the limits.

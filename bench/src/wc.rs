@@ -3,11 +3,12 @@
 
 use crate::command::{Commands, Field, Ratios};
 use crate::folder::Folder;
-use crate::rounds::{Rival, alternate, load_average, runs};
+use crate::rounds::{Rival, alternate, enter, load_average, medians, runs};
 use crate::texts::warm;
 use anyhow::{Context, ensure};
 use seekless::device::units::format_bytes;
-use seekless::report::table;
+use seekless::report;
+use seekless_results::{Better, Contender, Table};
 use serde::Serialize;
 use std::path::Path;
 
@@ -59,13 +60,16 @@ struct Report {
     rows: Vec<Row>,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     ensure!(args.rounds > 0, "--rounds: at least 1");
     let before = load_average();
     let sizes = if args.size.is_empty() { &SIZES[..] } else { &args.size };
     let folder = Folder::in_(&args.commands.folder)?;
     let field = field(&args.commands, &folder)?;
     let mut rows = Vec::new();
+    let mut table = Table::new("ms", "`wc` of cached text", "what, size", "ms", Better::Lower)
+        .contenders([Contender::ours(&field.all[0].name)])
+        .under("The start of the process included. Answers are the same.");
     for &bytes in sizes.iter().filter(|&&bytes| !args.quick || bytes <= 128 << 20) {
         let path = folder.text(bytes)?;
         for (question, flags, locale) in QUESTIONS {
@@ -73,6 +77,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             let runs_per_round = runs(bytes);
             let seconds = alternate(&field.all, flags, locale, &path, args.rounds, runs_per_round)
                 .with_context(|| format!("{question} of {}", format_bytes(bytes)))?;
+            enter(
+                &mut table,
+                &format!("{question}, {}", format_bytes(bytes)),
+                &field.all,
+                &seconds,
+            );
+            let seconds = medians(&seconds);
             let ratios = field.ratios(&seconds);
             rows.push(Row { question, bytes, resident_bytes, runs_per_round, seconds, ratios });
         }
@@ -85,7 +96,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         true => println!("{}", serde_json::to_string_pretty(&report)?),
         false => println!("{}", words(&field, &report)),
     }
-    Ok(())
+    Ok(vec![table])
 }
 
 fn field(commands: &Commands, folder: &Folder) -> anyhow::Result<Field> {
@@ -117,7 +128,7 @@ fn words(field: &Field, report: &Report) -> String {
     format!(
         "{}\nMedians of {} rounds that alternate, after one discarded, process start included; ratio: the best rival's time \
          over ours; load average {before} before and {after} after.",
-        table(&header, rows.collect()),
+        report::table(&header, rows.collect()),
         report.rounds
     )
 }

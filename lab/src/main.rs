@@ -1,5 +1,5 @@
 //! The experiments of the papers, one module each: `./run lab NAME`. Each prints the paper's
-//! figure beside ours.
+//! figure beside ours, and returns its figures as tables for `--save` and `--results FILE`.
 
 mod data;
 mod mccarthy2015;
@@ -12,6 +12,7 @@ mod wassenberg2006;
 mod wu2010;
 
 use clap::{Parser, Subcommand};
+use seekless_results::{Output, Run, Table};
 use std::process::ExitCode;
 
 /// The papers' experiments: the paper's figure beside ours.
@@ -20,6 +21,8 @@ use std::process::ExitCode;
 struct Cli {
     #[command(subcommand)]
     experiment: Experiment,
+    #[command(flatten)]
+    output: Output,
 }
 
 #[derive(Subcommand, Debug)]
@@ -49,23 +52,48 @@ enum Experiment {
     Linear(vanmeter2000::LinearArgs),
 }
 
+impl Experiment {
+    /// The name of the file of results.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Mccarthy2015(_) => "lab-mccarthy2015",
+            Self::Ozen2018(_) => "lab-ozen2018",
+            Self::Probe(_) => "lab-probe",
+            Self::Vanmeter2000(_) => "lab-vanmeter2000",
+            Self::Wassenberg2006(_) => "lab-wassenberg2006",
+            Self::Wu2010(_) => "lab-wu2010",
+            Self::Ledger(_) | Self::Linear(_) => "lab",
+        }
+    }
+
+    /// Measures, prints, and returns what `--save` writes.
+    fn measure(&self) -> anyhow::Result<Vec<Table>> {
+        match self {
+            Self::Mccarthy2015(args) => mccarthy2015::run(args),
+            Self::Ozen2018(args) => ozen2018::run(args),
+            Self::Probe(args) => probe::run(args),
+            Self::Vanmeter2000(args) => vanmeter2000::run(args),
+            Self::Wassenberg2006(args) => wassenberg2006::run(args),
+            Self::Wu2010(args) => wu2010::run(args),
+            // These are no experiments: another lab starts them.
+            Self::Ledger(_) | Self::Linear(_) => Ok(Vec::new()),
+        }
+    }
+}
+
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return output::usage(&error),
     };
-    let result = match cli.experiment {
-        Experiment::Mccarthy2015(args) => mccarthy2015::run(&args),
-        Experiment::Ozen2018(args) => ozen2018::run(&args),
-        Experiment::Probe(args) => probe::run(&args),
-        Experiment::Wassenberg2006(args) => wassenberg2006::run(&args),
-        Experiment::Wu2010(args) => wu2010::run(&args),
-        Experiment::Ledger(args) => ozen2018::sqlite::play(&args),
-        Experiment::Vanmeter2000(args) => vanmeter2000::run(&args),
-        Experiment::Linear(args) => match vanmeter2000::read(&args) {
+    let run = Run::begin(&cli.output, "./run lab", cli.experiment.name());
+    let result = match &cli.experiment {
+        Experiment::Ledger(args) => ozen2018::sqlite::play(args),
+        Experiment::Linear(args) => match vanmeter2000::read(args) {
             Ok(code) => return code,
             Err(error) => Err(error),
         },
+        experiment => experiment.measure().and_then(|tables| run.end(tables)),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

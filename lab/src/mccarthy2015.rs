@@ -18,6 +18,7 @@ mod trace;
 use crate::{data, output, picture};
 use anyhow::{Context, ensure};
 use files::{Packed, Tree};
+use seekless_results::Table;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use trace::Trace;
@@ -76,7 +77,7 @@ struct Figures {
     stored: Vec<stored::Row>,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     let args = &args.checked()?;
     let trace = args.read_trace()?;
     let hit_ratios = ratios::simulate_each(&trace, args)?;
@@ -100,6 +101,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         future = future::measure(&trace, folder, args)?;
         stored = stored::measure(&trace, folder, &hit_ratios, args)?;
     }
+    let mut saved = vec![ratios::misses(&hit_ratios)];
+    saved.extend(times.as_ref().map(timing::cold));
     if args.json {
         let (entries, requests) = (trace.ids.len(), trace.requests.len());
         let perfect_hit_ratio = trace.perfect_hit_ratio();
@@ -118,7 +121,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         output::text(&future::words(&future))?;
         output::text(&stored::words(&stored))?;
     }
-    Ok(())
+    Ok(saved)
 }
 
 /// Figures 1 and 2, on files that are made first.

@@ -14,6 +14,7 @@ use crate::{data, output, picture as pictures};
 use anyhow::ensure;
 use figures::{Experiment, TEST_3, TEST_4};
 use replay::Played;
+use seekless_results::Table;
 use std::path::PathBuf;
 
 /// Options of the experiment.
@@ -41,16 +42,16 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     pictures::check(args.picture.as_deref())?;
     if args.replay.replay {
-        return replayed(args);
+        return replayed(args).map(|()| Vec::new());
     }
     if args.builds.builds {
-        return builds::run(&args.builds, args.json);
+        return builds::run(&args.builds, args.json).map(|()| Vec::new());
     }
     if args.sqlite.sqlite {
-        return sqlite::run(&args.sqlite, args.picture.as_deref(), args.json);
+        return sqlite::run(&args.sqlite, args.picture.as_deref(), args.json).map(|()| Vec::new());
     }
     let (test, trace) = test_and_trace(args)?;
     let experiment = Experiment::run(test, &trace)?;
@@ -62,7 +63,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if let Some(path) = &args.picture {
         pictures::save(path, &picture::draw(&experiment))?;
     }
-    Ok(())
+    Ok(tables::saved(&experiment))
 }
 
 /// Plays the tests that the options name.

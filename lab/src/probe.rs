@@ -5,6 +5,7 @@
 use crate::output;
 use seekless::measure::inside::proof::{self, Proof, Tally};
 use seekless::report::table;
+use seekless_results::{Better, Contender, Figure, Table};
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -36,7 +37,7 @@ struct Figures {
 }
 
 /// Probes all devices and prints the table.
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     let mut show = seekless_terminal::progress("Probing");
     let (mut done, total) = (0, 2 * args.devices);
     let mut after_each = |_| {
@@ -49,7 +50,38 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     drop(show);
     let exact_share = proof::exact_share([&disks, &flash_drives]);
     let figures = Figures { disks, flash_drives, exact_share, noise_percent: args.noise };
-    if args.json { output::json(&figures) } else { output::text(&told(&figures)) }
+    if args.json {
+        output::json(&figures)?
+    } else {
+        output::text(&told(&figures))?
+    }
+    Ok(vec![shares(args, &figures)])
+}
+
+/// What became of the integers and of the times of each kind of device.
+fn shares(args: &Args, figures: &Figures) -> Table {
+    let title = "Parameters that a probe finds in planted devices";
+    let names = ["right", "unidentifiable", "wrong"];
+    let mut table = Table::new("found", title, "parameters", "%", Better::Neither)
+        .contenders(names.map(Contender::ours))
+        .under(&format!(
+            "{} devices of each kind, simulated; times are read with {} % error; a time is right \
+             within a tenth.",
+            args.devices, args.noise
+        ));
+    for (proof, kind) in [(&figures.disks, "disks"), (&figures.flash_drives, "flash drives")] {
+        for (of, what) in [(&proof.integers, "integers"), (&proof.times, "times")] {
+            let counts = of.values().fold([0, 0, 0], |sum, tally| {
+                [sum[0] + tally.right, sum[1] + tally.unidentifiable, sum[2] + tally.wrong]
+            });
+            let all = counts.iter().sum::<u32>().max(1);
+            for (name, count) in names.iter().zip(counts) {
+                let percent = 100.0 * f64::from(count) / f64::from(all);
+                table.set(&format!("{what} of {kind}"), name, Figure::exact(percent));
+            }
+        }
+    }
+    table
 }
 
 fn told(figures: &Figures) -> String {

@@ -26,6 +26,7 @@ pub(crate) use linear::{LinearArgs, read};
 use points::{Bench, Curve};
 use programs::Programs;
 use seekless::device::units::{format_bytes, parse_bytes};
+use seekless_results::Table;
 use seekless_terminal::interrupt;
 use serde::Serialize;
 use speed::Speed;
@@ -96,7 +97,7 @@ pub(crate) struct Figures {
     table_4: Vec<table4::Row>,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     let args = args.checked()?;
     let programs = args.programs()?;
     let wanted = args.wanted(&programs)?;
@@ -108,7 +109,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             eprintln!(
                 "skipped: no control group with memory and disk limits can be made here: {error:#}"
             );
-            return Ok(());
+            return Ok(Vec::new());
         }
     };
     check_room(&args)?;
@@ -136,7 +137,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if let Some(folder) = &args.pictures {
         pictures::save(folder, &figures.curves, &args.figures)?;
     }
-    if args.json { output::json(&figures) } else { output::text(&words::words(&figures)) }
+    if args.json {
+        output::json(&figures)?
+    } else {
+        output::text(&words::words(&figures))?
+    }
+    Ok(figures.curves.iter().map(words::seconds).collect())
 }
 
 fn measure(

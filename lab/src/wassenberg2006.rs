@@ -20,12 +20,14 @@ mod parts;
 mod peers;
 mod reader;
 mod seeks;
+mod tables;
 mod throughput;
 mod together;
 
 use crate::data::{self, ZeroAd};
 use crate::{output, picture};
 use anyhow::Context;
+use seekless_results::Table;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -100,7 +102,7 @@ struct CacheFigures {
     manager: Vec<manager::Row>,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     let zero_ad = data::zero_ad(&data::folder(args.data.as_deref()))?;
     args.run.iter().try_for_each(|name| zero_ad.run(name).map(drop))?;
     match (&args.live, &args.peers) {
@@ -111,18 +113,28 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
 }
 
-fn peers_alone(zero_ad: &ZeroAd, folder: &Path, args: &Args) -> anyhow::Result<()> {
+fn peers_alone(zero_ad: &ZeroAd, folder: &Path, args: &Args) -> anyhow::Result<Vec<Table>> {
     let peers = peers::measure(zero_ad, folder, args)?;
-    if args.json { output::json(&peers) } else { output::text(&peers::words(&peers)) }
+    if args.json {
+        output::json(&peers)?
+    } else {
+        output::text(&peers::words(&peers))?
+    }
+    Ok(peers::tables(&peers))
 }
 
-fn live_alone(zero_ad: &ZeroAd, folder: &Path, args: &Args) -> anyhow::Result<()> {
+fn live_alone(zero_ad: &ZeroAd, folder: &Path, args: &Args) -> anyhow::Result<Vec<Table>> {
     let name = args.run.first().context("--run names no run")?;
     let rows = live::measure(zero_ad, zero_ad.run(name)?, folder, args)?;
-    if args.json { output::json(&rows) } else { output::text(&live::words(&rows, name)) }
+    if args.json {
+        output::json(&rows)?
+    } else {
+        output::text(&live::words(&rows, name))?
+    }
+    Ok(vec![live::table_of(&rows, name)])
 }
 
-fn all_but_sizes(zero_ad: &ZeroAd, args: &Args) -> anyhow::Result<()> {
+fn all_but_sizes(zero_ad: &ZeroAd, args: &Args) -> anyhow::Result<Vec<Table>> {
     picture::check(args.picture.as_deref())?;
     // What is known is printed at once: all of it takes minutes.
     let mut first = true;
@@ -151,6 +163,13 @@ fn all_but_sizes(zero_ad: &ZeroAd, args: &Args) -> anyhow::Result<()> {
     if let Some(folder) = &args.end_to_end {
         end_to_end = end_to_end::measure(zero_ad, folder, args)?;
     }
+    let mut saved = throughput::tables(&throughput);
+    saved.push(parts::times(&parts));
+    saved.push(ordering::seeks(&ordering));
+    saved.push(seeks::behind_cache(&seeks));
+    saved.push(devices::seconds(&devices));
+    saved.push(cache::hits(&cache));
+    saved.push(together::requests(&together));
     if args.json {
         output::json(&Figures {
             throughput,
@@ -165,10 +184,10 @@ fn all_but_sizes(zero_ad: &ZeroAd, args: &Args) -> anyhow::Result<()> {
     } else if !end_to_end.is_empty() {
         output::text(&end_to_end::words(&end_to_end, args))?;
     }
-    Ok(())
+    Ok(saved)
 }
 
-fn cache_alone(zero_ad: &ZeroAd, args: &Args) -> anyhow::Result<()> {
+fn cache_alone(zero_ad: &ZeroAd, args: &Args) -> anyhow::Result<Vec<Table>> {
     picture::check(args.picture.as_deref())?;
     let cache = cache::simulate(zero_ad)?;
     let figure_3 = figure3::simulate(zero_ad)?;
@@ -184,10 +203,16 @@ fn cache_alone(zero_ad: &ZeroAd, args: &Args) -> anyhow::Result<()> {
     let (files, operations) = if args.small { (300, 500) } else { (10_000, 20_000) };
     let scale = manager::Scale { files, operations, rounds: args.rounds.max(1) as usize };
     let manager = manager::measure(zero_ad, &scale)?;
+    let saved = vec![
+        cache::hits(&cache),
+        figure3::misses(&figure_3),
+        fragmentation::waste(&fragmentation),
+        manager::costs(&manager),
+    ];
     if args.json {
         output::json(&CacheFigures { cache, figure_3, fragmentation, manager })?;
     } else {
         output::text(&manager::words(&manager))?;
     }
-    Ok(())
+    Ok(saved)
 }

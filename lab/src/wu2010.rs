@@ -13,9 +13,11 @@ mod method;
 mod paper;
 mod pictures;
 mod streams;
+mod tables;
 
 use crate::{output, picture};
 use method::{MB, MIB};
+use seekless_results::Table;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -97,7 +99,7 @@ struct Figures {
 const SEGMENTS: u32 = 16;
 const SEGMENT_BYTES: u64 = 256 << 10;
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     picture::check(args.picture.as_deref())?;
     let scale = Scale::of(args.small);
     let mut figures = Figures {
@@ -118,7 +120,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if let Some(path) = &args.picture {
         pictures::save(path, &figures)?;
     }
-    if args.json { output::json(&figures) } else { output::text(&words(&figures, &scale)) }
+    if args.json {
+        output::json(&figures)?
+    } else {
+        output::text(&words(&figures, &scale))?
+    }
+    Ok(tables::all(&figures))
 }
 
 fn words(figures: &Figures, scale: &Scale) -> String {

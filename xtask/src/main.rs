@@ -1,9 +1,9 @@
-//! The project's own chores: `cargo xtask layers`, `cargo xtask licences` and `cargo xtask dist
-//! DIR`.
+//! The project's own chores: `cargo xtask layers`, `columns`, `licences`, `figures` and `dist DIR`.
 
 mod columns;
 mod dist;
 mod features;
+mod figures;
 mod house;
 mod layers;
 mod licences;
@@ -27,7 +27,11 @@ fn main() -> anyhow::Result<()> {
         ["columns"] => columns::check(),
         ["house"] => house::check(),
         ["licences"] => licences::check(),
+        ["figures"] => figures::run(false),
+        ["figures", "--check"] => figures::run(true),
         ["dist", folder] => dist::write(Path::new(folder)),
-        _ => bail!("usage: cargo xtask layers | columns | house | licences | dist DIR"),
+        _ => bail!(
+            "usage: cargo xtask layers | columns | house | licences | figures [--check] | dist DIR"
+        ),
     }
 }

@@ -13,6 +13,7 @@ use rustix::time::{ClockId, clock_gettime};
 use seekless::engine::EngineKind;
 use seekless::io::Store;
 use seekless::pack::{About, Codec, PackWriter, prepare};
+use seekless_results::{Better, Contender, Figure, Output, Run, Table};
 use serde::Serialize;
 use std::fs::File;
 use std::io::BufWriter;
@@ -44,6 +45,8 @@ struct Args {
     /// Prints figures as JSON.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 #[derive(Serialize)]
@@ -205,6 +208,7 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> anyhow::Result<()> {
     let before = load_average();
+    let run = Run::begin(&args.output, "./run bench cached", "cached");
     let folder = tempfile::tempdir().context("cannot make a folder for the pack")?;
     let names: Vec<String> =
         (0..args.files).map(|file| format!("art/textures/file_{file:06}.dds")).collect();
@@ -228,7 +232,41 @@ fn run(args: &Args) -> anyhow::Result<()> {
         true => println!("{}", serde_json::to_string_pretty(&report)?),
         false => println!("{}", words(&report)),
     }
-    Ok(())
+    run.end(tables(&report))
+}
+
+/// Nanoseconds of a load, our time by each rival's, and what a second thread brings.
+fn tables(report: &Report) -> Vec<Table> {
+    let under = format!(
+        "{} files of {FILE_BYTES} bytes, {} loads a thread, the first loads of each thread included.",
+        report.files, report.loads
+    );
+    let rounds = report.rounds as usize;
+    let mut ns = Table::new("ns", "A cached load by name", "files", "ns", Better::Lower)
+        .contenders([Contender::ours("seekless")])
+        .under(&under);
+    let title = "The same: our time, of the rival's";
+    let mut ratio = Table::new("ratio", title, "files", "", Better::Lower)
+        .under("As above. Below 1, ours is faster.");
+    for row in &report.rows {
+        let threads = if row.threads == 1 { "one thread" } else { "two threads" };
+        let case = format!("{}, {threads}", row.pattern);
+        ns.set(&case, row.cache, Figure::median(row.nanoseconds, rounds));
+        if row.cache != "seekless" {
+            ratio.set(&case, row.cache, Figure::median(row.ours_over_this, rounds));
+        }
+    }
+    let title = "Loads of two threads, of those of one";
+    let mut threads = Table::new("threads", title, "files", "", Better::Higher)
+        .contenders([Contender::ours("seekless")])
+        .under("As above.");
+    for (case, one, two) in [
+        ("different files", "uniform", "uniform, different files"),
+        ("one file", "one file", "one file, the same"),
+    ] {
+        threads.set(case, "seekless", Figure::median(more(&report.rows, one, two), rounds));
+    }
+    vec![ns, ratio, threads]
 }
 
 /// A store that has loaded every file of its pack.

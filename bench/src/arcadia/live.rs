@@ -13,6 +13,7 @@ use seekless::measure::{Checksum, Dropping, Slowed, make_cold};
 use seekless::policy::extents::Extent;
 use seekless::report::table;
 use seekless::trace::Loads;
+use seekless_results::{Better, Contender, Figure, Table};
 use std::collections::HashSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -43,7 +44,7 @@ struct Trial {
     store: Option<Statistics>,
 }
 
-pub(super) fn run(args: &Args, data: &Data, number: usize) -> anyhow::Result<()> {
+pub(super) fn run(args: &Args, data: &Data, number: usize) -> anyhow::Result<Vec<Table>> {
     ensure!(args.rounds > 0, "--rounds: at least 1");
     let before = load_average();
     let folder = tempfile::Builder::new().prefix(".arcadia-").tempdir_in(&args.folder)?;
@@ -54,6 +55,7 @@ pub(super) fn run(args: &Args, data: &Data, number: usize) -> anyhow::Result<()>
     let names = names(data, number)?;
     let own = own(&prepared.pack, &names)?;
     let needed: u64 = own.iter().map(|extent| extent.bytes).sum();
+    let mut saved = tables(args);
     for spec in &args.throttle {
         let &DeviceSpec::Volume { iops, bytes_per_second } = spec else {
             anyhow::bail!("{spec} is no limit: give iops=N,bandwidth=RATE");
@@ -75,9 +77,62 @@ pub(super) fn run(args: &Args, data: &Data, number: usize) -> anyhow::Result<()>
             trials.iter().flatten().map(|trial| trial.delivered.value()).collect();
         ensure!(delivered.len() == 1, "the ways delivered different bytes");
         println!("{}", words(spec, &ways, needed, &trials));
+        enter(&mut saved, spec, needed, &trials);
     }
     println!("Load average {before:.1} before, {:.1} after.", load_average());
-    Ok(())
+    Ok(saved.into())
+}
+
+/// Seconds, times as fast as loose files, requests, and what was read in vain. Those of the game's
+/// own files have names of their own.
+fn tables(args: &Args) -> [Table; 4] {
+    let own = args.game.is_some();
+    let under = format!(
+        "A start ({}) from a pack of all files, which neither order nor prediction knew; control \
+         groups. Contents are {}.",
+        args.start,
+        if own { "the game's own" } else { "made up" }
+    );
+    let ours = [WAYS[3].1, WAYS[2].1, WAYS[4].1].map(Contender::ours);
+    let table = |id: &str, title, unit, better| {
+        let id = if own { format!("game-{id}") } else { id.to_owned() };
+        Table::new(&id, title, "limits", unit, better).contenders(ours.clone()).under(&under)
+    };
+    [
+        table("seconds", "A start of 0 A.D. from cold", "s", Better::Lower),
+        table("times", "The same: times as fast as from loose files", "×", Better::Higher),
+        table("requests", "The same: requests of the device", "", Better::Lower),
+        table("vain", "The same: bytes that were read in vain", "% of bytes read", Better::Lower),
+    ]
+}
+
+fn enter(
+    [seconds, times, requests, vain]: &mut [Table; 4],
+    spec: &DeviceSpec,
+    needed: u64,
+    trials: &[Vec<Trial>; WAYS.len()],
+) {
+    let case = spec.to_string();
+    let took = |trials: &[Trial]| -> Vec<f64> {
+        trials.iter().map(|trial| trial.took.as_secs_f64()).collect()
+    };
+    let loose = median(&mut took(&trials[0]));
+    for ((way, name), trials) in WAYS.iter().zip(trials) {
+        let Some(last) = trials.last() else { continue };
+        let rounds = took(trials);
+        seconds.set(&case, name, Figure::of_rounds(&rounds));
+        requests.set(&case, name, Figure::exact(last.requests as f64));
+        if *way != Way::Loose {
+            let faster: Vec<f64> = rounds.iter().map(|seconds| loose / seconds).collect();
+            times.set(&case, name, Figure::of_rounds(&faster));
+            vain.set(&case, name, Figure::exact(waste(last.bytes, needed)));
+        }
+    }
+    if let DeviceSpec::Volume { iops, .. } = spec {
+        for table in [seconds, times, requests, vain] {
+            table.place(&case, *iops as f64);
+        }
+    }
 }
 
 /// First loads of the run.

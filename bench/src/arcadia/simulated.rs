@@ -23,22 +23,26 @@ use seekless::report::table;
 use seekless::sim::store::{Archive, Settings, StoreFigures, Work, listed, on_demand};
 use seekless::tools::order::{Options, order};
 use seekless::trace::{FileList, Loads};
+use seekless_results::{Better, Contender, Figure, Table};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A local header and a name.
 const HEADER_BYTES: u64 = 90;
 
-pub(super) fn run(args: &Args, data: &Data) -> anyhow::Result<()> {
+pub(super) fn run(args: &Args, data: &Data) -> anyhow::Result<Vec<Table>> {
     let list = FileList::read(&data.files)?;
     let coded = Coded::of_all(&data.contents, &list)?;
     let named = Named::of_game(&data.contents, &list)?;
     let game = Game { list, coded, named };
     let (mut rows, mut most, mut details) = (Vec::new(), Vec::new(), Vec::new());
+    let mut saved = Saved::default();
     for spec in &args.throttle {
         for (number, name) in RUNS.iter().enumerate() {
             let start = Start::new(args, data, &game, number, spec)?;
-            rows.push(start.row(args, name, spec)?);
+            let loaded = start.load(args, spec)?;
+            rows.push(start.row(&loaded, name, spec));
+            saved.add(spec, &loaded, start.needed_bytes());
             most.extend(bounds::rows(&start, name, spec));
             if args.breakdown {
                 details.extend(breakdown::rows(&start, args, name, spec)?);
@@ -68,7 +72,88 @@ pub(super) fn run(args: &Args, data: &Data) -> anyhow::Result<()> {
     if args.breakdown {
         println!("{}", table(&breakdown::HEADER, details));
     }
-    Ok(())
+    Ok(saved.tables(args))
+}
+
+/// A start, loaded in each way: on demand, predicted, named known, list known.
+struct Loaded {
+    /// Seconds that no way can beat, on a volume.
+    ceiling: Option<f64>,
+    ways: [StoreFigures; 4],
+}
+
+const WAYS: [&str; 4] = ["predicted", "on demand", "named known", "list known"];
+/// The places of these in [`Loaded`].
+const PLACES: [usize; 4] = [1, 0, 2, 3];
+
+/// The figures of all starts on one device, by way.
+#[derive(Default)]
+struct OnDevice {
+    device: String,
+    /// Requests a second, of a volume.
+    iops: Option<u64>,
+    shares: [Vec<f64>; 4],
+    seconds: [Vec<f64>; 4],
+    requests: [Vec<f64>; 4],
+    vain: [Vec<f64>; 4],
+}
+
+/// What is saved: figures by device.
+#[derive(Default)]
+struct Saved(Vec<OnDevice>);
+
+impl Saved {
+    fn add(&mut self, spec: &DeviceSpec, loaded: &Loaded, needed: u64) {
+        let device = spec.to_string();
+        if self.0.last().is_none_or(|last| last.device != device) {
+            let iops = Limits::of(spec).map(|limits| limits.iops);
+            self.0.push(OnDevice { device, iops, ..OnDevice::default() });
+        }
+        let Some(of) = self.0.last_mut() else { return };
+        for (way, figures) in loaded.ways.iter().enumerate() {
+            let seconds = figures.time_ns as f64 / 1e9;
+            of.seconds[way].push(seconds);
+            of.shares[way].extend(loaded.ceiling.map(|ceiling| ceiling / seconds));
+            of.requests[way].push(figures.requests as f64);
+            of.vain[way].push(waste(figures, needed));
+        }
+    }
+
+    fn tables(&self, args: &Args) -> Vec<Table> {
+        let own = args.game.is_some();
+        let under = format!(
+            "Simulated; five starts of 0 A.D., each from an order and a prediction of the other \
+             four; the median, the least and the most of the five. Coded sizes are {}. Named \
+             known: the store knows which files the run loads of those that the other runs load.",
+            if own { "those of the game's own files" } else { "55 % of each file" }
+        );
+        let table = |id: &str, title, unit, better| {
+            let id = if own { format!("simulated-game-{id}") } else { format!("simulated-{id}") };
+            Table::new(&id, title, "device", unit, better)
+                .contenders(WAYS.map(Contender::ours))
+                .under(&under)
+        };
+        let title = "Five starts, each from the other four: share of the ceiling";
+        let mut shares = table("share", title, "", Better::Higher);
+        let mut seconds = table("seconds", "The same: time of a start", "s", Better::Lower);
+        let mut requests = table("requests", "The same: requests", "", Better::Lower);
+        let mut vain =
+            table("vain", "The same: bytes read in vain", "% of bytes read", Better::Lower);
+        for of in &self.0 {
+            for (name, way) in WAYS.into_iter().zip(PLACES) {
+                shares.set(&of.device, name, Figure::of_rounds(&of.shares[way]));
+                seconds.set(&of.device, name, Figure::of_rounds(&of.seconds[way]));
+                requests.set(&of.device, name, Figure::of_rounds(&of.requests[way]));
+                vain.set(&of.device, name, Figure::of_rounds(&of.vain[way]));
+            }
+            if let Some(iops) = of.iops {
+                for table in [&mut shares, &mut seconds, &mut requests, &mut vain] {
+                    table.place(&of.device, iops as f64);
+                }
+            }
+        }
+        vec![shares, seconds, requests, vain]
+    }
 }
 
 /// The files that all starts load of.
@@ -166,9 +251,9 @@ impl Start {
         self.own().iter().map(|extent| extent.bytes).sum()
     }
 
-    fn row(&self, args: &Args, name: &str, spec: &DeviceSpec) -> anyhow::Result<Vec<String>> {
+    /// Loads it in each way.
+    fn load(&self, args: &Args, spec: &DeviceSpec) -> anyhow::Result<Loaded> {
         let settings = |prediction| settings(args, spec, prediction);
-        let needed = self.needed_bytes();
         let seconds = |limits| Ways::new(&self.own(), |_| true, limits).seconds();
         let ceiling = Limits::of(spec).map(seconds);
         let model = || spec.model();
@@ -186,6 +271,12 @@ impl Start {
             &mut model(),
         )?;
         let known = listed(&self.archive, &self.loads, &settings(None), &mut model())?;
+        Ok(Loaded { ceiling, ways: [without, with, told, known] })
+    }
+
+    fn row(&self, loaded: &Loaded, name: &str, spec: &DeviceSpec) -> Vec<String> {
+        let Loaded { ceiling, ways: [without, with, told, known] } = loaded;
+        let needed = self.needed_bytes();
         let guessed_in_vain = with.predicted_bytes - with.predicted_used_bytes;
         let share = |figures: &StoreFigures| {
             let seconds = figures.time_ns as f64 / 1e9;
@@ -194,14 +285,14 @@ impl Start {
                 None => format!("{seconds:.3} s"),
             }
         };
-        Ok(vec![
+        vec![
             spec.to_string(),
             name.to_owned(),
             ceiling.map_or_else(|| "-".to_owned(), |ceiling| format!("{ceiling:.3} s")),
-            share(&without),
-            share(&with),
-            share(&told),
-            share(&known),
+            share(without),
+            share(with),
+            share(told),
+            share(known),
             format!(
                 "{} ({}, {}, {})",
                 format_count(without.requests),
@@ -217,7 +308,7 @@ impl Start {
                 format_bytes(known.bytes)
             ),
             format_bytes(needed),
-            [&without, &with, &told, &known]
+            [without, with, told, known]
                 .map(|figures| format!("{:.0}", waste(figures, needed)))
                 .join(", ")
                 + " %",
@@ -228,7 +319,7 @@ impl Start {
                 format_bytes(self.unnamed_bytes()),
                 format_bytes(self.foretold_bytes())
             ),
-        ])
+        ]
     }
 
     /// Bytes of the files that no other run has.

@@ -1,6 +1,7 @@
 //! A ratio with its interval, from ratios of rounds.
 
 use seekless::device::SplitMix64;
+use seekless_results::Figure;
 use serde::Serialize;
 
 /// How often the rounds are drawn anew.
@@ -31,6 +32,11 @@ impl Interval {
         let at = |share: f64| means[(share * (DRAWS - 1) as f64).round() as usize].exp();
         let mean = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
         Interval { low: at(0.05), mean, high: at(0.95) }
+    }
+
+    /// For a table of results.
+    pub(super) fn figure(&self, rounds: usize) -> Figure {
+        Figure::within(self.mean, [self.low, self.high], rounds)
     }
 
     pub(super) fn words(&self) -> String {

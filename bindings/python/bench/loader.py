@@ -24,6 +24,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import results
+
 BATCH = 64
 SHARD_BYTES = 64 << 20
 
@@ -413,6 +415,35 @@ def described(name: str, workers: int, rounds: list[list[dict[str, Any]]], files
     )
 
 
+def rates(
+    args: argparse.Namespace, found: dict[tuple[str, int], list[list[dict[str, Any]]]]
+) -> dict[str, Any]:
+    """Samples a second, by loader and number of workers."""
+
+    def rate(epochs: list[dict[str, Any]]) -> float:
+        samples = sum(len(epoch["order"]) for epoch in epochs)
+        return samples / sum(epoch["seconds"] for epoch in epochs)
+
+    workers = sorted({number for _, number in found})
+    rows: dict[str, list[dict[str, Any] | None]] = {}
+    for name in args.only:
+        rounds = [found.get((name, number)) for number in workers]
+        rows[name] = [
+            results.figure([rate(epochs) for epochs in of]) if of else None for of in rounds
+        ]
+    return results.table(
+        "rates",
+        "Samples a second of each loader",
+        "loader",
+        "samples/s",
+        "higher",
+        [f"{number} workers" for number in workers],
+        rows,
+        f"{args.files:,} files, {args.epochs} shuffled epochs, a cache of {100 * args.share:.0f} %, "
+        f"{args.iops:,} requests/s and {args.bandwidth / 1e6:.0f} MB/s.",
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--files", type=int, default=40_000)
@@ -426,6 +457,7 @@ def main() -> None:
     parser.add_argument("--folder", default="target/loader")
     parser.add_argument("--keep", action="store_true", help="the files, for the next time")
     parser.add_argument("--loud", action="store_true")
+    results.options(parser)
     parser.add_argument("--child", help=argparse.SUPPRESS)
     parser.add_argument("--workers", type=int, default=0, help=argparse.SUPPRESS)
     parser.add_argument("--cache", type=int, default=0, help=argparse.SUPPRESS)
@@ -470,6 +502,7 @@ def main() -> None:
     )
     for (name, workers), rounds in found.items():
         print(described(name, workers, rounds, args.files))
+    results.write(args, "loader", [rates(args, found)])
     order = list(range(args.files))
     random.Random(1).shuffle(order)
     print(f"apart in a true permutation: {apart(order):,.0f}; requests are those of a sample")

@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable
 
+import results
 import seekless
 
 TIMES = {"seconds", "requests_per_second"}
@@ -60,6 +61,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--requests", type=int, default=5_000_000)
     parser.add_argument("--rounds", type=int, default=5)
+    results.options(parser)
     args = parser.parse_args()
     command = os.environ["SEEKLESS_COMMAND"]
     with tempfile.TemporaryDirectory() as folder:
@@ -120,6 +122,28 @@ def main() -> None:
             f"a policy in Python: {statistics.median(rates):.2f} M requests/s, "
             f"{min(rates):.2f} to {max(rates):.2f}"
         )
+        what = f"{len(policies)} policies at {len(sizes)} sizes"
+        of = [ours / its for ours, its in zip(times["seekless.simulate"], times["the command"])]
+        seconds = results.table(
+            "seconds",
+            "`seekless.simulate`, a whole call: time, of the command's",
+            "what",
+            "",
+            "lower",
+            ["*seekless.simulate"],
+            {what: [results.figure(of)]},
+            f"{args.requests:,} requests; the rows are the same.",
+        )
+        rate = results.table(
+            "rate",
+            "A policy written in Python",
+            "what",
+            "million requests/s",
+            "higher",
+            ["*seekless.simulate"],
+            {"LRU in Python": [results.figure(rates)]},
+        )
+        results.write(args, "simulation", [seconds, rate])
 
 
 if __name__ == "__main__":

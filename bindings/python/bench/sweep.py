@@ -22,6 +22,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import results
 import seekless
 
 POLICIES = (
@@ -88,7 +89,7 @@ def swept(traces: list[Path], out: Path, workers: int, kill: bool = False) -> tu
         return seconds, found.table().rows()
 
 
-def compare(folder: Path, requests: int, rounds: int) -> None:
+def compare(folder: Path, requests: int, rounds: int) -> list[dict[str, Any]]:
     traces = []
     for number, skew in enumerate([1.5, 2.0, 3.0, 4.0]):
         traces.append(folder / f"t{number}.oracleGeneral")
@@ -115,16 +116,31 @@ def compare(folder: Path, requests: int, rounds: int) -> None:
     _, rows = swept(traces, folder / "killed", 2, kill=True)
     assert without_times(rows) == without_times(expected), "a lost worker changed the rows"
     print("a worker killed in the middle: the same rows")
-    rivals(traces[0], expected, rounds)
+    dask = results.table(
+        "dask",
+        "`seekless.sweep` on a Dask cluster",
+        "what",
+        "s",
+        "lower",
+        ["*two processes", "*one process"],
+        {
+            f"{count:,} rows of {requests:,} requests each": [
+                results.figure(times[2]),
+                results.figure(times[1]),
+            ]
+        },
+        "The rows are the command's, also if a worker is killed.",
+    )
+    return [dask, *rivals(traces[0], expected, rounds)]
 
 
-def rivals(trace: Path, expected: list[dict[str, Any]], rounds: int) -> None:
+def rivals(trace: Path, expected: list[dict[str, Any]], rounds: int) -> list[dict[str, Any]]:
     """One trace, the policies that both have, at all sizes: ours in one process, then theirs."""
     try:
         import libcachesim as theirs
     except ImportError:
         print("libCacheSim's Python is not installed: not compared")
-        return
+        return []
     sizes = [row["capacity"] for row in expected[: len(expected) // 4 // len(POLICIES)]]
 
     def by_us() -> list[float]:
@@ -154,6 +170,22 @@ def rivals(trace: Path, expected: list[dict[str, Any]], rounds: int) -> None:
         f"Python {others:.2f} s: {others / ours:.1f} times as long; miss ratios differ by at most "
         f"{apart:.4f}"
     )
+    return [
+        results.table(
+            "rival",
+            "A sweep of one trace",
+            "what",
+            "s",
+            "lower",
+            ["*seekless.sweep", "libCacheSim, Python"],
+            {
+                f"{len(RIVALS)} policies at {len(sizes)} sizes": [
+                    results.figure(seconds) for seconds in times.values()
+                ]
+            },
+            f"Miss ratios differ by at most {apart:.4f}.",
+        )
+    ]
 
 
 def long_one(folder: Path, requests: int, sample: float) -> None:
@@ -186,12 +218,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--long", type=int, default=1_000_000_000)
     parser.add_argument("--sample", type=float, default=0.001)
+    results.options(parser)
     args = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with tempfile.TemporaryDirectory(dir="target") as folder:
-        compare(Path(folder), args.requests, args.rounds)
+        tables = compare(Path(folder), args.requests, args.rounds)
         if args.long:
             long_one(Path(folder), args.long, args.sample)
+    results.write(args, "sweep", tables)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ use anyhow::{Context, ensure};
 use seekless::report::chart::{Axis, LineChart, LinePoint, Scale, Series, Unit};
 use seekless::report::{Drawing, table};
 use seekless::sim::{Case, Options, Requests, simulate, simulate_with};
+use seekless_results::{Better, Contender, Figure, Table};
 use serde::Serialize;
 use std::num::NonZeroU64;
 
@@ -97,6 +98,26 @@ fn compare(curve: &[(u64, f64)], entries: u64, args: &Args) -> anyhow::Result<Op
         hit_ratio_there: 1.0 - last.2,
         hit_ratio_at_end: 1.0 - end.1,
     }))
+}
+
+/// Misses of the cache at the end, as published and as we have them.
+pub(crate) fn misses(rows: &[Row]) -> Table {
+    let title = "Misses of an LRU cache under a web server's trace";
+    let mut table = Table::new("misses", title, "entries", "% of requests", Better::Neither)
+        .contenders(["LRU", "optimal"].map(Contender::ours))
+        .under("Simulated: McCarthy's trace. His whole trace is longer than what he published.");
+    for row in rows {
+        let case = row.entries.to_string();
+        let mut set =
+            |name: &str, hits: f64| table.set(&case, name, Figure::exact(100.0 * (1.0 - hits)));
+        set("LRU", row.hit_ratio);
+        set("optimal", row.best_hit_ratio);
+        if let Some(published) = &row.published {
+            set("his output, where it ends", published.hit_ratio_at_end);
+        }
+        table.place(&case, row.entries as f64);
+    }
+    table
 }
 
 pub(crate) fn words(trace: &Trace, rows: &[Row]) -> String {

@@ -11,6 +11,7 @@ use anyhow::{Context, ensure};
 use seekless::measure::{Coldness, Dropping, make_cold};
 use seekless::policy::eviction::Id;
 use seekless::report::table;
+use seekless_results::{Better, Figure, Table};
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
@@ -45,6 +46,16 @@ struct Row {
     paper_ms: Option<f64>,
     hits: u64,
     reads: u64,
+}
+
+/// Milliseconds of each way of reading, from cold.
+pub(crate) fn cold(times: &Times) -> Table {
+    let title = "Reading a directory of small files, a packed file, a map and caches, from cold";
+    let mut table = Table::new("cold", title, "method", "ms", Better::Lower);
+    for row in &times.rows {
+        table.set(&row.method, row.order, Figure::of_rounds(&row.cold.trials_ms));
+    }
+    table
 }
 
 /// Mean and standard deviation (of a sample) of the trials.

@@ -3,6 +3,30 @@
 use super::figures::{Experiment, Row, UNPUBLISHED};
 use seekless::device::units::format_count;
 use seekless::report::table;
+use seekless_results::{Better, Contender, Figure, Table};
+
+/// Pages that each policy reads and writes: ours, and as he published them.
+pub(super) fn saved(experiment: &Experiment) -> Vec<Table> {
+    let Experiment { test, workload, pages, .. } = experiment;
+    let table = |id: &str, title: &str| {
+        Table::new(&format!("test-{test}-{id}"), title, "policy", "pages", Better::Neither)
+            .contenders([Contender::ours("seekless"), Contender::rival("as published")])
+            .under(&format!("Simulated: {workload}, {pages} pages of 4096 bytes."))
+    };
+    let mut reads = table("reads", "Pages that Ozen's policies read");
+    let mut writes = table("writes", "Pages that Ozen's policies write");
+    for row in &experiment.as_published {
+        for (table, ours, published) in [
+            (&mut reads, row.reads, row.expected.map(|expected| expected.reads)),
+            (&mut writes, row.writes, row.expected.map(|expected| expected.writes)),
+        ] {
+            table.set(&row.policy, "seekless", Figure::exact(ours as f64));
+            let published = published.map_or(f64::NAN, |pages| pages as f64);
+            table.set(&row.policy, "as published", Figure::exact(published));
+        }
+    }
+    vec![reads, writes]
+}
 
 pub(super) fn words(experiment: &Experiment) -> String {
     let Experiment { test, workload, pages, lines_read, lines_written, unmapped, .. } = experiment;

@@ -6,6 +6,7 @@ use super::task::{Question, Tool};
 use super::{Figures, paper, table4, verdicts};
 use seekless::device::units::format_bytes;
 use seekless::report::table;
+use seekless_results::{Better, Contender, Figure, Table};
 
 /// The text at the end of the run. Each curve was printed when it was measured.
 pub(super) fn words(figures: &Figures) -> String {
@@ -44,6 +45,33 @@ fn best(curve: &Curve) -> String {
         return "-".to_owned();
     };
     format!("{ratio:.1} times as fast at {size:.2} C ({})", curve.speed.name)
+}
+
+/// Seconds of a pass, by size and tool.
+pub(super) fn seconds(curve: &Curve) -> Table {
+    let title = format!("{} over files larger than the page cache", curve.question.name());
+    let id = curve.question.name().replace([' ', ','], "-");
+    let cases = "size of the file, of the page cache";
+    let mut table = Table::new(&format!("{id}-seconds"), &title, cases, "s", Better::Lower)
+        .contenders([Contender::ours(Tool::Seekless.name())])
+        .under(&format!(
+            "Device {}; passes again and again; C = {}; 90 % intervals.",
+            curve.speed.words(),
+            format_bytes(curve.cache_bytes)
+        ));
+    for point in &curve.points {
+        let size = curve.size(point);
+        let case = format!("{size:.2}");
+        for series in &point.series {
+            let seconds = series.seconds();
+            let off = seconds.plus_minus.unwrap_or(0.0);
+            let within = [seconds.mean - off, seconds.mean + off];
+            let figure = Figure::within(seconds.mean, within, series.passes.len());
+            table.set(&case, series.tool.name(), figure);
+        }
+        table.place(&case, size);
+    }
+    table
 }
 
 pub(super) fn curve(curve: &Curve) -> String {

@@ -1,11 +1,13 @@
 //! Beyond the paper: what a store makes of each order on five devices, each start loaded from
 //! orders that were made without it. The paper counts seeks only.
 
+use super::tables;
 use crate::data::ZeroAd;
 use anyhow::Context;
 use seekless::report::table;
 use seekless::tools::device::named;
 use seekless::tools::order::{Loadings, Options, Rivals, order};
+use seekless_results::{Better, Contender, Figure, Table};
 
 /// The disk of the paper, two cloud volumes, an object store and a flash drive.
 const DEVICES: [&str; 5] =
@@ -23,6 +25,30 @@ fn rivals(zero_ad: &ZeroAd, device: &str) -> anyhow::Result<Rivals> {
         ..Options::default()
     };
     order(&zero_ad.runs, &options)?.report.rivals.context("five runs can be left out in turn")
+}
+
+/// Seconds of a start, mean of the five, by device and order.
+pub(crate) fn seconds(devices: &[Rivals]) -> Table {
+    let title = "Time of a start from each order, mean of five";
+    let mut table = Table::new("devices", title, "device, how", "s", Better::Lower)
+        .contenders(["best", "greedy"].map(Contender::ours))
+        .contenders(["recent", "name"].map(Contender::rival))
+        .under(tables::HELD_OUT);
+    for rivals in devices {
+        for rival in &rivals.methods {
+            let runs = rival.runs.len().max(1) as f64;
+            let sums = &rival.sums;
+            for (how, loading) in [("list known", &sums.listed), ("on demand", &sums.on_demand)] {
+                let seconds = loading.time_ns as f64 / 1e9 / runs;
+                table.set(
+                    &format!("{}, {how}", rivals.device),
+                    &rival.method,
+                    Figure::exact(seconds),
+                );
+            }
+        }
+    }
+    table
 }
 
 pub(crate) fn words(devices: &[Rivals]) -> String {

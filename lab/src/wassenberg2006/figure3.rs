@@ -4,6 +4,7 @@ use crate::data::ZeroAd;
 use seekless::report::chart::{Axis, LineChart, LinePoint, Scale, Series, Unit as Written};
 use seekless::report::{Drawing, table};
 use seekless::sim::{Case, Figures, Requests, Unit, simulate_all};
+use seekless_results::{Better, Contender, Figure, Table};
 
 const POLICIES: [&str; 2] = ["lru", "landlord"];
 const MEGABYTES: [u64; 16] = [1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 75, 100, 150, 200, 250, 300];
@@ -24,6 +25,21 @@ pub(crate) fn simulate(zero_ad: &ZeroAd) -> anyhow::Result<Vec<Figures>> {
 /// The rows of one policy, smallest cache first.
 fn of<'a>(figures: &'a [Figures], policy: &'a str) -> impl Iterator<Item = &'a Figures> {
     figures.iter().filter(move |row| row.policy == policy)
+}
+
+/// Misses but for compulsory ones, by size.
+pub(crate) fn misses(figures: &[Figures]) -> Table {
+    let title = "Misses by the size of the cache, but for compulsory ones";
+    let mut table = Table::new("sizes", title, "MB of cache", "% of requests", Better::Lower)
+        .contenders([Contender::ours("landlord"), Contender::rival("lru")])
+        .under("Simulated; five starts of 0 A.D. one after another.");
+    for row in figures {
+        let megabytes = row.capacity / 1_000_000;
+        let percent = 100.0 * row.non_compulsory_miss_ratio;
+        table.set(&megabytes.to_string(), &row.policy, Figure::exact(percent));
+        table.place(&megabytes.to_string(), megabytes as f64);
+    }
+    table
 }
 
 pub(crate) fn words(figures: &[Figures]) -> String {

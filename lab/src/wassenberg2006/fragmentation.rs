@@ -6,6 +6,7 @@ use seekless::policy::eviction::{Eviction, Outcome, Request, Visitor, visit};
 use seekless::policy::sample::Draws;
 use seekless::report::table;
 use seekless::sim::{Requests, Unit};
+use seekless_results::{Better, Contender, Figure, Table};
 use serde::Serialize;
 
 /// The paper's 10 MB, and a cache of our time.
@@ -32,6 +33,19 @@ pub(crate) struct Row {
     /// The share of the memory in use that held no byte of a file, once the cache was full.
     mean_waste: f64,
     max_waste: f64,
+}
+
+/// The mean share of the memory that holds no byte of a file, under Landlord.
+pub(crate) fn waste(rows: &[Row]) -> Table {
+    let title = "Memory of the cache in use that holds no byte of a file";
+    let mut table = Table::new("waste", title, "starts", "%", Better::Neither)
+        .contenders(["10 MB", "64 MiB"].map(Contender::ours))
+        .under(&format!("Simulated; Landlord. The paper has {PAPER_PERCENT} % for 10 MB."));
+    for row in rows.iter().filter(|row| row.policy == "landlord") {
+        let size = if row.cache_bytes == CAPACITIES[0] { "10 MB" } else { "64 MiB" };
+        table.set(&row.run, size, Figure::exact(100.0 * row.mean_waste));
+    }
+    table
 }
 
 pub(crate) fn measure(zero_ad: &ZeroAd) -> anyhow::Result<Vec<Row>> {

@@ -19,6 +19,7 @@ use seekless::pack::{Codec, Index, decode};
 use seekless::report::table;
 use seekless::sys::output::Destination;
 use seekless::tools::{order, pack, synth};
+use seekless_results::{Better, Contender, Figure, Table};
 use serde::Serialize;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,6 +48,20 @@ pub(crate) struct Row {
     megabytes_per_second: f64,
     paper: Option<f64>,
     figures: Figures,
+}
+
+/// Content a second, by technique and order.
+pub(crate) fn table_of(rows: &[Row], run: &str) -> Table {
+    let title = format!("Content a second from the real disk ({run}), by technique");
+    let mut table = Table::new("live", &title, "technique", "MB/s", Better::Neither)
+        .contenders([Contender::ours("best")])
+        .under("Cold, in turn; orders are made of the other four starts.");
+    for row in rows {
+        let order = row.order.unwrap_or("no order");
+        table.set(&row.technique, order, Figure::exact(row.megabytes_per_second));
+        table.set(&row.technique, "the paper", Figure::exact(row.paper.unwrap_or(f64::NAN)));
+    }
+    table
 }
 
 /// The files of the start, and where they lie.

@@ -6,6 +6,7 @@ use seekless::policy::eviction::{Eviction, Id, Outcome, Pool, Request, Visitor, 
 use seekless::policy::sample::{Draws, Members};
 use seekless::report::table;
 use seekless::trace::FileList;
+use seekless_results::{Better, Contender, Figure, Table};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -47,6 +48,20 @@ pub(crate) struct Row {
     /// The same against the variant that divides.
     reciprocal_faster: Option<f64>,
     paper_reciprocal: Option<f64>,
+}
+
+/// Nanoseconds of an operation, by share of additions and variant.
+pub(crate) fn costs(rows: &[Row]) -> Table {
+    let title = "Processor time of an operation of the cache manager, by variant of Landlord";
+    let mut table = Table::new("manager", title, "additions", "ns", Better::Lower)
+        .contenders([Contender::ours("landlord")]);
+    for row in rows {
+        table.measured.conditions =
+            format!("{} files; the paper's variants are rivals.", row.files);
+        let case = format!("{:.0} %", 100.0 * row.additions);
+        table.set(&case, row.policy, Figure::exact(row.ns_per_operation));
+    }
+    table
 }
 
 /// Files, and a sequence of operations on them. All variants have the same.

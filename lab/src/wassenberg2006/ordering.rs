@@ -5,6 +5,7 @@ use crate::data::ZeroAd;
 use anyhow::Context;
 use seekless::report::table;
 use seekless::tools::order::{Options, Totals, order};
+use seekless_results::{Better, Contender, Figure, Table};
 use serde::Serialize;
 
 /// One method: over all five runs.
@@ -29,6 +30,22 @@ fn row(zero_ad: &ZeroAd, method: &'static str) -> anyhow::Result<Row> {
     let report = order(&zero_ad.runs, &options)?.report;
     let held_out = report.held_out.context("leaving one out was asked for")?;
     Ok(Row { method, trained: report.trained.totals, held_out: held_out.totals })
+}
+
+/// The share of loads that seek.
+pub(crate) fn seeks(rows: &[Row]) -> Table {
+    let mut table =
+        Table::new("seeks", "Loads that seek", "the order is made of", "%", Better::Lower)
+            .contenders(["greedy", "best"].map(Contender::ours))
+            .under("Five starts of 0 A.D., first loads only, all 36,266 files ordered.");
+    for row in rows {
+        for (case, totals) in
+            [("the starts themselves", &row.trained), ("the other four starts", &row.held_out)]
+        {
+            table.set(case, row.method, Figure::exact(100.0 * totals.seek_share));
+        }
+    }
+    table
 }
 
 pub(crate) fn words(rows: &[Row]) -> String {

@@ -3,9 +3,11 @@
 //! is a part too.
 
 use super::game::{CODED_PERCENT, Game, How, ORDERS};
+use super::tables;
 use crate::data::ZeroAd;
 use seekless::report::table;
 use seekless::tools::device::named;
+use seekless_results::{Better, Figure, Table};
 use serde::Serialize;
 
 const DEVICES: [&str; 2] = ["iops=500,bandwidth=150MB/s", "iops=120,bandwidth=150MB/s"];
@@ -54,6 +56,26 @@ pub(crate) fn measure(zero_ad: &ZeroAd) -> anyhow::Result<Vec<Row>> {
         }
     }
     Ok(rows)
+}
+
+/// How many times as fast as loose files each part makes a start.
+pub(crate) fn times(rows: &[Row]) -> Table {
+    let title = "What each part adds to those before it: times as fast as loose files";
+    let mut table = Table::new("parts", title, "volume, part", "×", Better::Higher)
+        .contenders(tables::orders())
+        .under(tables::HELD_OUT);
+    // Loose files have one figure, whatever the order.
+    for row in rows.iter().filter(|row| row.faster.len() > 1) {
+        let case = format!(
+            "{}: {}",
+            row.device.replace("iops=", "").replace(",bandwidth=", " requests/s, "),
+            row.part
+        );
+        for (order, &times) in ORDERS.iter().zip(&row.faster) {
+            table.set(&case, order, Figure::exact(times));
+        }
+    }
+    table
 }
 
 pub(crate) fn words(rows: &[Row]) -> String {

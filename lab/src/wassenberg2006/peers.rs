@@ -20,6 +20,7 @@ use seekless::measure::{
     make_cold,
 };
 use seekless::report::table;
+use seekless_results::{Better, Contender, Figure, Table};
 use seekless_terminal::{interrupt, progress};
 use serde::Serialize;
 use std::path::Path;
@@ -118,6 +119,47 @@ impl Workload for Rival<'_> {
         self.way.end()?;
         Ok(trial?.served(served.requests, served.bytes))
     }
+}
+
+/// Times, requests and bytes of each run and rival.
+pub(crate) fn tables(peers: &[Peers]) -> Vec<Table> {
+    let mut tables = Vec::new();
+    for Peers { run, files, loads, device, rivals, .. } in peers {
+        let under = format!(
+            "First loads of {loads} files of {files}, cold; {}. Orders are made of the other four starts.",
+            device
+                .as_deref()
+                .map_or("the disk as it is".to_owned(), |limits| format!("control group {limits}"))
+        );
+        let table = |id: &str, title: &str, unit, better| {
+            Table::new(
+                &format!("{run}-{id}"),
+                &format!("A start ({run}) {title}"),
+                "loaded from",
+                unit,
+                better,
+            )
+            .contenders([Contender::ours("a start")])
+            .under(&under)
+        };
+        let mut seconds = table("seconds", "from archives of each kind", "s", Better::Lower);
+        let mut requests = table("requests", "the same: requests of the device", "", Better::Lower);
+        let mut megabytes = table("megabytes", "the same: bytes read", "MB", Better::Lower);
+        for rival in rivals {
+            let spread = [rival.min_ns, rival.max_ns].map(|ns| ns as f64 / 1e9);
+            let median = rival.median_ns as f64 / 1e9;
+            seconds.set(
+                &rival.name,
+                "a start",
+                Figure::within(median, spread, rival.rounds_ns.len()),
+            );
+            let of = |value: Option<u64>| value.map_or(f64::NAN, |value| value as f64);
+            requests.set(&rival.name, "a start", Figure::exact(of(rival.requests)));
+            megabytes.set(&rival.name, "a start", Figure::exact(of(rival.bytes) / 1e6));
+        }
+        tables.extend([seconds, requests, megabytes]);
+    }
+    tables
 }
 
 pub(crate) fn words(peers: &[Peers]) -> String {

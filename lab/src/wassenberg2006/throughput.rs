@@ -4,10 +4,12 @@
 //! brings.
 
 use super::game::{CODED_PERCENT, Game, How, ORDERS};
+use super::tables;
 use crate::data::ZeroAd;
 use seekless::report::chart::{Axis, LineChart, LinePoint, Series, Unit};
 use seekless::report::{Drawing, table};
 use seekless::tools::device::named;
+use seekless_results::{Better, Contender, Figure, Table};
 use serde::Serialize;
 
 const DISK: &str = "deskstar-7k250";
@@ -94,6 +96,38 @@ pub(crate) fn words(rows: &[Row]) -> String {
          lie as a fresh copy by name. Compressed: to {CODED_PERCENT} % of each file; decoding is not charged.\n\n{}",
         table(&header, cells.collect())
     )
+}
+
+/// Techniques, and figure 2: content a second from each order, and in the paper.
+pub(crate) fn tables(rows: &[Row]) -> Vec<Table> {
+    let table = |id, title, cases| {
+        Table::new(id, title, cases, "MB/s", Better::Neither)
+            .contenders(tables::orders())
+            .contenders([Contender::rival("the start's own order"), Contender::rival("the paper")])
+            .under(&format!(
+                "{} The model of the paper's disk; compressed to {CODED_PERCENT} % of each file.",
+                tables::HELD_OUT
+            ))
+    };
+    let title = "Content a second on the model of the paper's disk, by technique";
+    let mut techniques = table("techniques", title, "technique");
+    let title = "The same from archives in blocks, compressed";
+    let mut blocks = table("blocks", title, "KiB of a block");
+    for row in rows {
+        let (table, case) = match row.block_kib {
+            Some(kib) => (&mut blocks, kib.to_string()),
+            None => (&mut techniques, row.technique.clone()),
+        };
+        for (order, &rate) in ORDERS.iter().zip(&row.megabytes_per_second) {
+            let order = if *order == "own" { "the start's own order" } else { order };
+            table.set(&case, order, Figure::exact(rate));
+        }
+        table.set(&case, "the paper", Figure::exact(row.paper.unwrap_or(f64::NAN)));
+        if let Some(kib) = row.block_kib {
+            table.place(&case, kib as f64);
+        }
+    }
+    vec![techniques, blocks]
 }
 
 /// Figure 2, with the paper's points.

@@ -3,10 +3,12 @@
 //! made without it.
 
 use super::game::{Game, ORDERS};
+use super::tables;
 use crate::data::ZeroAd;
 use seekless::report::table;
 use seekless::sim::store::StoreFigures;
 use seekless::tools::device::named;
+use seekless_results::{Better, Figure, Table};
 use serde::Serialize;
 
 const DEVICE: &str = "iops=500,bandwidth=150MB/s";
@@ -55,6 +57,23 @@ pub(crate) fn measure(zero_ad: &ZeroAd) -> anyhow::Result<Vec<Row>> {
         }
     }
     Ok(rows)
+}
+
+/// Requests by cache, unit and order.
+pub(crate) fn requests(rows: &[Row]) -> Table {
+    let title = "Files that leave the cache together: requests of five starts on demand";
+    let mut table = Table::new("together", title, "cache, files leave", "", Better::Lower)
+        .contenders(tables::orders())
+        .under(&format!("{} {DEVICE}; all loads.", tables::HELD_OUT));
+    for row in rows {
+        let how = match row.unit_bytes {
+            Some(bytes) => format!("in units of {} KiB", bytes >> 10),
+            None => "alone".to_owned(),
+        };
+        let case = format!("{} MB, {how}", row.cache_bytes / 1_000_000);
+        table.set(&case, row.order, Figure::exact(row.requests as f64));
+    }
+    table
 }
 
 pub(crate) fn words(rows: &[Row]) -> String {

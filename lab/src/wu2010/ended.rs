@@ -18,7 +18,7 @@ const LAYOUTS: u64 = 5;
 const LARGER_BYTES: u64 = 37 * MB;
 
 /// The largest windows.
-const WINDOWS: [u64; 3] = [MIB / 8, MIB, 8 * MIB];
+pub(super) const WINDOWS: [u64; 3] = [MIB / 8, MIB, 8 * MIB];
 
 /// How many times the throughput of Linux's ours is.
 #[derive(Serialize)]
@@ -32,6 +32,11 @@ pub(super) struct Ratios {
 impl Ratios {
     pub(super) fn mean(&self) -> f64 {
         self.ratios.iter().sum::<f64>() / self.ratios.len() as f64
+    }
+
+    /// In how many layouts.
+    pub(super) fn layouts(&self) -> usize {
+        self.ratios.len()
     }
 
     /// The standard error of the mean.

@@ -22,6 +22,8 @@ pub enum Unit {
     Percent,
     /// Nanoseconds, written as `1.2 ms`.
     Duration,
+    /// Any number, written with the digits that it needs: `1.02`.
+    Number,
 }
 
 impl Unit {
@@ -31,6 +33,8 @@ impl Unit {
             Unit::Bytes => format_bytes(value.round() as u64).replace(".0 ", " "),
             Unit::Count => format_count(value.round() as u64),
             Unit::Duration => format_duration(value.round() as u64).replace(".0 ", " "),
+            // A step of an axis may be off by rounding in its last digits.
+            Unit::Number => format!("{}", (value * 1e9).round() / 1e9),
             Unit::Percent => {
                 let percent = format!("{:.2}", 100.0 * value);
                 format!("{} %", percent.trim_end_matches('0').trim_end_matches('.'))

@@ -9,10 +9,17 @@ const WIDTH: f64 = 760.0;
 const MARGIN: f64 = 24.0;
 const PLOT_HEIGHT: f64 = 320.0;
 const SMALL: f64 = 12.0;
+/// Pixels from one small line to the next.
+const LINE: f64 = 15.0;
 /// Steps of the vertical axis.
 const ROWS: usize = 5;
 /// Free pixels between two names on the horizontal axis.
 const GAP: f64 = 14.0;
+
+/// The pixels that names to the right of a plot take.
+pub(super) fn room_for<'a>(names: impl Iterator<Item = &'a str>) -> f64 {
+    8.0 + names.map(|name| text_width(name, SMALL, false)).fold(0.0, f64::max)
+}
 
 /// A chart that is being drawn; the plot's corners are in pixels.
 pub(super) struct Frame {
@@ -39,6 +46,17 @@ impl Frame {
         axis: &Axis,
         highest: impl Iterator<Item = f64>,
     ) -> Self {
+        Self::beside(title, keys, axis, highest, 0.0)
+    }
+
+    /// The same, with as many pixels free to the right of the plot.
+    pub(super) fn beside(
+        title: &str,
+        keys: &[Key],
+        axis: &Axis,
+        highest: impl Iterator<Item = f64>,
+        free: f64,
+    ) -> Self {
         let vertical = Span::around(axis.scale, highest).rounded(ROWS);
         let mut drawing = Drawing::new(WIDTH as u32, title);
         let mut y = MARGIN;
@@ -55,7 +73,7 @@ impl Frame {
         let mut frame = Self {
             drawing,
             left: MARGIN + widest + 8.0,
-            right: WIDTH - MARGIN,
+            right: WIDTH - MARGIN - free,
             top,
             bottom: top + PLOT_HEIGHT,
             vertical,
@@ -81,6 +99,25 @@ impl Frame {
     pub(super) fn small(&mut self, (x, y): (f64, f64), anchor: Anchor, ink: Ink, words: &str) {
         let words = words.to_owned();
         self.drawing.push(Shape::Text(Text { x, y, size: SMALL, bold: false, anchor, ink, words }));
+    }
+
+    /// Names to the right of the plot, each beside its height and in its colour, pushed apart so
+    /// that none touches another.
+    pub(super) fn names_beside(&mut self, mut names: Vec<(f64, Ink, &str)>) {
+        names.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let mut least = self.top;
+        for name in &mut names {
+            name.0 = name.0.max(least);
+            least = name.0 + LINE;
+        }
+        let mut most = self.bottom;
+        for name in names.iter_mut().rev() {
+            name.0 = name.0.min(most);
+            most = name.0 - LINE;
+        }
+        for (y, ink, name) in names {
+            self.small((self.right + 8.0, y + 4.0), Anchor::Start, ink, name);
+        }
     }
 
     /// Names under the plot, centred at their x and in rising order; if they would touch, only

@@ -1,7 +1,7 @@
 //! Lines through points, each with a pale band where it may be off.
 
-use super::axis::{Axis, Span};
-use super::frame::{Frame, Key};
+use super::axis::{Axis, Scale, Span};
+use super::frame::{Frame, Key, room_for};
 use crate::drawing::{Drawing, Ink, Shape};
 
 /// Where a line passes, and between which values it may lie.
@@ -53,15 +53,40 @@ pub struct LineChart {
 const COLOURS: usize = 8;
 
 impl LineChart {
-    /// Draws it.
+    /// Draws it, with a legend above the plot.
     #[must_use]
     pub fn draw(&self) -> Drawing {
-        let dashed = |index: usize| (index / COLOURS) % 2 == 1;
         let names = self.series.iter().map(|series| series.name.as_str()).enumerate();
         let key = |(index, name)| Key { name, ink: Ink::Series(index), dashed: dashed(index) };
         let keys: Vec<Key> = names.map(key).collect();
+        self.draw_in(Frame::new(&self.title, &keys, &self.y, self.heights()))
+    }
+
+    /// Draws it, with the name of each line at its right end: for few lines.
+    #[must_use]
+    pub fn draw_labelled(&self) -> Drawing {
+        let names = || self.series.iter().map(|series| series.name.as_str());
+        let room = room_for(names());
+        let mut frame = Frame::beside(&self.title, &[], &self.y, self.heights(), room);
+        let ends = self.series.iter().enumerate().filter_map(|(index, series)| {
+            let last = finite(series).next_back()?;
+            Some((frame.y(last.y), Ink::Series(index), series.name.as_str()))
+        });
+        let ends = ends.collect();
+        frame.names_beside(ends);
+        self.draw_in(frame)
+    }
+
+    /// What the vertical axis spans.
+    fn heights(&self) -> impl Iterator<Item = f64> {
+        let lowest = self.series.iter().flat_map(|series| &series.points).map(|point| point.low);
+        let is_log = self.y.scale == Scale::Log;
+        let highest = self.series.iter().flat_map(|series| &series.points).map(|point| point.high);
+        highest.chain(lowest.filter(move |_| is_log))
+    }
+
+    fn draw_in(&self, mut frame: Frame) -> Drawing {
         let points = || self.series.iter().flat_map(|series| &series.points);
-        let mut frame = Frame::new(&self.title, &keys, &self.y, points().map(|point| point.high));
         let horizontal = Span::around(self.x.scale, points().map(|point| point.x));
         let (left, width) = (frame.left, frame.right - frame.left);
         let x = |value: f64| left + horizontal.share(value) * width;
@@ -82,6 +107,11 @@ impl LineChart {
         frame.names(&names, true);
         frame.finish(&self.x.label, &self.caption)
     }
+}
+
+/// Whether the line of this number is drawn in dashes.
+fn dashed(index: usize) -> bool {
+    (index / COLOURS) % 2 == 1
 }
 
 fn finite(series: &Series) -> impl DoubleEndedIterator<Item = &LinePoint> {

@@ -57,6 +57,30 @@ fn line_charts_of_many_series_and_both_scales_are_sound() {
 }
 
 #[test]
+fn names_at_the_ends_of_lines_keep_apart() {
+    for count in [0, 1, 3, 12] {
+        assert_sound(&curves(count, Scale::Log).draw_labelled());
+    }
+    // All lines end at one height: at the bottom, and in the middle.
+    for height in [0.0, 0.5] {
+        let mut flat = curves(6, Scale::Linear);
+        let points = flat.series.iter_mut().flat_map(|series| &mut series.points);
+        points.for_each(|point| *point = LinePoint::exact(point.x, height));
+        flat.series[0].points[0].y = 1.0;
+        let drawing = flat.draw_labelled();
+        assert_sound(&drawing);
+        let texts = drawing.texts();
+        assert!(flat.series.iter().all(|series| texts.iter().any(|at| at.words == series.name)));
+    }
+}
+
+#[test]
+fn any_number_is_named_with_the_digits_that_it_needs() {
+    let words = [1.02, 0.1 + 0.2, 42.0].map(|value| Unit::Number.words(value));
+    assert_eq!(words, ["1.02", "0.3", "42"]);
+}
+
+#[test]
 fn bar_charts_of_few_and_many_are_sound() {
     for (groups, series) in [(0, 0), (1, 1), (3, 4), (12, 9), (40, 3)] {
         assert_sound(&bars(groups, series).draw());

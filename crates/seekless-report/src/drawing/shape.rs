@@ -16,16 +16,17 @@ pub(crate) enum Ink {
     Series(usize),
 }
 
-/// Light and dark of each series; more series begin again.
+/// Light and dark of each series; more series begin again. The hues are those of Okabe and Ito,
+/// which the colour-blind tell apart, as dark (or as light) as words on the page must be.
 const SERIES: [(u32, u32); 8] = [
-    (0x0969da, 0x58a6ff),
-    (0xcf222e, 0xff7b72),
-    (0x1a7f37, 0x3fb950),
-    (0x9a6700, 0xd29922),
-    (0x8250df, 0xbc8cff),
-    (0x1b7c83, 0x39c5cf),
-    (0xbf3989, 0xf778ba),
-    (0x59636e, 0x9198a1),
+    (0x0072b2, 0x56b4e9),
+    (0xc04f00, 0xff9a4d),
+    (0x00805d, 0x3ddbb0),
+    (0xaa3377, 0xe58ac0),
+    (0x806600, 0xf0e442),
+    (0x1a86bd, 0x9ad8ff),
+    (0x1f2328, 0xe6edf3),
+    (0x6e7781, 0x9198a1),
 ];
 
 impl Ink {

@@ -1,0 +1,102 @@
+//! The figures as tables of results.
+
+use super::streams::Row;
+use super::{Figures, beyond, ended, paper};
+use seekless_results::{Better, Contender, Figure, Table};
+
+const SIMULATED: &str = "Simulated on a disk that is fitted to the paper's figures.";
+
+/// All of them.
+pub(super) fn all(figures: &Figures) -> Vec<Table> {
+    let mut tables =
+        vec![beside_paper(figures), past(&figures.beyond), beside_linux(&figures.ended)];
+    if let Some(live) = &figures.live {
+        let (kernel, ours) = live.curves();
+        let title = "Streams of 4 KiB on the real disk";
+        let mut table = Table::new("live-rate", title, "streams", "MB/s", Better::Higher)
+            .contenders([Contender::ours("streams")])
+            .under("Read cold, in turn; windows of at most 1 MiB on both sides.");
+        for (name, points) in [("streams", ours), ("the kernel", kernel)] {
+            for (streams, rate) in points {
+                table.set(&streams.to_string(), name, Figure::exact(rate / 1e6));
+                table.place(&streams.to_string(), streams);
+            }
+        }
+        tables.push(table);
+    }
+    tables
+}
+
+/// How many times as good the paper's algorithm is as the older one, simulated and printed.
+fn beside_paper(figures: &Figures) -> Table {
+    let title = "The readahead of Linux 2.6.24 against that of 2.6.22";
+    let mut table = Table::new("paper", title, "what", "×", Better::Neither)
+        .contenders([Contender::ours("simulated"), Contender::rival("the paper")])
+        .under(SIMULATED);
+    let ten = |rows: &[Row]| rows.iter().find(|row| row.streams == 10).map(Row::ratio);
+    let printed = |(old, new): (Option<f64>, Option<f64>)| Some(new? / old?);
+    let disturbed = figures.figure_9.iter().find(|row| row.random_mb == 10);
+    let waited = ten(&figures.figure_12).map(|ratio| 1.0 / ratio);
+    let rows = [
+        (
+            "one stream with 10 % at random: MB/s",
+            disturbed.map(|row| row.new_mb_per_second / row.old_mb_per_second),
+            paper::disturbed(10).map(|both| both.new / both.old),
+        ),
+        ("ten streams: MB/s", ten(&figures.figure_11_off), printed(paper::streams(10))),
+        (
+            "ten streams, the disk reads ahead too: MB/s",
+            ten(&figures.figure_11_on),
+            printed(paper::streams_disk_on(10)),
+        ),
+        (
+            "ten streams: seconds waited, inverse",
+            waited,
+            paper::waited(10).map(|both| both.old / both.new),
+        ),
+    ];
+    for (what, simulated, paper) in rows {
+        for (name, value) in [("simulated", simulated), ("the paper", paper)] {
+            table.set(what, name, Figure::exact(value.unwrap_or(f64::NAN)));
+        }
+    }
+    table
+}
+
+/// Up to 1,000 streams.
+fn past(curves: &[beyond::Curve]) -> Table {
+    let ours = |curve: &&beyond::Curve| curve.readahead == "streams";
+    let title = "Up to 1,000 interleaved streams";
+    let mut table = Table::new("streams", title, "streams", "MB/s", Better::Higher)
+        .contenders(curves.iter().rev().filter(ours).map(|curve| Contender::ours(&curve.name())))
+        .under(
+            "Simulated on the disk that is fitted to the paper's figures; its own readahead off.",
+        );
+    for curve in curves {
+        for &(streams, rate) in &curve.points {
+            table.set(&streams.to_string(), &curve.name(), Figure::exact(rate));
+            table.place(&streams.to_string(), streams as f64);
+        }
+    }
+    table
+}
+
+/// Ours beside Linux 6.x, streams read to their ends.
+fn beside_linux(ratios: &[ended::Ratios]) -> Table {
+    let title = "Ours against Linux 6.x, streams read to their ends: times its MB/s";
+    let mut table = Table::new("linux", title, "streams", "×", Better::Neither)
+        .contenders(ended::WINDOWS.map(|bytes| Contender::ours(&window(bytes))))
+        .under("Simulated; means of five layouts, and their standard errors.");
+    for of in ratios {
+        let (mean, error) = (of.mean(), of.error());
+        let figure = Figure::within(mean, [mean - error, mean + error], of.layouts());
+        table.set(&of.streams.to_string(), &window(of.max_bytes), figure);
+        table.place(&of.streams.to_string(), of.streams as f64);
+    }
+    table.decimals = Some(3);
+    table
+}
+
+fn window(bytes: u64) -> String {
+    format!("windows of {} KiB", bytes >> 10)
+}
