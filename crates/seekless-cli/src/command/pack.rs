@@ -23,8 +23,8 @@ use std::process::ExitCode;
 ///
 /// The archive is a plain Zip that any tool opens. Files that the order does not name follow by
 /// name, and behind all files lie the folders, with their modes and times. A link is packed as its
-/// target, which must lie in the folder too. The archive appears whole or not at all, and not in the
-/// folder that it is made of.
+/// target, which must lie in the folder too. The archive appears whole or not at all, and never in
+/// the folder that it is made of.
 ///
 /// A pack cannot hold pipes, sockets, devices, links that lead nowhere or out of the folder, and
 /// names that are not UTF-8 or not allowed in an archive. They are left out with a message; with
