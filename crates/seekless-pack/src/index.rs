@@ -283,8 +283,8 @@ impl Index {
         &self.comment
     }
 
-    /// Reads the whole directory, and finds its order. Unless that is unknown, no entry overlaps what
-    /// follows it: then nothing is left to be checked of their places.
+    /// Reads the whole directory, and finds its order. Unless that is unknown, no entry overlaps
+    /// what follows it: then nothing is left to be checked of their places.
     fn parse<R: ReadAt + ?Sized>(
         mut feed: Feed<'_, R>,
         end: &End,

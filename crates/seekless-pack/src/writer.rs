@@ -23,8 +23,8 @@ pub struct PackWriter<W> {
     /// Bytes written so far.
     at: u64,
     directory: Vec<u8>,
-    /// The same of folders. They are listed first: tools that unpack in the directory's order give a
-    /// folder its mode and time only if they make it before what it holds.
+    /// The same of folders. They are listed first: tools that unpack in the directory's order give
+    /// a folder its mode and time only if they make it before what it holds.
     folders: Vec<u8>,
     names: HashSet<Box<str>, RandomState>,
     written: Written,

@@ -127,7 +127,8 @@ pub struct Summary {
 ///
 /// `order` holds paths relative to `dir`, or absolute ones as a trace records them ([`place_of`]);
 /// an empty one packs by name. Paths that `dir` lacks are counted, and are an error only if it
-/// lacks all of them. Links are packed as what they point at. Calls `progress` with the bytes of content packed and their total.
+/// lacks all of them. Links are packed as what they point at. Calls `progress` with the bytes of
+/// content packed and their total.
 ///
 /// # Errors
 /// The message names the path.

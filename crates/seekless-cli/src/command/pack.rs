@@ -23,8 +23,8 @@ use std::process::ExitCode;
 ///
 /// The archive is a plain Zip that any tool opens. Files that the order does not name follow by
 /// name, and behind all files lie the folders, with their modes and times. A link is packed as its
-/// target, which must lie in the folder too. The archive appears whole or not at all, and not in the
-/// folder that it is made of.
+/// target, which must lie in the folder too. The archive appears whole or not at all, and never in
+/// the folder that it is made of.
 ///
 /// A pack cannot hold pipes, sockets, devices, links that lead nowhere or out of the folder, and
 /// names that are not UTF-8 or not allowed in an archive. They are left out with a message; with
@@ -44,16 +44,16 @@ use std::process::ExitCode;
 /// their order; new ones are put beside those of their folder and kind. Give the --exclude that the
 /// pack was made with. With --verify its entries are checked, and damaged ones are packed again.
 ///
+/// A file has changed if its size has, or its time to 100 ns. Where the times do not prove that it
+/// is the same, its content is compared: packs of earlier releases and of most other tools keep
+/// whole seconds, and a file as new as the pack may have been written to once more. A folder has
+/// changed if its mode or its time has.
+///
 /// With --from the entries of another archive are packed, in the same ways: their modes, times,
 /// folders and links stay. Entries that are encrypted, coded by a method that is not read, or of a
 /// name that no file can have are left out with a message; with --strict they are an error. A
 /// prediction that the archive holds is not kept, and the entries are not looked through for names
 /// of others.
-///
-/// A file has changed if its size has, or its time to 100 ns. Where the times do not prove that it
-/// is the same, its content is compared: packs of earlier releases and of most other tools keep
-/// whole seconds, and a file as new as the pack may have been written to once more. A folder has
-/// changed if its mode or its time has.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

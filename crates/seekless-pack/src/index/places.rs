@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn what_overlaps_or_lies_otherwise_is_left_to_a_closer_look() {
         for places in [
-            &[0..101][..],
+            &[0..50, 50..101][..],
             &[50..60, 0..51],
             &[50..101, 0..50],
             &[50..60, 0..10, 59..70],

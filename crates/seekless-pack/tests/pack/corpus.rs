@@ -1,6 +1,6 @@
-//! Archives as other tools write them, odd in one way each, and what every reader must find in them.
-//! The tests of this crate read them with ours, Python's zipfile and unzip; those of seekless-mount
-//! as a file system.
+//! Archives as other tools write them, odd in one way each, and what every reader must find in
+//! them. The tests of this crate read them with ours, Python's zipfile and unzip; those of
+//! seekless-mount as a file system.
 
 use crate::forge::{Forged, Forgery, put16, put32, put64};
 

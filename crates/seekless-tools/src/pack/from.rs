@@ -164,7 +164,8 @@ impl Chosen {
     }
 }
 
-/// A name with `/` between its parts, and without empty and `.` parts; that of a folder ends in `/`.
+/// A name with `/` between its parts, and without empty and `.` parts. That of a folder ends in
+/// `/`.
 fn plain(stored: &str, is_folder: bool) -> String {
     let parts = stored.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".");
     let name = parts.collect::<Vec<_>>().join("/");

@@ -128,9 +128,9 @@ fn owned<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
 /// Makes the pack `archive` hold the folder `dir` as it is now. Entries whose files have not
 /// changed are copied as they are, without being decoded, with the time that these have now. The
 /// order of what stays is kept; new files lie beside those that are most like them ([`beside`]).
-/// Entries whose files are gone are left out, and all folders are written anew. What the pack says of its program's loads stays,
-/// unless it is damaged, which is told. The new pack takes the old one's place when it is whole; a
-/// program that has the old one open goes on reading that.
+/// Entries whose files are gone are left out, and all folders are written anew. What the pack says
+/// of its program's loads stays, unless it is damaged, which is reported. The new pack takes the
+/// old one's place when it is whole; a program that has the old one open goes on reading that.
 ///
 /// `options` as for [`pack`](super::pack); the codec is that of rewritten and new files. With
 /// `verify` all entries of the old pack are checked first, and damaged ones are packed again.

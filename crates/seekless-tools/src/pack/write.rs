@@ -1,5 +1,5 @@
-//! Writes a pack, which appears whole or not at all: in one step after the other what is packed, and
-//! what is copied from the pack as it was.
+//! Writes a pack, which appears whole or not at all. Each step packs a file, or copies entries of
+//! the pack as it was.
 
 use super::fill::{self, Ready};
 use super::folders;
