@@ -4,7 +4,7 @@
 use crate::entry::{Entry, Method};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::{broken, check_crc, corrupt, disagrees, ends_early, no_memory, short};
-use crate::foreign::{self, Foreign};
+use crate::foreign::Foreign;
 use crate::format::{
     EXTRA_ZIP64, FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_UTF8, LOCAL, LOCAL_BYTES, SEE_ZIP64_32,
     extra, take_u64, u16_at, u32_at,
@@ -142,7 +142,7 @@ fn check_readable(entry: &Entry, name: &str) -> Result<()> {
         return Err(Error::of(entry, name, ErrorKind::Encrypted, why));
     }
     if let Method::Other(_) = entry.method
-        && !foreign::is_read(entry.method)
+        && !entry.method.is_foreign()
     {
         return Err(unread(entry, name));
     }

@@ -1,6 +1,5 @@
 //! What the directory says of one entry.
 
-use crate::foreign;
 use crate::format::FLAG_ENCRYPTED;
 use seekless_sys::zone::of_local;
 use std::fmt;
@@ -57,7 +56,7 @@ impl Entry {
     pub fn unreadable(&self) -> Option<&'static str> {
         match self.method {
             _ if self.is_encrypted() => Some("an encrypted entry"),
-            Method::Other(_) if !foreign::is_read(self.method) => Some("a method that is not read"),
+            Method::Other(_) if !self.method.is_foreign() => Some("a method that is not read"),
             _ => None,
         }
     }
@@ -83,6 +82,16 @@ pub enum Method {
 }
 
 impl Method {
+    /// Whether this is a method of other tools that this build reads.
+    pub(crate) fn is_foreign(self) -> bool {
+        const READ: [(u16, bool); 3] = [
+            (9, cfg!(feature = "deflate64")),
+            (12, cfg!(feature = "bzip2")),
+            (14, cfg!(feature = "lzma")),
+        ];
+        matches!(self, Self::Other(number) if READ.contains(&(number, true)))
+    }
+
     pub(crate) fn from_number(number: u16) -> Self {
         match number {
             0 => Self::Stored,

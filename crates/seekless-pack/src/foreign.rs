@@ -12,16 +12,6 @@ use crate::fault::broken;
 /// What is decoded at once where the content is not kept.
 pub(crate) const PIECE_BYTES: usize = 64 << 10;
 
-/// Whether this build reads entries of this method.
-pub(crate) fn is_read(method: Method) -> bool {
-    const READ: [(u16, bool); 3] = [
-        (9, cfg!(feature = "deflate64")),
-        (12, cfg!(feature = "bzip2")),
-        (14, cfg!(feature = "lzma")),
-    ];
-    matches!(method, Method::Other(number) if READ.contains(&(number, true)))
-}
-
 /// A decoder of one entry's data, which comes in pieces.
 pub(crate) struct Foreign {
     decoder: Decoder,

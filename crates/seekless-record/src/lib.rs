@@ -94,6 +94,7 @@ mod places;
 mod post_cache;
 mod record;
 mod recorded;
+mod request_key;
 mod requests;
 mod running;
 mod selection;

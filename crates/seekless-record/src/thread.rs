@@ -4,7 +4,7 @@
 use crate::call::Call;
 use crate::descriptions::DescriptionId;
 use crate::opening::Opening;
-use crate::requests::RequestKey;
+use crate::request_key::RequestKey;
 use crate::shared::Shared;
 use crate::space::Space;
 use hashbrown::HashMap;

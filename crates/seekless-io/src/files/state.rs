@@ -26,6 +26,9 @@ const CLOSED_FILES_MAX: usize = 4096;
 /// A demand of at most this many pages is read by the thread that waits for it.
 const OWN_PAGES_MAX: u32 = 64;
 
+/// Pages that a thread waits for, and how many write-backs of each must have ended.
+pub(super) type Needs = Vec<(Id, u32)>;
+
 /// Where the bytes of a page are.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Place {

@@ -5,7 +5,7 @@ use super::flight::Flight;
 use super::frame::{FRAME_BYTES, Frame};
 use super::shared::Shared;
 use super::source::Source;
-use super::state::write_back::Needs;
+use super::state::Needs;
 use super::state::writes::{Part, Wrote};
 use super::state::{Place, Start, State};
 use super::trouble::failed;

@@ -17,16 +17,7 @@ impl Tracer {
         let fd = |at: usize| entered.arguments[at] as i32;
         match call {
             Call::Open(..) | Call::OpenHandle => {}
-            Call::Stat(names) => {
-                let [path, answer] = [0, 1].map(|at| pending.arguments[names.path + at]);
-                if path == answer {
-                    // readlink in place
-                    match &mut self.told {
-                        Some(told) => drop(told.take_text(tid)), // the answer has replaced it
-                        None => pending.path = inspect::path(tid, path),
-                    }
-                }
-            }
+            Call::Stat(names) => self.keep_path_of_answer(tid, &mut pending, names.path),
             Call::Read(_) | Call::List | Call::Sync => {
                 pending.from = Some(self.hold_for_row(tid, fd(0))?)
             }
@@ -56,11 +47,7 @@ impl Tracer {
                 return None;
             }
             Call::CloneUntraced => {
-                let changed = Registers::of(tid)
-                    .and_then(|registers| registers.without_untraced(tid, entered.architecture));
-                if changed.is_err() {
-                    self.blind("untraced child");
-                }
+                self.clear_untraced(tid, &entered);
                 return None;
             }
             Call::CloneBySize => {
@@ -92,6 +79,27 @@ impl Tracer {
             }
         }
         Some(pending)
+    }
+
+    /// The path of a readlink whose answer will replace it: the argument at `path`.
+    fn keep_path_of_answer(&mut self, tid: i32, pending: &mut Pending, path: usize) {
+        let [path, answer] = [0, 1].map(|at| pending.arguments[path + at]);
+        if path != answer {
+            return;
+        }
+        match &mut self.told {
+            Some(told) => drop(told.take_text(tid)), // the answer has replaced it
+            None => pending.path = inspect::path(tid, path),
+        }
+    }
+
+    /// Has a clone make a child that is traced.
+    fn clear_untraced(&mut self, tid: i32, entered: &Entered) {
+        let changed = Registers::of(tid)
+            .and_then(|registers| registers.without_untraced(tid, entered.architecture));
+        if changed.is_err() {
+            self.blind("untraced child");
+        }
     }
 
     /// clone3's flags are in the program's memory. If they ask for an untraced child, we clear that

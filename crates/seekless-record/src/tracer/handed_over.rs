@@ -3,7 +3,8 @@
 use super::Tracer;
 use crate::call::Call;
 use crate::descriptions::{DescriptionId, Moment};
-use crate::requests::{Owner, Request, RequestKey};
+use crate::request_key::{Owner, RequestKey};
+use crate::requests::Request;
 use crate::thread::Pending;
 use seekless_sys::seccomp::MARK;
 use seekless_sys::tracee::Entered;

@@ -6,7 +6,7 @@ use crate::arch::Registers;
 use crate::descriptions::DescriptionId;
 use crate::inspect;
 use crate::recorded::Status;
-use crate::requests::Owner;
+use crate::request_key::Owner;
 use crate::shared::Shared;
 use crate::space::Space;
 use crate::thread::{Entry, Table, Thread};

@@ -8,7 +8,7 @@ use super::rows::Outcome;
 use crate::call::{Call, Offset};
 use crate::descriptions::DescriptionId;
 use crate::inspect;
-use crate::requests::Owner;
+use crate::request_key::Owner;
 use hashbrown::HashMap;
 use seekless_sys::ring_view::{PARAMETERS_BYTES, RingEntry, RingFile, RingShape};
 use std::collections::BTreeMap;

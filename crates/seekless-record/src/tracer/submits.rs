@@ -7,7 +7,7 @@ use super::handed_over::HandedOver;
 use super::rows::Outcome;
 use crate::call::{Call, Offset};
 use crate::inspect;
-use crate::requests::{Owner, RequestKey};
+use crate::request_key::{Owner, RequestKey};
 use seekless_sys::call_events::{Call as Told, Reaped, Which};
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 //! waits for a page learns how many of its writes have to end before the device has it.
 
 use super::writes::Writes;
-use super::{Place, State};
+use super::{Needs, Place, State};
 use crate::files::frame::{FRAME_BYTES, Frame};
 use crate::files::source::Source;
 use seekless_engine::{Completion, Write};
@@ -44,9 +44,6 @@ impl Writing {
         is_invalid && self.direct && !self.source.is_direct()
     }
 }
-
-/// Pages that a thread waits for, and how many write-backs of each must have ended.
-pub(in crate::files) type Needs = Vec<(Id, u32)>;
 
 impl State {
     /// What has to end until the device has these pages as they are decided on now.

@@ -6,8 +6,7 @@
 //! on its way.
 
 use super::stuck::Cause;
-use super::write_back::Needs;
-use super::{Place, Start, State, pages};
+use super::{Needs, Place, Start, State, pages};
 use crate::files::flight::Flight;
 use crate::files::frame::{FRAME_BYTES, Frame};
 use crate::files::page_ranges::PageRanges;
