@@ -147,14 +147,14 @@ impl Kernel for Made {
 
 /// What a reader reported of each file.
 #[derive(Debug, Default)]
-struct Delivered {
+struct Received {
     chunks: BTreeMap<usize, Vec<(u64, Vec<u8>)>>,
     ends: BTreeMap<usize, (u64, u64)>,
     failed: BTreeMap<usize, String>,
     restarts: Vec<usize>,
 }
 
-impl Delivered {
+impl Received {
     fn take(&mut self, event: Event<'_>) {
         match event {
             Event::Chunk(chunk) => {
@@ -194,12 +194,12 @@ impl Delivered {
     }
 }
 
-fn all(reader: &mut Reader) -> Delivered {
-    let mut delivered = Delivered::default();
+fn all(reader: &mut Reader) -> Received {
+    let mut received = Received::default();
     while let Some(event) = reader.next() {
-        delivered.take(event);
+        received.take(event);
     }
-    delivered
+    received
 }
 
 /// A file with lines of many lengths.

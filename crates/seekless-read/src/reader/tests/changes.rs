@@ -3,32 +3,32 @@
 use super::*;
 
 /// Reads a file of `bytes`, which `change` changes after the first chunk.
-fn changed(bytes: usize, made: Option<Made>, change: impl FnOnce(&Path)) -> Delivered {
+fn changed(bytes: usize, made: Option<Made>, change: impl FnOnce(&Path)) -> Received {
     let folder = TempDir::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
     let path = folder.path().join("file");
     std::fs::write(&path, text(bytes)).unwrap();
     let kernel: Arc<dyn Kernel> = made.map_or(Arc::new(Linux), |made| Arc::new(made));
     let mut reader = Reader::over(options(Records::Delimiter(b'\n'), 64 << 10), kernel);
     reader.add_path(&path);
-    let mut delivered = Delivered::default();
-    delivered.take(reader.next().unwrap());
-    assert!(delivered.chunks.contains_key(&0));
+    let mut received = Received::default();
+    received.take(reader.next().unwrap());
+    assert!(received.chunks.contains_key(&0));
     change(&path);
     while let Some(event) = reader.next() {
-        delivered.take(event);
+        received.take(event);
     }
-    delivered
+    received
 }
 
 /// Both with what the system says, which maps the file, and with a cache that holds every other
 /// page.
 fn both_ways(change: impl Fn(&Path) + Copy, expected: &[u8], restarts: &[usize]) {
     for made in [None, Some(Made::new(&[true, false, false]))] {
-        let delivered = changed(2 << 20, made, change);
-        assert!(delivered.failed.is_empty());
-        assert_eq!(delivered.restarts, restarts);
-        assert!(delivered.content(0) == expected, "{} bytes", delivered.content(0).len());
-        assert_eq!(delivered.ends[&0], (expected.len() as u64, 0));
+        let received = changed(2 << 20, made, change);
+        assert!(received.failed.is_empty());
+        assert_eq!(received.restarts, restarts);
+        assert!(received.content(0) == expected, "{} bytes", received.content(0).len());
+        assert_eq!(received.ends[&0], (expected.len() as u64, 0));
     }
 }
 
@@ -56,7 +56,7 @@ fn what_is_appended_is_read_too_and_nothing_twice() {
 #[test]
 fn a_line_that_is_completed_meanwhile_is_one_line() {
     assert_ne!(text(2 << 20).last(), Some(&b'\n'));
-    let delivered = changed(2 << 20, None, |path| {
+    let received = changed(2 << 20, None, |path| {
         File::options()
             .append(true)
             .open(path)
@@ -64,7 +64,7 @@ fn a_line_that_is_completed_meanwhile_is_one_line() {
             .write_all(b"and the rest of it\n")
             .unwrap();
     });
-    let last = delivered.chunks[&0].iter().max_by_key(|(offset, _)| *offset).unwrap();
+    let last = received.chunks[&0].iter().max_by_key(|(offset, _)| *offset).unwrap();
     assert!(
         last.1.ends_with(b"and the rest of it\n") && last.1.len() > b"and the rest of it\n".len()
     );
@@ -79,7 +79,7 @@ fn what_is_appended_is_read_until_the_end_is_met_once() {
     std::fs::write(&path, "0\n").unwrap();
     let (mut reader, _) = over(options(Records::Delimiter(b'\n'), 4096), Made::new(&[true]));
     reader.add_path(&path);
-    let mut delivered = Delivered::default();
+    let mut received = Received::default();
     let mut appended = 0;
     while let Some(event) = reader.next() {
         // Three times a line is there before the end is looked for; then no more.
@@ -92,10 +92,10 @@ fn what_is_appended_is_read_until_the_end_is_met_once() {
                 .write_all(format!("{appended}\n").as_bytes())
                 .unwrap();
         }
-        delivered.take(event);
+        received.take(event);
     }
-    assert_eq!(delivered.content(0), b"0\n1\n2\n3\n");
-    assert_eq!((delivered.ends[&0], reader.statistics().restarts), ((8, 0), 0));
+    assert_eq!(received.content(0), b"0\n1\n2\n3\n");
+    assert_eq!((received.ends[&0], reader.statistics().restarts), ((8, 0), 0));
 }
 
 #[test]
@@ -120,9 +120,9 @@ fn overwritten_in_place() {
     let mut after = before.clone();
     after[1_000_000..1_000_004].copy_from_slice(b"\n\n\n\n");
     for made in [None, Some(Made::new(&[true, false, false]))] {
-        let delivered = changed(2 << 20, made, overwrite);
-        assert_eq!((&delivered.restarts[..], delivered.ends[&0]), (&[][..], (2 << 20, 0)));
-        let content = delivered.content(0);
+        let received = changed(2 << 20, made, overwrite);
+        assert_eq!((&received.restarts[..], received.ends[&0]), (&[][..], (2 << 20, 0)));
+        let content = received.content(0);
         assert!(content == before || content == after);
     }
 }
@@ -151,20 +151,20 @@ fn a_file_that_had_to_be_closed_and_grew_or_was_touched_is_still_itself() {
         std::fs::write(path(number), text(5_000)).unwrap();
         reader.add_path(&path(number));
     }
-    let mut delivered = Delivered::default();
-    delivered.take(reader.next().unwrap());
+    let mut received = Received::default();
+    received.take(reader.next().unwrap());
     File::options().append(true).open(path(20)).unwrap().write_all(b"more").unwrap();
     let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
     File::options().write(true).open(path(30)).unwrap().set_modified(later).unwrap();
     std::fs::write(path(999), text(6_000)).unwrap();
     std::fs::rename(path(999), path(40)).unwrap();
     while let Some(event) = reader.next() {
-        delivered.take(event);
+        received.take(event);
     }
-    assert_eq!(delivered.restarts, [40]);
-    assert_eq!(delivered.content(20), [&text(5_000)[..], b"more"].concat());
-    assert_eq!((delivered.content(30), delivered.content(40)), (text(5_000), text(6_000)));
-    assert_eq!((delivered.ends.len(), delivered.failed.len()), (200, 0));
+    assert_eq!(received.restarts, [40]);
+    assert_eq!(received.content(20), [&text(5_000)[..], b"more"].concat());
+    assert_eq!((received.content(30), received.content(40)), (text(5_000), text(6_000)));
+    assert_eq!((received.ends.len(), received.failed.len()), (200, 0));
 }
 
 #[test]
@@ -178,12 +178,10 @@ fn a_failing_device_fails_that_file_alone() {
             );
             reader.add_path(first.path());
             reader.add_path(second.path());
-            let delivered = all(&mut reader);
-            assert!(
-                delivered.failed[&0].contains("os error 5") && !delivered.ends.contains_key(&0)
-            );
+            let received = all(&mut reader);
+            assert!(received.failed[&0].contains("os error 5") && !received.ends.contains_key(&0));
             if broken > 3_000 {
-                assert_eq!(delivered.content(1), text(3_000));
+                assert_eq!(received.content(1), text(3_000));
             }
         }
     }
@@ -198,21 +196,21 @@ fn files_that_had_to_be_closed_are_known_again_or_refused() {
         std::fs::write(path(number), text(5_000 + number)).unwrap();
         reader.add_path(&path(number));
     }
-    let mut delivered = Delivered::default();
-    delivered.take(reader.next().unwrap());
+    let mut received = Received::default();
+    received.take(reader.next().unwrap());
     std::fs::remove_file(path(20)).unwrap();
     std::fs::write(path(30), "another\n").unwrap();
     while let Some(event) = reader.next() {
-        delivered.take(event);
+        received.take(event);
     }
-    assert!(delivered.failed[&20].contains("No such file"));
-    assert_eq!(delivered.restarts, [30]);
-    assert_eq!(delivered.content(30), b"another\n");
-    assert_eq!((delivered.ends.len(), delivered.failed.len()), (199, 1));
+    assert!(received.failed[&20].contains("No such file"));
+    assert_eq!(received.restarts, [30]);
+    assert_eq!(received.content(30), b"another\n");
+    assert_eq!((received.ends.len(), received.failed.len()), (199, 1));
     assert!(
         (0..200)
             .filter(|number| ![20, 30].contains(number))
-            .all(|number| delivered.content(number) == text(5_000 + number))
+            .all(|number| received.content(number) == text(5_000 + number))
     );
 }
 
@@ -241,14 +239,14 @@ fn what_was_absent_and_is_cached_when_its_turn_comes_is_read_all_the_same() {
     let options = Options { overlap: false, ..options(Records::None, 4_096) };
     let (mut reader, made) = over(options, Made::new(&[true, false]));
     reader.add_path(file.path());
-    let mut delivered = Delivered::default();
+    let mut received = Received::default();
     while let Some(event) = reader.next() {
-        delivered.take(event);
+        received.take(event);
         if !made.warm.swap(true, Ordering::Relaxed) {
             // Longer than an answer about the cache is believed.
             std::thread::sleep(std::time::Duration::from_millis(350));
         }
     }
-    assert_eq!(delivered.content(0), text(50_000));
-    assert_eq!(delivered.ends[&0], (50_000, 0));
+    assert_eq!(received.content(0), text(50_000));
+    assert_eq!(received.ends[&0], (50_000, 0));
 }

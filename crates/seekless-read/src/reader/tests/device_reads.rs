@@ -166,8 +166,8 @@ fn what_is_held_is_still_cached_when_its_turn_comes() {
     reader.add_path(file.path());
     assert!(matches!(reader.next(), Some(Event::Chunk(Chunk { offset: 0, .. }))));
     residency::drop_cached(file.as_file().as_fd()).unwrap();
-    let delivered = all(&mut reader);
-    assert_eq!(delivered.ends[&0], (4 << 20, 0));
+    let received = all(&mut reader);
+    assert_eq!(received.ends[&0], (4 << 20, 0));
     let done = reader.statistics();
     assert_eq!(done.held_bytes, 1 << 20);
     assert!(done.device_bytes <= 3 << 20, "what was held came from the cache: {done:?}");

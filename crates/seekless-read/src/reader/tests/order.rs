@@ -38,12 +38,12 @@ proptest! {
         for file in &files {
             reader.add_path(file.path());
         }
-        let delivered = all(&mut reader);
-        prop_assert!(delivered.failed.is_empty() && delivered.restarts.is_empty());
+        let received = all(&mut reader);
+        prop_assert!(received.failed.is_empty() && received.restarts.is_empty());
         for (file, &bytes) in sizes.iter().enumerate() {
-            prop_assert_eq!(delivered.content(file), text(bytes));
-            prop_assert_eq!(delivered.ends[&file], (bytes as u64, 0));
-            for (offset, chunk) in delivered.chunks.get(&file).into_iter().flatten() {
+            prop_assert_eq!(received.content(file), text(bytes));
+            prop_assert_eq!(received.ends[&file], (bytes as u64, 0));
+            for (offset, chunk) in received.chunks.get(&file).into_iter().flatten() {
                 let end = offset + chunk.len() as u64;
                 let whole = end == bytes as u64 || match records {
                     Records::None => true,
@@ -66,16 +66,16 @@ proptest! {
         let options = Options { cached_only: true, ..options(records, 5_000) };
         let (mut reader, made) = over(options, Made::new(&cached));
         reader.add_path(file.path());
-        let delivered = all(&mut reader);
-        let mut bytes_delivered = 0;
-        for (offset, chunk) in delivered.chunks.get(&0).into_iter().flatten() {
-            bytes_delivered += chunk.len() as u64;
+        let received = all(&mut reader);
+        let mut delivered = 0;
+        for (offset, chunk) in received.chunks.get(&0).into_iter().flatten() {
+            delivered += chunk.len() as u64;
             prop_assert_eq!(&text(bytes)[*offset as usize..][..chunk.len()], &chunk[..]);
             for page in offset / PAGE..(offset + chunk.len() as u64).div_ceil(PAGE) {
                 prop_assert!(made.is_cached(page));
             }
         }
-        prop_assert_eq!(delivered.ends[&0], (bytes as u64, bytes as u64 - bytes_delivered));
+        prop_assert_eq!(received.ends[&0], (bytes as u64, bytes as u64 - delivered));
     }
 }
 
@@ -232,8 +232,8 @@ fn a_terabyte_of_holes_is_skipped_at_once() {
     file.set_len(1 << 40).unwrap();
     let mut reader = Reader::new(Options { cached_only: true, ..Options::default() });
     reader.add_file(Path::new("holes"), file);
-    let delivered = all(&mut reader);
-    assert_eq!(delivered.ends[&0], (1 << 40, 1 << 40));
+    let received = all(&mut reader);
+    assert_eq!(received.ends[&0], (1 << 40, 1 << 40));
 }
 
 #[test]
@@ -247,11 +247,11 @@ fn streams_proc_files_and_empty_files_are_read_to_their_end() {
     reader.add_file(Path::new("pipe"), File::from(std::os::fd::OwnedFd::from(pipe)));
     reader.add_path(empty.path());
     reader.add_path(Path::new("/proc/version"));
-    let delivered = all(&mut reader);
+    let received = all(&mut reader);
     thread.join().unwrap();
-    assert_eq!(delivered.content(0), sent);
-    assert_eq!(delivered.ends[&1], (0, 0));
-    assert_eq!(delivered.content(2), std::fs::read("/proc/version").unwrap());
+    assert_eq!(received.content(0), sent);
+    assert_eq!(received.ends[&1], (0, 0));
+    assert_eq!(received.content(2), std::fs::read("/proc/version").unwrap());
 }
 
 #[test]
@@ -264,8 +264,8 @@ fn a_file_handed_in_open_is_read_from_where_it_stands_and_left_at_its_end() {
         let (mut reader, _) =
             over(Options { plan, ..options(Records::None, 4_096) }, Made::new(&[true, false]));
         reader.add_file(named.path(), file);
-        let delivered = all(&mut reader);
-        assert_eq!(delivered.content(0), text(50_000)[10_001..], "{plan:?}");
+        let received = all(&mut reader);
+        assert_eq!(received.content(0), text(50_000)[10_001..], "{plan:?}");
         assert_eq!(shared.stream_position().unwrap(), 50_000, "{plan:?}");
     }
 }
@@ -279,9 +279,9 @@ fn a_finished_file_is_heard_of_no_more() {
     assert!(matches!(reader.next(), Some(Event::Chunk(Chunk { file: 0, .. }))));
     reader.finish_file(0);
     reader.pin(1, 0, 100);
-    let delivered = all(&mut reader);
-    assert!(!delivered.chunks.contains_key(&0) && !delivered.ends.contains_key(&0));
-    assert_eq!(delivered.content(1), text(40_000));
+    let received = all(&mut reader);
+    assert!(!received.chunks.contains_key(&0) && !received.ends.contains_key(&0));
+    assert_eq!(received.content(1), text(40_000));
 }
 
 #[test]
@@ -291,9 +291,9 @@ fn a_gap_at_the_very_end_is_not_forgotten() {
         let cached: Vec<bool> = (0..gap as u64 / PAGE).map(|_| true).chain([false]).collect();
         let (mut reader, _) = over(options(Records::None, 1_000), Made::new(&cached));
         reader.add_path(file.path());
-        let delivered = all(&mut reader);
-        assert_eq!(delivered.content(0), text(gap + 1));
-        assert_eq!((delivered.ends[&0], reader.statistics().restarts), ((gap as u64 + 1, 0), 0));
+        let received = all(&mut reader);
+        assert_eq!(received.content(0), text(gap + 1));
+        assert_eq!((received.ends[&0], reader.statistics().restarts), ((gap as u64 + 1, 0), 0));
     }
 }
 
@@ -328,14 +328,14 @@ fn what_is_cached_comes_before_the_cheap_device_and_that_before_the_dear_one() {
 
 #[test]
 fn the_device_table_learns_once_from_many_reads_past_the_cache_and_not_from_a_few() {
-    for (mebibytes, delivered) in [(2, 0), (20, 1)] {
+    for (mebibytes, received) in [(2, 0), (20, 1)] {
         let file = written(mebibytes << 20);
         let made = Made { room: Some(Headroom { free: 0, cached: 0 }), ..Made::new(&[false]) };
         let (mut reader, made) = over(options(Records::None, 256 << 10), made);
         reader.add_path(file.path());
         assert_eq!(all(&mut reader).content(0).len(), mebibytes << 20);
         assert!(reader.next().is_none());
-        assert_eq!(made.learned.lock().unwrap().len(), delivered, "{mebibytes} MiB");
+        assert_eq!(made.learned.lock().unwrap().len(), received, "{mebibytes} MiB");
     }
 }
 
@@ -353,14 +353,14 @@ fn for_those_who_need_order_a_gap_comes_before_what_is_cached_behind_it() {
         let (mut reader, _) = over(options, made);
         reader.add_path(file.path());
         let mut offsets = Vec::new();
-        let mut delivered = Delivered::default();
+        let mut received = Received::default();
         while let Some(event) = reader.next() {
             if let Event::Chunk(chunk) = &event {
                 offsets.push(chunk.offset);
             }
-            delivered.take(event);
+            received.take(event);
         }
-        assert_eq!(delivered.content(0), text(12 << 20));
+        assert_eq!(received.content(0), text(12 << 20));
         assert!(offsets.is_sorted(), "free {free}");
     }
 }

@@ -32,15 +32,15 @@ fn holes_are_told_of_in_whole_records_and_not_read() {
             let options = Options { holes: true, ..options(records, 64 << 10) };
             let (mut reader, made) = over(options, Made::new(cached));
             reader.add_path(file.path());
-            let (mut delivered, mut passed) = (Delivered::default(), 0);
+            let (mut received, mut passed) = (Received::default(), 0);
             while let Some(event) = reader.next() {
                 if let Event::Hole { bytes, .. } = event {
                     passed += bytes;
                 }
-                delivered.take(event);
+                received.take(event);
             }
-            assert_eq!(delivered.ends[&0], (BYTES, 0), "{records:?}");
-            assert!(delivered.content(0) == text, "{records:?} {cached:?}");
+            assert_eq!(received.ends[&0], (BYTES, 0), "{records:?}");
+            assert!(received.content(0) == text, "{records:?} {cached:?}");
             assert!(passed > 11 * MIB, "{passed}");
             let reads = made.reads.lock().unwrap();
             assert!(
