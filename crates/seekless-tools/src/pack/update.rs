@@ -169,7 +169,7 @@ pub fn update(
     update.prediction_fault = model.as_ref().err().cloned();
     let is_fit = model.is_ok() || !options.verify;
     let is_up_to_date = matched.is_up_to_date()
-        && !matched.has_other_times(&tree, &old.index)
+        && !matched.has_other_abouts(&tree, &old.index)
         && folders.are_exact(&old.index);
     if is_up_to_date && !unwanted && is_fit {
         return Ok(update);
@@ -247,9 +247,9 @@ impl Matched {
         self.kept.iter().map(about)
     }
 
-    /// Whether the pack has another time of a file that is as it was.
-    fn has_other_times(&self, tree: &Tree, index: &Index) -> bool {
-        self.kept.iter().any(|pair| has_other_time(&tree.nodes[pair.file as usize], index, pair))
+    /// Whether the pack has another mode or time of a file that is as it was.
+    fn has_other_abouts(&self, tree: &Tree, index: &Index) -> bool {
+        self.kept.iter().any(|pair| has_other_about(&tree.nodes[pair.file as usize], index, pair))
     }
 
     /// Has these entries packed again, unless they are anyway. Returns which of them that changes.
@@ -320,9 +320,11 @@ fn follows(index: &Index, run: &Range<u32>, entry: u32) -> bool {
     run.end == entry && last.header_offset + last.extent_bytes == index.entry(entry).header_offset
 }
 
-/// Whether the entry of a file that is as it was says another time of it.
-fn has_other_time(node: &Node, index: &Index, pair: &Pair) -> bool {
-    index.entry(pair.entry).file_time() != Some(node.stamp.modified.in_steps())
+/// Whether the entry of a file that is as it was says another mode or time of it.
+fn has_other_about(node: &Node, index: &Index, pair: &Pair) -> bool {
+    let entry = index.entry(pair.entry);
+    entry.file_time() != Some(node.stamp.modified.in_steps())
+        || entry.mode.is_some_and(|mode| mode != node.stamp.mode)
 }
 
 /// Whether it says another second, which stands in both of its headers.

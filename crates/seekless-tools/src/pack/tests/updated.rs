@@ -155,6 +155,19 @@ fn a_file_that_was_touched_gets_its_new_time_and_keeps_its_data() {
 }
 
 #[test]
+fn a_file_that_others_may_read_no_longer_gets_its_new_mode() {
+    let (_room, dir) = folder(&[("a", "1"), ("b", "2")]);
+    let out = dir.with_file_name("data.zip");
+    pack_to(&dir, &out, &[], &Options::default()).expect("packed");
+    fs::set_permissions(dir.join("b"), fs::Permissions::from_mode(0o600)).expect("ours");
+    let done = updated_by(&dir, Evidence::SizeAndTime);
+    assert_eq!(counts(&done)[..2], [(2, 2), (0, 0)]);
+    let bytes = fs::read(&out).expect("it is there");
+    assert_eq!(opened(&bytes).entry(1).mode, Some(0o100_600));
+    assert!(updated_by(&dir, Evidence::SizeAndTime).pack.is_none(), "nothing is left to do");
+}
+
+#[test]
 fn the_comment_of_the_archive_stays() {
     let (_room, dir) = folder(&[("a", "1")]);
     let out = dir.with_file_name("data.zip");
