@@ -5,8 +5,8 @@
 //! A figure in a document is worth something if its reader can find it, compare it with a rival's
 //! and measure it again. So each bench and lab writes its figures into a file of [`Results`]:
 //! tables of cases and contenders, each with its unit and with what is known of the run that gave
-//! it ([`Measured`]). `cargo xtask figures` makes the pages of `docs/measured/` from these files, and
-//! `./test` compares them.
+//! it ([`Measured`]). `cargo xtask figures` makes the pages of `docs/measured/` from these files,
+//! and `./test` compares them.
 //!
 //! # Its neighbours
 //!
