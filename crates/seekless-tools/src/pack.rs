@@ -1,8 +1,10 @@
 //! `seekless pack`: packs a folder, or what another archive holds, into one archive, with its files
 //! in the order they are read. All cores compress. The archive appears whole or not at all.
 
+mod archive;
 mod arrange;
 mod check;
+mod evidence;
 mod exclude;
 mod fill;
 mod folders;
@@ -11,6 +13,7 @@ mod old;
 mod outside;
 mod path;
 mod shrink;
+mod step;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -19,6 +22,7 @@ mod write;
 
 pub use arrange::{OrderUse, place_of};
 pub use check::{check, check_named};
+pub use evidence::Evidence;
 pub use path::relative_to;
 pub use seekless_pack::{Codec, Level, NameEncoding, PREDICTION, Verified};
 
@@ -34,11 +38,12 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use step::Step;
 pub use tree::LeftOut;
 use tree::Tree;
 pub(crate) use update::some;
-pub use update::{Differences, Evidence, Part, Update, codec_of, differences, update};
-use write::{Progress, Step, make};
+pub use update::{Differences, Part, Update, codec_of, differences, update};
+use write::{Progress, make};
 
 /// How to pack.
 #[derive(Clone, Debug, Default)]

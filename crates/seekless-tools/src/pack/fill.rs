@@ -1,7 +1,7 @@
 //! Reads and codes files on all cores and hands them on in order, with a bound on the bytes in
 //! flight.
 
-use super::from::Archive;
+use super::archive::Archive;
 use super::tree::Node;
 use crate::crew;
 use crate::error::{Error, ErrorKind, Result};

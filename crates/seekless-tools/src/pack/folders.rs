@@ -2,8 +2,8 @@
 //! all files, so that the files lie, and are read, as if there were none. The directory lists them
 //! first, for tools that unpack.
 
+use super::evidence::Evidence;
 use super::tree::{Folder, Tree};
-use super::update::Evidence;
 use seekless_pack::{Entry, Error, Index, PackWriter, prepare_directory};
 use std::collections::HashSet;
 use std::io::Write;

@@ -1,76 +1,19 @@
-//! An archive that is repacked: its entries as the files and folders of a tree, and their content.
+//! The entries of an archive that is repacked, as the files and folders of a tree.
 
 use super::Options;
+use super::archive::Archive;
 use super::exclude::Exclude;
 use super::tree::{Folder, LeftOut, Node, Stamp, Tree};
 use crate::error::{Error, ErrorKind, Result};
-use seekless_pack::{
-    ContentReader, Entry, Index, LeftOut as Without, PREDICTION, ReadAt, Reading, check_name,
-    decode,
-};
-use seekless_sys::open_seekable;
+use seekless_pack::{Entry, LeftOut as Without, PREDICTION, Reading, check_name};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The modes of a file and a folder whose modes the archive does not say.
 const FILE_MODE: u32 = 0o100_644;
 const FOLDER_MODE: u32 = 0o040_755;
-
-/// An archive to be repacked.
-pub(super) struct Archive {
-    file: File,
-    index: Index,
-    path: PathBuf,
-}
-
-impl Archive {
-    fn open(path: &Path, reading: Reading) -> Result<Self> {
-        let file = open_seekable(path).map_err(|error| Error::unreadable(path, error))?;
-        let bytes = file.metadata().map_err(|error| Error::unreadable(path, error))?.len();
-        let index = Index::open_as(&file, bytes, reading).map_err(|error| {
-            Error::because(ErrorKind::Pack, format!("cannot repack {}", path.display()), error)
-        })?;
-        Ok(Self { file, index, path: path.to_owned() })
-    }
-
-    /// The content of an entry that is small, coded and decoded.
-    pub(super) fn content(&self, number: u32) -> Result<Vec<u8>> {
-        let entry = self.index.entry(number);
-        let mut extent = vec![0; entry.extent_bytes as usize];
-        let read = self.file.read_exact_at(&mut extent, entry.header_offset);
-        read.map_err(|error| Error::unreadable(&self.path, error))?;
-        let mut content = Vec::new();
-        decode(&entry, self.index.name(number), &extent, &mut content)
-            .map_err(|error| self.broken(error))?;
-        Ok(content)
-    }
-
-    /// The content of any entry, in pieces.
-    pub(super) fn reader(self: &Arc<Self>, number: u32) -> Result<ContentReader<Arc<Self>>> {
-        let (entry, name) = (self.index.entry(number), self.index.name(number));
-        ContentReader::new(self.clone(), entry, name).map_err(|error| self.broken(error))
-    }
-
-    /// Bytes of an entry in the archive, headers included.
-    pub(super) fn extent_bytes(&self, number: u32) -> u64 {
-        self.index.entry(number).extent_bytes
-    }
-
-    fn broken(&self, error: seekless_pack::Error) -> Error {
-        let what = format!("cannot repack {}; nothing was written", self.path.display());
-        Error::because(ErrorKind::Pack, what, error)
-    }
-}
-
-impl ReadAt for Archive {
-    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        ReadAt::read_exact_at(&self.file, buffer, offset)
-    }
-}
 
 /// Refuses to write over the archive that is read.
 pub(super) fn check_output(archive: &Path, out: &Path) -> Result<()> {

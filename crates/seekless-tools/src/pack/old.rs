@@ -1,8 +1,8 @@
 //! A pack that is brought up to date: what is copied from it, and what it says of its program's
 //! loads.
 
+use super::step::Step;
 use super::tree::Tree;
-use super::write::Step;
 use crate::error::{Error, ErrorKind, Result};
 use seekless_pack::{FileTime, Index, NameEncoding, PREDICTION, Reading, decode};
 use seekless_policy::eviction::Id;

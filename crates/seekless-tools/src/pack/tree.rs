@@ -1,8 +1,8 @@
 //! What lies below a folder, by name. Links count as what they point at, which must lie in the
 //! folder too.
 
+use super::archive::Archive;
 use super::exclude::Exclude;
-use super::from::Archive;
 use crate::error::{Error, ErrorKind, Result};
 use seekless_pack::{About, Codec, FileTime, PREDICTION, check_name};
 use seekless_policy::eviction::Id;

@@ -2,12 +2,14 @@
 //! coded.
 
 use super::check::damaged_entries;
+use super::evidence::Evidence;
 use super::exclude::Exclude;
 use super::folders::Folders;
 use super::old::Old;
 use super::outside;
+use super::step::Step;
 use super::tree::{Node, Tree};
-use super::write::{Step, make, stop_if_cancelled};
+use super::write::{make, stop_if_cancelled};
 use super::{Options, Summary};
 use crate::error::{Error, Result};
 use rayon::prelude::*;
@@ -24,17 +26,6 @@ use std::path::Path;
 
 /// Paths that a message gives as examples.
 const EXAMPLES: usize = 5;
-
-/// By what a file is known to be as it was packed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Evidence {
-    /// By its size and its time to 100 ns; where these do not prove it
-    /// ([`Likeness`](seekless_pack::Likeness)), by the CRC-32 of its content.
-    #[default]
-    SizeAndTime,
-    /// By its size and the CRC-32 of its content: every file of the folder is read.
-    Content,
-}
 
 /// Where a folder and its pack differ, by name. The names of folders end in `/`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

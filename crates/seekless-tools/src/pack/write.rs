@@ -4,16 +4,15 @@
 use super::fill::{self, Ready};
 use super::folders;
 use super::old::Old;
+use super::step::Step;
 use super::tree::{Node, Tree};
 use super::{Options, OrderUse, Summary, check};
 use crate::error::{Error, ErrorKind, Result};
 use seekless_pack::{About, Codec, NameEncoding, PREDICTION, PackWriter, Written, prepare};
-use seekless_policy::eviction::Id;
 use seekless_policy::prediction::Model;
 use seekless_sys::output::{Content, Destination, Output};
 use std::fs::File;
 use std::io::{BufWriter, Read};
-use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -22,16 +21,6 @@ const WRITE_BYTES: usize = 1 << 20;
 /// Of a file too large to be tried whole, three samples of this size decide whether coding is worth
 /// it; of an entry of an archive, which is not read twice, the first.
 const SAMPLE_BYTES: usize = 4 << 20;
-
-/// What to write next.
-pub(super) enum Step {
-    /// This file of the folder.
-    Pack(Id),
-    /// These entries of the pack as it was, which lie directly behind each other.
-    Copy(Range<u32>),
-    /// This entry of the pack as it was, with the second that its file's time has now.
-    Retime(u32),
-}
 
 /// Writes a pack of `steps`, which appears whole or not at all. `old` is the pack to copy from, and
 /// `model` what the pack is to say of its program's loads.
