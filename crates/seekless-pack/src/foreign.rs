@@ -60,8 +60,8 @@ impl Fault {
 }
 
 impl Foreign {
-    /// The start of an entry of such a method that this build reads ([`Method::is_foreign`]); `None`
-    /// of others.
+    /// The start of an entry of such a method that this build reads ([`Method::is_foreign`]);
+    /// `None` of others.
     #[cfg_attr(
         not(any(feature = "bzip2", feature = "deflate64", feature = "lzma")),
         expect(
