@@ -149,8 +149,10 @@ fn welcome(directory: &Path, keep: bool) -> String {
 }
 
 fn step_text(number: u32, step: &Step) -> String {
+    // A long command goes on in further lines.
+    let lines = |command: &String| command.lines().map(output::line).collect::<Vec<_>>().join("\n");
     let commands: String =
-        step.commands.iter().map(|command| format!("   $ {}\n", output::line(command))).collect();
+        step.commands.iter().map(|command| format!("   $ {}\n", lines(command))).collect();
     format!("\n{number}. {}\n{commands}   {}\n", step.title, output::line(&step.found))
 }
 

@@ -29,6 +29,7 @@ fn the_tour_ends_with_the_table_and_leaves_nothing() {
         ["loose files, on demand", "pack, on demand", "pack, list known"].into_iter().all(row),
         "{text}"
     );
+    assert!(!text.contains(r"\x"), "a command over two lines is escaped: {text}");
     assert!(is_empty(directory.path()), "the temporary folder is removed");
 }
 
