@@ -5,7 +5,9 @@
 #[cfg(feature = "lzma")]
 mod lzma;
 
-use crate::entry::{Entry, Method};
+use crate::entry::Entry;
+#[cfg(any(feature = "bzip2", feature = "deflate64", feature = "lzma"))]
+use crate::entry::Method;
 use crate::error::Error;
 use crate::fault::broken;
 
@@ -60,7 +62,7 @@ impl Fault {
 }
 
 impl Foreign {
-    /// The start of an entry of such a method that this build reads ([`Method::is_foreign`]);
+    /// The start of an entry of such a method that this build reads (`Method::is_foreign`);
     /// `None` of others.
     #[cfg_attr(
         not(any(feature = "bzip2", feature = "deflate64", feature = "lzma")),
