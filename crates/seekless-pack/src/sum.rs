@@ -33,7 +33,7 @@ impl<'a> Sum<'a> {
                 Content::Zstd(decoder.map_err(|_| no_memory(entry, name))?)
             }
             Method::Other(_) => {
-                // Whoever sums has found that it can be read.
+                // The caller has checked that this build reads the method.
                 let decoder = Foreign::new(entry).ok_or_else(|| no_memory(entry, name))?;
                 Content::Foreign { decoder, count, made: vec![0; PIECE_BYTES] }
             }

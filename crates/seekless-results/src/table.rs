@@ -70,7 +70,7 @@ pub struct Figure {
 const DIGITS: i32 = 4;
 
 impl Figure {
-    /// A figure of which nothing else is known, or that has no spread.
+    /// A figure alone, without spread.
     #[must_use]
     pub fn exact(value: f64) -> Self {
         Self { value: Some(rounded(value)), ..Self::default() }

@@ -85,10 +85,11 @@ pub struct Rule {
     /// Report its last two arguments too, which are 0 otherwise. They are also reported with words,
     /// with two files, and with an end.
     pub wide: bool,
-    /// It hands over requests, as io_submit does. Each is told by itself, as a call of the number
-    /// [`AIO_READ`] or the like, before this one.
+    /// It hands over requests, as io_submit does. Each is reported by itself, as a call of the
+    /// number [`AIO_READ`] or the like, before this one.
     pub submits: bool,
-    /// It returns results of such requests, as io_getevents does: they are told before this one.
+    /// It returns results of such requests, as io_getevents does: they are reported before this
+    /// one.
     pub reaps: bool,
 }
 

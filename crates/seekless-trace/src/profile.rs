@@ -38,8 +38,7 @@ pub struct Profile {
     pub files: Vec<ProfiledFile>,
     /// The runs, the newest last.
     pub runs: Vec<ProfiledRun>,
-    /// The names that the newest run looked up of which that is known; none in profiles of earlier
-    /// releases.
+    /// The names that the newest run looked up, if it was recorded with them.
     pub looks: Vec<Look>,
 }
 

@@ -12,6 +12,18 @@ use seekless_sys::tracee::Entered;
 /// Results that the program takes from its own memory, where no call shows them.
 const RESULTS_UNSEEN: &str = "results of requests (their bytes are as asked)";
 
+/// A part of memory in a list of parts (iovec): its address, then its length.
+const IOVEC_BYTES: usize = 16;
+/// More parts of one request are not added up.
+const PARTS_MAX: u64 = 1024;
+
+/// The bytes of a list of `count` parts of memory. `read` gets the list's first bytes, this many.
+pub(super) fn bytes_of_parts(count: u64, read: impl FnOnce(usize) -> Option<Vec<u8>>) -> u64 {
+    let parts = read(IOVEC_BYTES * count.min(PARTS_MAX) as usize).unwrap_or_default();
+    let lengths = parts.chunks_exact(IOVEC_BYTES).filter_map(|part| part.last_chunk().copied());
+    lengths.map(u64::from_le_bytes).fold(0, u64::saturating_add)
+}
+
 /// A request as the program hands it over: the call that would do the same, and what it is known
 /// by.
 pub(super) struct HandedOver {

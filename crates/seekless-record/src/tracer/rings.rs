@@ -3,7 +3,7 @@
 //! kernel empties (SQPOLL) needs no such call: it is counted as not seen.
 
 use super::Tracer;
-use super::handed_over::HandedOver;
+use super::handed_over::{HandedOver, bytes_of_parts};
 use super::rows::Outcome;
 use crate::call::{Call, Offset};
 use crate::descriptions::DescriptionId;
@@ -21,8 +21,6 @@ const WRITES: [u8; 4] = [2, 5, 23, 61];
 const FSYNC: u8 = 3;
 /// Those whose length counts parts of memory.
 const VECTORS: [u8; 4] = [1, 2, 60, 61];
-const IOVEC_BYTES: usize = 16;
-const PARTS_MAX: u32 = 1024;
 
 /// io_uring_enter's flag: its first argument is a number that io_uring_register has given.
 const ENTER_REGISTERED: u64 = 1 << 4;
@@ -283,11 +281,8 @@ fn asked(tid: i32, entry: &RingEntry) -> u64 {
     if !VECTORS.contains(&entry.opcode) {
         return entry.length.into();
     }
-    let parts = IOVEC_BYTES * entry.length.min(PARTS_MAX) as usize;
-    let parts = inspect::resident_bytes(tid, entry.address, parts).unwrap_or_default();
-    let bytes =
-        |part: &[u8]| u64::from(number_at(&part[8..])) | u64::from(number_at(&part[12..])) << 32;
-    parts.chunks_exact(IOVEC_BYTES).fold(0, |sum, part| sum.saturating_add(bytes(part)))
+    let read = |bytes| inspect::resident_bytes(tid, entry.address, bytes);
+    bytes_of_parts(entry.length.into(), read)
 }
 
 fn number_at(bytes: &[u8]) -> u32 {

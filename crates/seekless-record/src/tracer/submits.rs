@@ -3,7 +3,7 @@
 //! results may come before it ends.
 
 use super::Tracer;
-use super::handed_over::HandedOver;
+use super::handed_over::{HandedOver, bytes_of_parts};
 use super::rows::Outcome;
 use crate::call::{Call, Offset};
 use crate::inspect;
@@ -13,11 +13,8 @@ use std::sync::Arc;
 
 const IOCB_BYTES: usize = 64;
 const EVENT_BYTES: usize = 32;
-const IOVEC_BYTES: usize = 16;
 /// More requests of one call are not looked at, and counted as lost.
 const AT_ONCE_MAX: u64 = 1 << 16;
-/// More parts of one request are not added up.
-const PARTS_MAX: u64 = 1024;
 
 /// Opcodes of iocbs.
 const PREAD: u16 = 0;
@@ -143,11 +140,7 @@ fn asked(block: &[u8], read: impl Fn(u64, usize) -> Option<Vec<u8>>) -> u64 {
     let [address, count] = [24, 32].map(|at| word(block, at));
     match opcode(block) {
         PREAD | PWRITE => count,
-        PREADV | PWRITEV => {
-            let parts = read(address, IOVEC_BYTES * count.min(PARTS_MAX) as usize);
-            let parts = parts.unwrap_or_default();
-            parts.chunks_exact(IOVEC_BYTES).fold(0, |sum, part| sum.saturating_add(word(part, 8)))
-        }
+        PREADV | PWRITEV => bytes_of_parts(count, |bytes| read(address, bytes)),
         _ => 0,
     }
 }

@@ -100,7 +100,7 @@ pub enum Event<'a> {
     Ended(Which),
     /// Pages came into the page cache for the thread.
     Fetched(Which, Fetch),
-    /// Results of requests, in a call of the thread whose end is told next.
+    /// Results of requests, in a call of the thread whose end is reported next.
     Reaped(Which, Reaped<'a>),
 }
 

@@ -1,6 +1,6 @@
 //! Requests of Linux's own asynchronous I/O: io_submit takes them from blocks in the program's
-//! memory, and io_getevents returns their results there. Each block is told as a call with a number
-//! that no call has, when io_submit begins; results are told when io_getevents ends.
+//! memory, and io_getevents returns their results there. Each block is reported as a call with a
+//! number that no call has, when io_submit begins; results are reported when io_getevents ends.
 
 use super::layout::{self, IDS, KIND, NUMBER, TIME, block, call, kinds, later, reaped, untold};
 use super::programs::{Code, Files, Parts, begin_untold};

@@ -59,7 +59,7 @@ pub(crate) fn open_known(path: &Path, recorded: &Recorded) -> Option<Result<Open
     }
 }
 
-/// Whether a name is in memory, or that there is none: the device is asked nothing.
+/// Whether memory knows the name, or knows that it does not exist. The device is asked nothing.
 pub(crate) fn is_name_known(path: &Path) -> bool {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let found = rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED);

@@ -123,7 +123,7 @@ pub(super) fn lay(overlays: &[Overlay], names: NameEncoding) -> anyhow::Result<(
 }
 
 /// Serves the packs, and leaves their folders to the program: so this process does not keep them.
-/// Also says what is left out of each pack of which something is.
+/// Also says what is left out of each pack.
 fn serve(
     beside: &Beside,
     overlays: &[Overlay],
