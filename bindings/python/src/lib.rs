@@ -6,12 +6,14 @@
 //! error is an exception that names the path and says what to do ([`failure`]); no panic reaches
 //! Python. `unsafe` stands in `buffer` and `capsule` only.
 
+mod accesses;
 mod arguments;
 mod buffer;
 mod capsule;
 mod curve;
 mod failure;
 mod following;
+mod foreign;
 mod fork;
 mod job;
 mod live;

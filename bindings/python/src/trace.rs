@@ -1,14 +1,19 @@
 //! Traces: as tables, summed up, and imported from files and tables of others.
 
+use crate::accesses::Accesses;
 use crate::arguments::ImportOptions;
 use crate::capsule;
 use crate::failure::{Class, Failure};
+use crate::foreign::Foreign;
 use crate::job;
 use crate::table::Table;
 use pyo3::prelude::*;
 use seekless::sys::output::Destination;
 use seekless::trace::{self, import, summary};
 use std::path::{Path, PathBuf};
+
+/// Rows of a batch. Programs that take tables have a cost for each batch and column.
+const BATCH_ROWS: usize = 1 << 17;
 
 /// All rows of a trace as a table.
 #[pyfunction]
@@ -22,17 +27,17 @@ pub(crate) fn trace_table(
     job::wait(py, progress, move |tick| {
         let trace = trace::open_with(&path, &reading.options()?)?;
         let (mut progress, rows) = (tick.progress(), trace.rows());
-        let batches = trace.batches()?;
-        let schema = batches.schema().clone();
+        let accesses = Accesses::new(&trace)?;
         let mut all = Vec::new();
         let mut done = 0;
-        for batch in batches {
+        for batch in trace.scan_by(trace.columns()?, BATCH_ROWS)? {
             let batch = batch?;
-            done += batch.num_rows() as u64;
-            all.push(batch);
+            done += batch.rows() as u64;
+            let table = accesses.table(&batch);
+            all.push(table.map_err(|error| Failure::new(Class::Internal, error.to_string()))?);
             progress(done, rows);
         }
-        Ok(Table::new(schema, all))
+        Ok(Table::new(accesses.schema().clone(), all))
     })
 }
 
@@ -84,7 +89,9 @@ pub(crate) fn import_table(
     job::wait(py, progress, move |tick| {
         let out = Destination::new(out).replacing(force);
         let mut progress = tick.progress();
-        json(&import::table(&schema, &batches, Path::new(&name), out, &mut progress)?)
+        let unreadable = |wrong| Failure::new(Class::Corrupt, format!("the table: {wrong}"));
+        let mut table = Foreign::new(schema, batches).map_err(unreadable)?;
+        json(&import::table(&mut table, Path::new(&name), out, &mut progress)?)
     })
 }
 

@@ -1,107 +1,195 @@
-//! Turns a decoded column into plain values. Another tool may have rewritten the file with other
-//! integer widths. Values that fit are taken; a value that does not fit is an error that names the
-//! column.
+//! Turns a column of a trace file into the values of its rows. Another tool may have rewritten the
+//! file with other integer widths. Values that fit are taken; a value that does not fit is an error
+//! that names the column.
 
 use crate::Op;
-use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    ArrowPrimitiveType, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
-    UInt16Type, UInt32Type, UInt64Type,
-};
-use arrow_array::{Array, ArrayRef, DictionaryArray, PrimitiveArray};
-use arrow_buffer::ScalarBuffer;
-use arrow_schema::DataType;
+use crate::leaf::{Leaf, Values};
+use crate::source::Source;
+use parquet::basic::{ConvertedType, LogicalType, Type};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
+use parquet::file::metadata::ParquetMetaData;
+use parquet::schema::types::ColumnDescriptor;
 use std::any::Any;
+use std::sync::Arc;
 
-/// An error in a column. The caller adds the names of file and column.
-pub(crate) type Wrong = String;
+/// Why a column was not read.
+#[derive(Debug)]
+pub(crate) enum Wrong {
+    /// It holds something else. The caller adds the names of file and column.
+    Schema(String),
+    /// It cannot be decoded.
+    Damaged(String),
+}
 
-/// The values of an integer column as `T`. A null has an arbitrary value.
-pub(crate) fn integers<T: ArrowPrimitiveType>(
-    array: &ArrayRef,
-) -> Result<ScalarBuffer<T::Native>, Wrong>
-where
-    T::Native: TryFrom<i128>,
-{
-    if let Some(same) = array.as_any().downcast_ref::<PrimitiveArray<T>>() {
-        return Ok(same.values().clone());
+impl From<parquet::errors::ParquetError> for Wrong {
+    fn from(error: parquet::errors::ParquetError) -> Self {
+        Wrong::Damaged(error.to_string())
     }
-    match array.data_type() {
-        DataType::Int8 => converted::<Int8Type, T>(array),
-        DataType::Int16 => converted::<Int16Type, T>(array),
-        DataType::Int32 => converted::<Int32Type, T>(array),
-        DataType::Int64 => converted::<Int64Type, T>(array),
-        DataType::UInt8 => converted::<UInt8Type, T>(array),
-        DataType::UInt16 => converted::<UInt16Type, T>(array),
-        DataType::UInt32 => converted::<UInt32Type, T>(array),
-        DataType::UInt64 => converted::<UInt64Type, T>(array),
-        DataType::Float64 => converted_floats::<T>(array),
-        other => Err(format!("holds {other}, expected {}", T::DATA_TYPE)),
+}
+
+/// A column, by how Parquet stores it.
+#[derive(Debug)]
+pub(crate) enum Stored {
+    I32(Leaf<Int32Type>),
+    U32(Leaf<Int32Type>),
+    I64(Leaf<Int64Type>),
+    U64(Leaf<Int64Type>),
+    Real(Leaf<DoubleType>),
+    Text(Leaf<ByteArrayType>),
+    /// A type that no column of a trace has, by its name.
+    Other(String),
+}
+
+impl Stored {
+    /// The column of this number among the leaves of the schema, which is flat.
+    pub(crate) fn new(source: &Arc<Source>, parquet: &Arc<ParquetMetaData>, column: usize) -> Self {
+        let descriptor = parquet.file_metadata().schema_descr().column(column);
+        let (source, parquet) = (source.clone(), parquet.clone());
+        match (descriptor.physical_type(), is_signed(&descriptor)) {
+            (Type::INT32, Some(true)) => Stored::I32(Leaf::new(source, parquet, column)),
+            (Type::INT32, Some(false)) => Stored::U32(Leaf::new(source, parquet, column)),
+            (Type::INT64, Some(true)) => Stored::I64(Leaf::new(source, parquet, column)),
+            (Type::INT64, Some(false)) => Stored::U64(Leaf::new(source, parquet, column)),
+            (Type::DOUBLE, _) => Stored::Real(Leaf::new(source, parquet, column)),
+            (Type::BYTE_ARRAY, _) => Stored::Text(Leaf::new(source, parquet, column)),
+            (physical, _) => Stored::Other(match descriptor.logical_type_ref() {
+                Some(logical) => format!("{physical} ({logical:?})"),
+                None => physical.to_string(),
+            }),
+        }
     }
+
+    /// The next `rows` values as integers. A row without a value has an arbitrary one.
+    pub(crate) fn integers<T: Integer>(&mut self, rows: usize) -> Result<Values<T>, Wrong> {
+        match self {
+            Stored::I32(leaf) => fitted(leaf.next(rows)?),
+            Stored::I64(leaf) => fitted(leaf.next(rows)?),
+            Stored::U32(leaf) => fitted(unsigned(leaf.next(rows)?, i32::cast_unsigned)),
+            Stored::U64(leaf) => fitted(unsigned(leaf.next(rows)?, i64::cast_unsigned)),
+            Stored::Real(leaf) => whole(leaf.next(rows)?),
+            Stored::Text(_) => Err(Wrong::Schema(format!("holds text, expected {}", T::NAME))),
+            Stored::Other(found) => {
+                Err(Wrong::Schema(format!("holds {found}, expected {}", T::NAME)))
+            }
+        }
+    }
+
+    /// The next `rows` values as kinds of accesses.
+    pub(crate) fn ops(&mut self, rows: usize) -> Result<Values<Op>, Wrong> {
+        match self {
+            Stored::Text(leaf) => ops(&leaf.next(rows)?),
+            Stored::Other(found) => Err(Wrong::Schema(format!("holds {found}, expected text"))),
+            _ => Err(Wrong::Schema("holds numbers, expected text".to_owned())),
+        }
+    }
+}
+
+/// Whether a column holds signed integers; `None` if it holds no plain numbers.
+fn is_signed(column: &ColumnDescriptor) -> Option<bool> {
+    match (column.logical_type_ref(), column.converted_type()) {
+        (Some(LogicalType::Integer(kind)), _) => Some(kind.is_signed),
+        (Some(_), _) => None,
+        (None, kind) => match kind {
+            ConvertedType::UINT_8
+            | ConvertedType::UINT_16
+            | ConvertedType::UINT_32
+            | ConvertedType::UINT_64 => Some(false),
+            ConvertedType::NONE
+            | ConvertedType::INT_8
+            | ConvertedType::INT_16
+            | ConvertedType::INT_32
+            | ConvertedType::INT_64 => Some(true),
+            _ => None,
+        },
+    }
+}
+
+/// The type of a field of a row.
+pub(crate) trait Integer: TryFrom<i128> + Copy + Default + 'static {
+    /// What a user calls it.
+    const NAME: &str;
+}
+
+impl Integer for u32 {
+    const NAME: &str = "unsigned numbers of 32 bits";
+}
+
+impl Integer for u64 {
+    const NAME: &str = "unsigned numbers of 64 bits";
+}
+
+impl Integer for i32 {
+    const NAME: &str = "numbers of 32 bits";
+}
+
+impl Integer for i64 {
+    const NAME: &str = "numbers of 64 bits";
+}
+
+/// The same bits as unsigned numbers, in the same memory.
+fn unsigned<S, U>(found: Values<S>, convert: impl Fn(S) -> U) -> Values<U> {
+    let values = found.values.into_iter().map(convert).collect();
+    Values { values, known: found.known }
+}
+
+/// The values as another type; the same memory if it is the same type.
+fn fitted<S: Integer + Into<i128>, T: Integer>(mut found: Values<S>) -> Result<Values<T>, Wrong> {
+    let any: &mut dyn Any = &mut found.values;
+    if let Some(same) = any.downcast_mut::<Vec<T>>() {
+        return Ok(Values { values: std::mem::take(same), known: found.known });
+    }
+    let convert = |value: S| {
+        let wide: i128 = value.into();
+        T::try_from(wide).map_err(|_| does_not_fit::<T>(wide))
+    };
+    let values: Result<_, _> = found.values.into_iter().map(convert).collect();
+    Ok(Values { values: values?, known: found.known })
 }
 
 /// pandas keeps a column of integers with nulls as floats, which are exact up to 2^53.
-fn converted_floats<T: ArrowPrimitiveType>(
-    array: &ArrayRef,
-) -> Result<ScalarBuffer<T::Native>, Wrong>
-where
-    T::Native: TryFrom<i128>,
-{
+fn whole<T: Integer>(found: Values<f64>) -> Result<Values<T>, Wrong> {
     const EXACT_MAX: f64 = (1_u64 << 53) as f64;
-    let array = array.as_primitive::<Float64Type>();
-    let convert = |(row, value): (usize, &f64)| {
-        let whole = value.fract() == 0.0 && value.abs() <= EXACT_MAX;
-        match T::Native::try_from(*value as i128) {
-            Ok(value) if whole => Ok(value),
-            _ if array.is_null(row) => Ok(T::default_value()),
-            _ => Err(format!("holds {value}, which does not fit {}", T::DATA_TYPE)),
+    let convert = |value: f64| {
+        let is_whole = value.fract() == 0.0 && value.abs() <= EXACT_MAX;
+        let fits = T::try_from(value as i128).ok().filter(|_| is_whole);
+        fits.ok_or_else(|| does_not_fit::<T>(value))
+    };
+    let values: Result<_, _> = found.values.into_iter().map(convert).collect();
+    Ok(Values { values: values?, known: found.known })
+}
+
+fn does_not_fit<T: Integer>(value: impl std::fmt::Display) -> Wrong {
+    Wrong::Schema(format!("holds {value}, which does not fit {}", T::NAME))
+}
+
+/// Words of a dictionary that are remembered. A column without a dictionary has more.
+const WORDS_MAX: usize = 32;
+
+/// The kinds of accesses that these words name. Rows of a word in the dictionary share its bytes,
+/// so each word is parsed once.
+fn ops(words: &Values<ByteArray>) -> Result<Values<Op>, Wrong> {
+    let mut seen: Vec<(*const u8, usize, Op)> = Vec::new();
+    let mut op_of = |word: &[u8]| {
+        let (start, length) = (word.as_ptr(), word.len());
+        if let Some(&(_, _, op)) = seen.iter().find(|known| (known.0, known.1) == (start, length)) {
+            return Ok::<Op, Wrong>(op);
         }
-    };
-    let values: Result<Vec<_>, Wrong> = array.values().iter().enumerate().map(convert).collect();
-    Ok(values?.into())
-}
-
-fn converted<S: ArrowPrimitiveType, T: ArrowPrimitiveType>(
-    array: &ArrayRef,
-) -> Result<ScalarBuffer<T::Native>, Wrong>
-where
-    S::Native: Into<i128>,
-    T::Native: TryFrom<i128>,
-{
-    let array = array.as_primitive::<S>();
-    let convert = |(row, value): (usize, &S::Native)| {
-        let wide: i128 = (*value).into();
-        match T::Native::try_from(wide) {
-            Ok(value) => Ok(value),
-            Err(_) if array.is_null(row) => Ok(T::default_value()),
-            Err(_) => Err(format!("holds {wide}, which does not fit {}", T::DATA_TYPE)),
+        let op = parsed(word)?;
+        if seen.len() < WORDS_MAX {
+            seen.push((start, length, op));
         }
+        Ok(op)
     };
-    let values: Result<Vec<_>, Wrong> = array.values().iter().enumerate().map(convert).collect();
-    Ok(values?.into())
+    let mut ops = Vec::with_capacity(words.values.len());
+    for (row, word) in words.values.iter().enumerate() {
+        let is_known = words.known.as_ref().is_none_or(|known| known[row]);
+        ops.push(if is_known { op_of(word.data())? } else { Op::ALL[0] });
+    }
+    Ok(Values { values: ops, known: words.known.clone() })
 }
 
-/// The `op` column, which the reader decodes as a dictionary.
-pub(crate) fn ops(array: &ArrayRef) -> Result<Vec<Op>, Wrong> {
-    let array = dictionary::<Int8Type>(array)?;
-    let words = array.values().as_string_opt::<i32>().ok_or("its dictionary is not text")?;
-    let ops: Vec<Result<Op, Wrong>> = (0..words.len())
-        .map(|at| {
-            words.value(at).parse().map_err(|error| format!("holds `{}`, {error}", words.value(at)))
-        })
-        .collect();
-    let op = |&key: &i8| match usize::try_from(key).ok().and_then(|key| ops.get(key)) {
-        Some(op) => op.clone(),
-        None => Err("holds a key outside of its dictionary".to_owned()),
-    };
-    // A dictionary may hold words that no row uses; only a word in use can be wrong.
-    array.keys().values().iter().map(op).collect()
-}
-
-/// A column that the reader was asked to decode as a dictionary with keys of type `K`.
-pub(crate) fn dictionary<K: arrow_array::types::ArrowDictionaryKeyType>(
-    array: &ArrayRef,
-) -> Result<&DictionaryArray<K>, Wrong> {
-    let any: &dyn Any = array.as_any();
-    any.downcast_ref().ok_or_else(|| format!("holds {}, expected text", array.data_type()))
+fn parsed(word: &[u8]) -> Result<Op, Wrong> {
+    let text = str::from_utf8(word)
+        .map_err(|_| Wrong::Schema("holds bytes that are not text".to_owned()))?;
+    text.parse().map_err(|error| Wrong::Schema(format!("holds `{text}`, {error}")))
 }

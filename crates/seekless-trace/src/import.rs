@@ -45,7 +45,7 @@ pub(crate) use format::HEAD_BYTES;
 pub use ids::ids;
 pub use ozen::ozen;
 pub use records::{lcs, oracle_general};
-pub use table::table;
+pub use table::{Table, table};
 
 /// The error for a text that names more files than one of its size can.
 pub(crate) fn too_many_names(lines: &Lines) -> Error {

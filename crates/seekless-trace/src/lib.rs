@@ -73,8 +73,6 @@
 //! ```
 
 mod access;
-mod arrays;
-mod batches;
 mod checksum;
 mod claims;
 mod column;
@@ -87,6 +85,7 @@ pub mod export;
 mod file_list;
 mod foreign;
 pub mod import;
+mod leaf;
 mod lines;
 mod listing;
 mod loads;
@@ -115,7 +114,6 @@ mod trace;
 mod writer;
 
 pub use access::{Access, FileId, Op};
-pub use batches::Batches;
 pub use columns::Columns;
 pub use compressed::estimated_rows;
 pub use compressed::open_compressed;

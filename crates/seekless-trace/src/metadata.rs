@@ -162,8 +162,9 @@ impl Metadata {
         self.runs.iter().any(|run| run.command.len() > 1)
     }
 
-    /// The pairs to store in the file.
-    pub(crate) fn to_pairs(&self) -> Vec<(&'static str, String)> {
+    /// The pairs by which a file says it: keys and values as in docs/reference/trace-format.md.
+    #[must_use]
+    pub fn to_pairs(&self) -> Vec<(&'static str, String)> {
         let runs = serde_json::to_string(&self.runs).unwrap_or_else(|_| "[]".into()); // only maps with odd keys fail
         let mut pairs = vec![
             (KEY_VERSION, VERSION.to_owned()),

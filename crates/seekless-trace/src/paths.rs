@@ -1,24 +1,16 @@
 //! Reads the `path` column row by row. A row's path is a slice of its page, so that rows with the
 //! same path share its memory.
 
+use crate::leaf::{Leaf, Values};
 use crate::source::Source;
 use parquet::basic::Type;
-use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{ByteArray, ByteArrayType};
 use parquet::errors::Result;
 use parquet::file::metadata::ParquetMetaData;
-use parquet::file::serialized_reader::SerializedPageReader;
 use std::sync::Arc;
 
-/// Reads the paths of a file, one row group after another.
-pub(crate) struct Paths {
-    source: Arc<Source>,
-    parquet: Arc<ParquetMetaData>,
-    column: usize,
-    next_group: usize,
-    reader: Option<ColumnReaderImpl<ByteArrayType>>,
-    left_in_group: usize,
-}
+/// The paths of a file.
+pub(crate) struct Paths(Leaf<ByteArrayType>);
 
 impl Paths {
     /// `column` is its number among the leaves of the schema; `None` if it holds no text.
@@ -31,40 +23,18 @@ impl Paths {
         if descriptor.physical_type() != Type::BYTE_ARRAY || descriptor.max_rep_level() > 0 {
             return None;
         }
-        let source = Arc::new(source);
-        Some(Self { source, parquet, column, next_group: 0, reader: None, left_in_group: 0 })
+        Some(Paths(Leaf::new(Arc::new(source), parquet, column)))
     }
 
-    /// The paths of the next `rows` rows; fewer if the column ends, or at a row without a path.
+    /// The paths of the next `rows` rows; fewer if a row has no path: then that row comes next.
     ///
     /// # Errors
-    /// The column is damaged.
+    /// The column is damaged, or has fewer rows.
     pub(crate) fn next(&mut self, rows: usize) -> Result<Vec<ByteArray>> {
-        let mut paths = Vec::with_capacity(rows);
-        while paths.len() < rows {
-            if self.left_in_group == 0 && !self.open_group()? {
-                break;
-            }
-            let Some(reader) = &mut self.reader else { break };
-            let wanted = (rows - paths.len()).min(self.left_in_group);
-            let (mut levels, before) = (Vec::new(), paths.len());
-            let (read, _, _) = reader.read_records(wanted, Some(&mut levels), None, &mut paths)?;
-            self.left_in_group -= read;
-            if read < wanted || paths.len() - before < read {
-                break; // the column is shorter than the others, or a row has no path
-            }
+        let Values { mut values, known } = self.0.next(rows)?;
+        if let Some(gap) = known.and_then(|known| known.iter().position(|&known| !known)) {
+            values.truncate(gap);
         }
-        Ok(paths)
-    }
-
-    fn open_group(&mut self) -> Result<bool> {
-        let Some(group) = self.parquet.row_groups().get(self.next_group) else { return Ok(false) };
-        self.next_group += 1;
-        self.left_in_group = group.num_rows().try_into().unwrap_or(0);
-        let column = group.column(self.column);
-        let pages =
-            SerializedPageReader::new(self.source.clone(), column, self.left_in_group, None)?;
-        self.reader = Some(ColumnReaderImpl::new(column.column_descr_ptr(), Box::new(pages)));
-        Ok(true)
+        Ok(values)
     }
 }

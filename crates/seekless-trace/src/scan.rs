@@ -1,35 +1,39 @@
 //! Reads a trace in batches of columns, for the fast loops of the simulator.
 
+use crate::column::{Integer, Stored, Wrong};
 use crate::columns::Columns;
 use crate::error::{Error, ErrorKind, Place, Result};
+use crate::leaf::Values;
 use crate::renumber::Renumber;
-use crate::{Access, FileId, Op, column, schema};
-use arrow_array::types::{ArrowPrimitiveType, Int32Type, Int64Type, UInt32Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_buffer::{NullBuffer, ScalarBuffer};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
+use crate::{Access, FileId, Op, schema};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 /// A column in which values may be unknown.
-#[derive(Clone, Debug)]
-pub struct Nullable<T: arrow_buffer::ArrowNativeType> {
-    values: ScalarBuffer<T>,
-    nulls: Option<NullBuffer>,
+#[derive(Clone, Debug, Default)]
+pub struct Nullable<T> {
+    values: Vec<T>,
+    known: Option<Vec<bool>>,
 }
 
-impl<T: arrow_buffer::ArrowNativeType> Default for Nullable<T> {
-    fn default() -> Self {
-        Nullable { values: ScalarBuffer::default(), nulls: None }
-    }
-}
-
-impl<T: arrow_buffer::ArrowNativeType> Nullable<T> {
+impl<T: Copy> Nullable<T> {
     /// The value of `row`; `None` if it is unknown or the column was not asked for.
     #[must_use]
     pub fn get(&self, row: usize) -> Option<T> {
-        let known = self.nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
+        let known = self.known.as_ref().is_none_or(|known| known.get(row) == Some(&true));
         if known { self.values.get(row).copied() } else { None }
+    }
+
+    /// The values, an arbitrary one in each row without. Empty if the column was not asked for.
+    #[must_use]
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+
+    /// Which rows have a value; `None` if all have.
+    #[must_use]
+    pub fn known(&self) -> Option<&[bool]> {
+        self.known.as_deref()
     }
 }
 
@@ -41,14 +45,14 @@ const FILES_BASE: u64 = 1 << 16;
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     rows: usize,
-    run: ScalarBuffer<u32>,
-    time_ns: ScalarBuffer<u64>,
-    pid: ScalarBuffer<u32>,
-    tid: ScalarBuffer<u32>,
+    run: Vec<u32>,
+    time_ns: Vec<u64>,
+    pid: Vec<u32>,
+    tid: Vec<u32>,
     op: Vec<Op>,
-    file: ScalarBuffer<u32>,
-    offset: ScalarBuffer<i64>,
-    bytes: ScalarBuffer<u64>,
+    file: Vec<u32>,
+    offset: Vec<i64>,
+    bytes: Vec<u64>,
     latency_ns: Nullable<u64>,
     error: Nullable<i32>,
     file_bytes: Nullable<u64>,
@@ -153,25 +157,36 @@ impl Batch {
 /// The batches of a trace, in order.
 #[derive(Debug)]
 pub struct Scan {
-    reader: Option<Box<ParquetRecordBatchReader>>,
-    columns: Columns,
+    /// The columns that were asked for and that the file has; `None` behind an error.
+    columns: Option<Vec<(Columns, Stored)>>,
     path: PathBuf,
     rows: u64,
+    rows_left: u64,
+    batch_rows: usize,
     files: Renumber,
     files_max: u64,
 }
 
 impl Scan {
-    /// `bytes` is the file's size, which limits how many files it can name.
+    /// `rows` is how many the file has. `bytes` is its size, which limits how many files it can
+    /// name.
     pub(crate) fn new(
-        reader: ParquetRecordBatchReader,
-        columns: Columns,
+        columns: Vec<(Columns, Stored)>,
         path: PathBuf,
+        rows: u64,
         bytes: u64,
+        batch_rows: usize,
     ) -> Self {
-        let files_max = FILES_BASE + bytes / 2;
-        let (reader, files) = (Some(Box::new(reader)), Renumber::default());
-        Scan { reader, columns, path, rows: 0, files, files_max }
+        let (files, files_max) = (Renumber::default(), FILES_BASE + bytes / 2);
+        Scan {
+            columns: Some(columns),
+            path,
+            rows: 0,
+            rows_left: rows,
+            batch_rows,
+            files,
+            files_max,
+        }
     }
 
     /// How many distinct files have been seen so far; all of them at the end.
@@ -180,120 +195,118 @@ impl Scan {
         self.files.files()
     }
 
-    fn decode(&mut self) -> Option<Result<RecordBatch>> {
-        let reader = self.reader.as_mut()?;
-        let damaged =
-            |why| Error::corrupt(&self.path, DAMAGED).at(Place::Row(self.rows)).because(why);
-        // The Parquet reader panics on some damaged files, which must not end the program.
-        match catch_unwind(AssertUnwindSafe(|| reader.next())) {
-            Ok(next) => Some(next?.map_err(|error| damaged(error.to_string()))),
-            Err(_) => Some(Err(damaged("the Parquet reader gave up".to_owned()))),
-        }
-    }
-
-    fn batch(&mut self, decoded: &RecordBatch) -> Result<Batch> {
-        let mut batch = Batch { rows: decoded.num_rows(), ..Batch::default() };
-        let pick = Pick { decoded, scan: self };
-        batch.run = pick.integers::<UInt32Type>(Columns::RUN, schema::RUN)?;
-        batch.time_ns = pick.integers::<UInt64Type>(Columns::TIME_NS, schema::TIME_NS)?;
-        batch.pid = pick.integers::<UInt32Type>(Columns::PID, schema::PID)?;
-        batch.tid = pick.integers::<UInt32Type>(Columns::TID, schema::TID)?;
-        batch.file = pick.integers::<UInt32Type>(Columns::FILE, schema::FILE)?;
-        batch.offset = pick.integers::<Int64Type>(Columns::OFFSET, schema::OFFSET)?;
-        batch.bytes = pick.integers::<UInt64Type>(Columns::BYTES, schema::BYTES)?;
-        batch.latency_ns = pick.nullable::<UInt64Type>(Columns::LATENCY_NS, schema::LATENCY_NS)?;
-        batch.error = pick.nullable::<Int32Type>(Columns::ERROR, schema::ERROR)?;
-        batch.file_bytes = pick.nullable::<UInt64Type>(Columns::FILE_BYTES, schema::FILE_BYTES)?;
-        batch.device = pick.nullable::<UInt64Type>(Columns::DEVICE, schema::DEVICE)?;
-        batch.inode = pick.nullable::<UInt64Type>(Columns::INODE, schema::INODE)?;
-        if let Some(array) = pick.required(Columns::OP, schema::OP)? {
-            batch.op = column::ops(array).map_err(|wrong| pick.wrong(schema::OP, &wrong))?;
+    fn batch(&mut self, columns: &mut [(Columns, Stored)]) -> Result<Batch> {
+        let rows = self.rows_left.min(self.batch_rows as u64) as usize;
+        let mut batch = Batch { rows, ..Batch::default() };
+        for (column, stored) in columns {
+            self.read(*column, stored, &mut batch)?;
         }
         if let Some(dense) = self.files.batch(&batch.file) {
-            batch.file = dense.into();
+            batch.file = dense;
         }
         if u64::from(self.files.files()) > self.files_max {
             let message =
                 format!("names over {} files, which its size does not allow", self.files_max);
             return Err(Error::new(ErrorKind::Limit, &self.path, message).at(Place::Row(self.rows)));
         }
-        self.rows += batch.rows as u64;
+        self.rows += rows as u64;
+        self.rows_left -= rows as u64;
         Ok(batch)
+    }
+
+    /// Reads a column of the batch.
+    fn read(&self, column: Columns, stored: &mut Stored, batch: &mut Batch) -> Result<()> {
+        match column {
+            Columns::RUN => batch.run = self.integers(schema::RUN, stored, batch.rows)?,
+            Columns::TIME_NS => {
+                batch.time_ns = self.integers(schema::TIME_NS, stored, batch.rows)?
+            }
+            Columns::PID => batch.pid = self.integers(schema::PID, stored, batch.rows)?,
+            Columns::TID => batch.tid = self.integers(schema::TID, stored, batch.rows)?,
+            Columns::FILE => batch.file = self.integers(schema::FILE, stored, batch.rows)?,
+            Columns::OFFSET => batch.offset = self.integers(schema::OFFSET, stored, batch.rows)?,
+            Columns::BYTES => batch.bytes = self.integers(schema::BYTES, stored, batch.rows)?,
+            Columns::OP => {
+                let rows = batch.rows;
+                batch.op = self.required(schema::OP, || stored.ops(rows))?;
+            }
+            Columns::LATENCY_NS => {
+                batch.latency_ns = self.nullable(schema::LATENCY_NS, stored, batch.rows)?;
+            }
+            Columns::ERROR => batch.error = self.nullable(schema::ERROR, stored, batch.rows)?,
+            Columns::FILE_BYTES => {
+                batch.file_bytes = self.nullable(schema::FILE_BYTES, stored, batch.rows)?;
+            }
+            Columns::DEVICE => batch.device = self.nullable(schema::DEVICE, stored, batch.rows)?,
+            Columns::INODE => batch.inode = self.nullable(schema::INODE, stored, batch.rows)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn integers<T: Integer>(&self, name: &str, stored: &mut Stored, rows: usize) -> Result<Vec<T>> {
+        self.required(name, || stored.integers(rows))
+    }
+
+    fn nullable<T: Integer>(
+        &self,
+        name: &str,
+        stored: &mut Stored,
+        rows: usize,
+    ) -> Result<Nullable<T>> {
+        let Values { values, known } = self.caught(name, || stored.integers(rows))?;
+        Ok(Nullable { values, known })
+    }
+
+    /// The values of a column in which every row has one.
+    fn required<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce() -> Result<Values<T>, Wrong>,
+    ) -> Result<Vec<T>> {
+        let Values { values, known } = self.caught(name, read)?;
+        match known.and_then(|known| known.iter().position(|&known| !known)) {
+            Some(row) => {
+                Err(self.wrong(name, "holds no value").at(Place::Row(self.rows + row as u64)))
+            }
+            None => Ok(values),
+        }
+    }
+
+    /// Calls `read`. The Parquet reader panics on some damaged files, which must not end the
+    /// program.
+    fn caught<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce() -> Result<Values<T>, Wrong>,
+    ) -> Result<Values<T>> {
+        let gave_up = |_| Err(Wrong::Damaged("the Parquet reader gave up".to_owned()));
+        catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(gave_up).map_err(|wrong| match wrong {
+            Wrong::Schema(wrong) => self.wrong(name, &wrong),
+            Wrong::Damaged(why) => {
+                Error::corrupt(&self.path, DAMAGED).at(Place::Row(self.rows)).because(why)
+            }
+        })
+    }
+
+    fn wrong(&self, name: &str, wrong: &str) -> Error {
+        let message = format!("its column `{name}` {wrong}");
+        Error::new(ErrorKind::Schema, &self.path, message).at(Place::Row(self.rows))
     }
 }
 
 pub(crate) const DAMAGED: &str =
     "the trace is damaged here or cut short; `seekless trace recover` helps only with a .spool";
 
-/// The columns of one decoded batch.
-struct Pick<'a> {
-    decoded: &'a RecordBatch,
-    scan: &'a Scan,
-}
-
-impl Pick<'_> {
-    fn integers<T: ArrowPrimitiveType>(
-        &self,
-        column: Columns,
-        name: &str,
-    ) -> Result<ScalarBuffer<T::Native>>
-    where
-        T::Native: TryFrom<i128>,
-    {
-        match self.required(column, name)? {
-            Some(array) => column::integers::<T>(array).map_err(|wrong| self.wrong(name, &wrong)),
-            None => Ok(ScalarBuffer::default()),
-        }
-    }
-
-    fn nullable<T: ArrowPrimitiveType>(
-        &self,
-        column: Columns,
-        name: &str,
-    ) -> Result<Nullable<T::Native>>
-    where
-        T::Native: TryFrom<i128>,
-    {
-        match self.array(column, name) {
-            Some(array) => {
-                let values =
-                    column::integers::<T>(array).map_err(|wrong| self.wrong(name, &wrong))?;
-                Ok(Nullable { values, nulls: array.nulls().cloned() })
-            }
-            None => Ok(Nullable::default()),
-        }
-    }
-
-    fn required(&self, column: Columns, name: &str) -> Result<Option<&ArrayRef>> {
-        let array = self.array(column, name);
-        match array
-            .and_then(|array| array.nulls())
-            .and_then(|nulls| (0..nulls.len()).find(|&row| nulls.is_null(row)))
-        {
-            Some(row) => {
-                Err(self.wrong(name, "holds no value").at(Place::Row(self.scan.rows + row as u64)))
-            }
-            None => Ok(array),
-        }
-    }
-
-    fn array(&self, column: Columns, name: &str) -> Option<&ArrayRef> {
-        if self.scan.columns.contains(column) { self.decoded.column_by_name(name) } else { None }
-    }
-
-    fn wrong(&self, name: &str, wrong: &str) -> Error {
-        let message = format!("its column `{name}` {wrong}");
-        Error::new(ErrorKind::Schema, &self.scan.path, message).at(Place::Row(self.scan.rows))
-    }
-}
-
 impl Iterator for Scan {
     type Item = Result<Batch>;
 
     fn next(&mut self) -> Option<Result<Batch>> {
-        let batch = self.decode()?.and_then(|decoded| self.batch(&decoded));
-        if batch.is_err() {
-            self.reader = None; // rows behind an error cannot be trusted
+        // Taken, so that no rows follow an error: they cannot be trusted.
+        let mut columns = self.columns.take().filter(|_| self.rows_left > 0)?;
+        let batch = self.batch(&mut columns);
+        if batch.is_ok() {
+            self.columns = Some(columns);
         }
         Some(batch)
     }

@@ -1,8 +1,9 @@
-//! The columns of a trace file in their order, with their Arrow types. Dictionary keys are signed,
-//! because pandas refuses unsigned ones.
+//! The columns of a trace file in their order, with their types.
 
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use std::sync::{Arc, OnceLock};
+use parquet::errors::Result;
+use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::TypePtr;
+use std::sync::Arc;
 
 pub(crate) const RUN: &str = "run";
 pub(crate) const TIME_NS: &str = "time_ns";
@@ -19,36 +20,31 @@ pub(crate) const FILE_BYTES: &str = "file_bytes";
 pub(crate) const DEVICE: &str = "device";
 pub(crate) const INODE: &str = "inode";
 
-/// The type of the `op` column.
-pub(crate) fn op_type() -> DataType {
-    DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8))
-}
-
-/// The type of the `path` column.
-pub(crate) fn path_type() -> DataType {
-    DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
-}
+const COLUMNS: &str = "message arrow_schema {
+    REQUIRED INT32 run (INTEGER(32, false));
+    REQUIRED INT64 time_ns (INTEGER(64, false));
+    REQUIRED INT32 pid (INTEGER(32, false));
+    REQUIRED INT32 tid (INTEGER(32, false));
+    REQUIRED BYTE_ARRAY op (STRING);
+    REQUIRED INT32 file (INTEGER(32, false));
+    REQUIRED BYTE_ARRAY path (STRING);
+    REQUIRED INT64 offset;
+    REQUIRED INT64 bytes (INTEGER(64, false));
+    OPTIONAL INT64 latency_ns (INTEGER(64, false));
+    OPTIONAL INT32 error;
+    OPTIONAL INT64 file_bytes (INTEGER(64, false));
+    OPTIONAL INT64 device (INTEGER(64, false));
+    OPTIONAL INT64 inode (INTEGER(64, false));
+}";
 
 /// The schema that the writer writes.
-pub(crate) fn schema() -> SchemaRef {
-    static SCHEMA: OnceLock<SchemaRef> = OnceLock::new();
-    let make = || {
-        Arc::new(Schema::new(vec![
-            Field::new(RUN, DataType::UInt32, false),
-            Field::new(TIME_NS, DataType::UInt64, false),
-            Field::new(PID, DataType::UInt32, false),
-            Field::new(TID, DataType::UInt32, false),
-            Field::new(OP, op_type(), false),
-            Field::new(FILE, DataType::UInt32, false),
-            Field::new(PATH, path_type(), false),
-            Field::new(OFFSET, DataType::Int64, false),
-            Field::new(BYTES, DataType::UInt64, false),
-            Field::new(LATENCY_NS, DataType::UInt64, true),
-            Field::new(ERROR, DataType::Int32, true),
-            Field::new(FILE_BYTES, DataType::UInt64, true),
-            Field::new(DEVICE, DataType::UInt64, true),
-            Field::new(INODE, DataType::UInt64, true),
-        ]))
-    };
-    SCHEMA.get_or_init(make).clone()
+pub(crate) fn schema() -> Result<TypePtr> {
+    Ok(Arc::new(parse_message_type(COLUMNS)?))
 }
+
+/// The key of the same schema for readers that know Arrow, such as pandas and DuckDB.
+pub(crate) const ARROW_KEY: &str = "ARROW:schema";
+/// What it says: the columns above, with `op` and `path` as dictionaries, in Arrow's encoding and
+/// base64. Dictionary keys are signed, because pandas refuses unsigned ones. A test of the Python
+/// package reads it with pyarrow.
+pub(crate) const ARROW_SCHEMA: &str = include_str!("schema.arrow");

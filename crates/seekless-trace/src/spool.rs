@@ -1,10 +1,10 @@
 //! The spool: the file to which a recorder writes rows while the program runs. If either of them is
 //! killed, at most one batch is lost.
 //!
-//! It is an Arrow IPC stream, and every message has a checksum. The metadata of its schema says
-//! what is known at the start. Rows follow in small batches; a row has a path only if it is the
-//! first of its file. What becomes known later (lost events, blind spots, the exit status) is
-//! written as a batch of one row with only the `metadata` column filled; the last such row counts.
+//! It is a sequence of frames, each with checksums (see `frames`). The first says what is known at
+//! the start, as JSON. Rows follow in small batches, the name of a file with its first row. What
+//! becomes known later (lost events, blind spots, the exit status) is a frame of metadata; the last
+//! one counts.
 
 mod files;
 mod frames;
@@ -12,39 +12,57 @@ mod kept;
 mod place;
 mod read;
 mod rows;
-mod seal;
 
 pub use kept::{KeptSpool, kept_spools};
 pub(crate) use place::find;
 pub use place::spool_path;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::metadata::VERSION;
 use crate::trace::{Origin, Trace};
-use crate::{Access, FileId, Metadata, Summary, Writer};
-use arrow_ipc::writer::StreamWriter;
+use crate::{Access, FileId, Metadata, Summary, Writer, escape_path};
 use files::{Files, Mention};
+use frames::Kind;
 pub(crate) use read::Left;
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 use seekless_sys::output::Destination;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The first bytes of an Arrow IPC stream.
-pub(crate) const MAGIC: [u8; 4] = [0xff; 4];
+/// The first bytes of a spool.
+const MAGIC: [u8; 4] = frames::MARK;
+/// The first bytes of a spool of an earlier version, an Arrow stream.
+const EARLIER_MAGIC: [u8; 4] = [0xff; 4];
 const BATCH_ROWS: usize = 4096;
 const BATCH_TIME: Duration = Duration::from_millis(250);
+
+/// Whether a file that begins so is a spool, of this version or an earlier one.
+pub(crate) fn is_spool(head: &[u8]) -> bool {
+    [MAGIC, EARLIER_MAGIC].iter().any(|magic| head.starts_with(magic))
+}
+
+/// What is known at the start.
+#[derive(Serialize, Deserialize)]
+struct Start {
+    version: String,
+    metadata: Metadata,
+    /// The path of the trace that is to be written, escaped.
+    trace: Option<String>,
+}
 
 /// Writes a spool. After a drop the file is kept, with all rows that were pushed.
 pub struct SpoolWriter {
     path: PathBuf,
     out: BufWriter<File>,
-    /// Encodes messages into a buffer, from which they are sealed and written to `out`.
-    stream: StreamWriter<Vec<u8>>,
+    /// The body of the frame that is being written.
+    body: Vec<u8>,
     files: Files,
     /// The trace so far. `None` if it could not be written: then it is made of the spool.
     trace: Option<Writer>,
@@ -53,8 +71,8 @@ pub struct SpoolWriter {
     rows: Vec<Access>,
     /// The spool's number for the file of each of these rows.
     numbered: Vec<FileId>,
-    /// The names of the files that are new in these rows, each with the place of its row.
-    names: Vec<(usize, String)>,
+    /// The names of the files that are new in these rows.
+    names: Vec<String>,
     oldest: Option<Instant>,
     metadata: Metadata,
     saved: Metadata,
@@ -82,12 +100,12 @@ impl SpoolWriter {
 
     fn begin(path: &Path, trace: Option<&Path>, metadata: &Metadata) -> Result<Self> {
         let file = create_locked(path)?;
-        let schema = rows::schema_with(metadata, trace);
-        let stream = StreamWriter::try_new(Vec::new(), &schema);
+        let trace = trace.map(|trace| escape_path(trace.as_os_str().as_bytes()));
+        let start = Start { version: VERSION.to_owned(), metadata: metadata.clone(), trace };
         let mut spool = SpoolWriter {
             path: path.to_owned(),
             out: BufWriter::with_capacity(1 << 18, file),
-            stream: stream.map_err(|error| failed(path, error))?,
+            body: Vec::new(),
             files: Files::default(),
             trace: Writer::beside(path).ok(),
             numbers: Vec::new(),
@@ -101,7 +119,7 @@ impl SpoolWriter {
         };
         // A file with half a header would be taken for a recording that was killed.
         spool
-            .write_message()
+            .write(Kind::Start, &to_json(&start))
             .and_then(|()| spool.sync_buffer())
             .inspect_err(|_| drop(std::fs::remove_file(path)))?;
         Ok(spool)
@@ -139,7 +157,6 @@ impl SpoolWriter {
 
     /// Adds rows, for which the batch has room.
     fn add(&mut self, part: &[Access]) -> Result<(), (usize, Error)> {
-        let first = self.rows.len();
         for (at, access) in part.iter().enumerate() {
             let Some(Mention { file, path }) = self.files.mention(access.file) else {
                 self.rows.extend_from_slice(&part[..at]);
@@ -148,7 +165,7 @@ impl SpoolWriter {
             };
             if let Some(path) = path {
                 self.numbers.extend(self.trace.as_mut().map(|trace| trace.file(&path)));
-                self.names.push((first + at, path));
+                self.names.push(path);
             }
             self.numbered.push(file);
             if let Some(trace) = &mut self.trace
@@ -200,7 +217,8 @@ impl SpoolWriter {
             self.rows.clear();
         }
         if self.metadata != self.saved {
-            self.write(rows::encode_metadata(&self.metadata))?;
+            let metadata = to_json(&self.metadata);
+            self.write(Kind::Metadata, &metadata)?;
             self.saved = self.metadata.clone();
         }
         self.oldest = None;
@@ -226,10 +244,8 @@ impl SpoolWriter {
         Ok(summary)
     }
 
-    /// Ends the spool, reads it, and writes its rows as the trace at `out`.
+    /// Reads the spool, and writes its rows as the trace at `out`.
     fn convert_into(&mut self, out: impl Into<Destination>) -> Result<Summary> {
-        self.stream.finish().map_err(|error| failed(&self.path, error))?;
-        self.write_message()?;
         self.sync_buffer()?;
         let (summary, left) = convert(&self.path, out, Damage::IsAnError)?;
         debug_assert_eq!(left, Left::default());
@@ -238,28 +254,20 @@ impl SpoolWriter {
 
     /// Writes a batch of these rows, whose numbers and names have been noted.
     fn write_rows(&mut self, rows: &[Access]) -> Result<()> {
-        self.write(rows::encode(rows, &self.numbered, &self.names))?;
+        let mut body = std::mem::take(&mut self.body);
+        rows::encode(rows, &self.numbered, &self.names, &mut body);
+        let written = self.write(Kind::Rows, &body);
+        body.clear();
+        self.body = body;
+        written?;
         self.numbered.clear();
         self.names.clear();
         Ok(())
     }
 
-    fn write(
-        &mut self,
-        batch: Result<arrow_array::RecordBatch, arrow_schema::ArrowError>,
-    ) -> Result<()> {
-        let encoded = batch.and_then(|batch| self.stream.write(&batch));
-        let written =
-            encoded.map_err(|error| failed(&self.path, error)).and_then(|()| self.write_message());
+    fn write(&mut self, kind: Kind, body: &[u8]) -> Result<()> {
+        let written = frames::write(kind, body, &mut self.out);
         self.torn |= written.is_err();
-        written
-    }
-
-    /// Seals and writes what the stream has encoded.
-    fn write_message(&mut self) -> Result<()> {
-        let message = self.stream.get_mut();
-        let written = seal::write_sealed(message, &mut self.out);
-        message.clear();
         written.map_err(|error| not_taken(&self.path, error))
     }
 
@@ -331,8 +339,8 @@ fn stands_at(file: &File, path: &Path) -> bool {
     std::fs::symlink_metadata(path).and_then(same).unwrap_or(false)
 }
 
-fn failed(path: &Path, error: arrow_schema::ArrowError) -> Error {
-    Error::new(ErrorKind::Io, path, "the spool cannot be written").because(error)
+fn to_json(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).unwrap_or_default() // text and numbers always serialise
 }
 
 /// The disk took no more rows. Says what to do if it is full.

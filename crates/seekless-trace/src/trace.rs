@@ -2,6 +2,7 @@
 
 use crate::checksum::{self, Blocks};
 use crate::claims::{self, Column, Pages};
+use crate::column::Stored;
 use crate::columns::Columns;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::lines::LINE_BYTES_MAX;
@@ -9,14 +10,8 @@ use crate::metadata::Metadata;
 use crate::paths::Paths;
 use crate::source::Source;
 use crate::{Access, Batch, Scan, schema};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
-    ParquetRecordBatchReaderBuilder,
-};
 use parquet::basic::{Compression, Type};
-use parquet::file::metadata::ParquetMetaData;
+use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::reader::Length;
 use std::fs::File;
 use std::panic::catch_unwind;
@@ -46,7 +41,7 @@ pub enum Origin {
 pub struct Trace {
     path: PathBuf,
     source: Source,
-    pub(crate) parquet: ArrowReaderMetadata,
+    parquet: Arc<ParquetMetaData>,
     metadata: Metadata,
     origin: Origin,
 }
@@ -64,14 +59,10 @@ impl Trace {
                 .because(why)
         };
         check_footer(&source).map_err(|error| damaged(error.to_string()))?;
-        let load = || {
-            let plain = ArrowReaderMetadata::load(&source, ArrowReaderOptions::new())?;
-            let options = ArrowReaderOptions::new().with_schema(wanted(plain.schema()));
-            ArrowReaderMetadata::try_new(plain.metadata().clone(), options)
-        };
-        let parquet = caught(load).map_err(damaged)?;
-        readable(parquet.metadata()).map_err(|wrong| Error::new(ErrorKind::Schema, path, wrong))?;
-        let pairs = parquet.metadata().file_metadata().key_value_metadata();
+        let load = || ParquetMetaDataReader::new().parse_and_finish(&source);
+        let parquet = Arc::new(caught(load).map_err(damaged)?);
+        readable(&parquet).map_err(|wrong| Error::new(ErrorKind::Schema, path, wrong))?;
+        let pairs = parquet.file_metadata().key_value_metadata();
         let pairs = pairs
             .into_iter()
             .flatten()
@@ -122,7 +113,7 @@ impl Trace {
     /// How many rows it has.
     #[must_use]
     pub fn rows(&self) -> u64 {
-        self.parquet.metadata().file_metadata().num_rows().try_into().unwrap_or(0)
+        self.parquet.file_metadata().num_rows().try_into().unwrap_or(0)
     }
 
     /// Reads all rows, decoding only `columns`.
@@ -131,40 +122,45 @@ impl Trace {
     /// A required column is missing. `latency_ns`, `error`, `file_bytes`, `device` and `inode` are
     /// optional; a missing one is unknown in every row.
     pub fn scan(&self, columns: Columns) -> Result<Scan> {
+        self.scan_by(columns, BATCH_ROWS)
+    }
+
+    /// As [`Trace::scan`], in batches of `batch_rows` rows.
+    ///
+    /// # Errors
+    /// As [`Trace::scan`].
+    pub fn scan_by(&self, columns: Columns, batch_rows: usize) -> Result<Scan> {
         let mut leaves = Vec::new();
         for (column, name, optional) in COLUMNS {
             match self.leaf(name)? {
                 _ if !columns.contains(column) => {}
-                Some(leaf) => leaves
-                    .push((leaf, if name == schema::OP { Column::Op } else { Column::Number })),
+                Some(leaf) => leaves.push((column, leaf, kind(column))),
                 None if optional => {}
                 None => return Err(self.lacks(name)),
             }
         }
-        let reader = self.reader_of(&leaves, BATCH_ROWS)?;
-        Ok(Scan::new(reader, columns, self.path.clone(), self.source.len()))
+        let pages: Vec<_> = leaves.iter().map(|&(_, leaf, kind)| (leaf, kind)).collect();
+        let source = caught(|| self.source_of(&pages)).map_err(|why| self.undecodable(why))?;
+        let source = Arc::new(source);
+        let stored = |(column, leaf, _)| (column, Stored::new(&source, &self.parquet, leaf));
+        let stored = leaves.into_iter().map(stored).collect();
+        let path = self.path.clone();
+        Ok(Scan::new(stored, path, self.rows(), self.source.len(), batch_rows.max(1)))
     }
 
-    /// Reads these leaves of all rows, in batches of this many rows.
-    pub(crate) fn reader_of(
-        &self,
-        leaves: &[(usize, Column)],
-        batch_rows: usize,
-    ) -> Result<ParquetRecordBatchReader> {
-        let build = || {
-            let source = self.source_of(leaves)?;
-            let builder =
-                ParquetRecordBatchReaderBuilder::new_with_metadata(source, self.parquet.clone());
-            let leaves = leaves.iter().map(|(leaf, _)| *leaf);
-            let mask = ProjectionMask::leaves(builder.parquet_schema(), leaves);
-            builder.with_projection(mask).with_batch_size(batch_rows).build()
-        };
-        caught(build).map_err(|why| self.undecodable(why))
+    /// The columns that the file has. Another tool may have dropped some.
+    ///
+    /// # Errors
+    /// A column holds lists or tables.
+    pub fn columns(&self) -> Result<Columns> {
+        COLUMNS.iter().try_fold(Columns::NONE, |known, &(column, name, _)| {
+            Ok(if self.leaf(name)?.is_some() { known | column } else { known })
+        })
     }
 
     /// The number of a column among the leaves of the schema.
     pub(crate) fn leaf(&self, name: &str) -> Result<Option<usize>> {
-        let leaves = self.parquet.parquet_schema();
+        let leaves = self.parquet.file_metadata().schema_descr();
         let is_named = |leaf: &usize| leaves.column(*leaf).path().parts()[0] == name;
         let Some(leaf) = (0..leaves.num_columns()).find(is_named) else { return Ok(None) };
         let column = leaves.column(leaf);
@@ -188,7 +184,7 @@ impl Trace {
 
     /// The file, for a scan of these columns.
     pub(crate) fn source_of(&self, leaves: &[(usize, Column)]) -> parquet::errors::Result<Source> {
-        let pages = Pages::new(self.parquet.metadata(), leaves, self.source.len())?;
+        let pages = Pages::new(&self.parquet, leaves, self.source.len())?;
         Ok(self.source.clone().with_pages(pages))
     }
 
@@ -210,8 +206,7 @@ impl Trace {
             || Error::new(ErrorKind::Schema, &self.path, "its column `path` is not text");
         let source = caught(|| self.source_of(&[(leaf, Column::Path)]))
             .map_err(|why| self.undecodable(why))?;
-        let mut paths =
-            Paths::new(source, self.parquet.metadata().clone(), leaf).ok_or_else(not_text)?;
+        let mut paths = Paths::new(source, self.parquet.clone(), leaf).ok_or_else(not_text)?;
         let mut names: Vec<String> = Vec::new();
         let (mut row, mut bytes) = (0, 0);
         let bytes_max = NAMES_BYTES_BASE
@@ -279,6 +274,10 @@ pub(crate) fn caught<T>(read: impl FnOnce() -> parquet::errors::Result<T>) -> Re
     }
 }
 
+fn kind(column: Columns) -> Column {
+    if column == Columns::OP { Column::Op } else { Column::Number }
+}
+
 /// Column, name, and whether a trace may lack it.
 pub(crate) const COLUMNS: [(Columns, &str, bool); 13] = [
     (Columns::RUN, schema::RUN, false),
@@ -295,27 +294,6 @@ pub(crate) const COLUMNS: [(Columns, &str, bool); 13] = [
     (Columns::DEVICE, schema::DEVICE, true),
     (Columns::INODE, schema::INODE, true),
 ];
-
-/// The file's schema with `op` and `path` as dictionaries, whichever type of text another tool
-/// chose.
-fn wanted(found: &SchemaRef) -> SchemaRef {
-    let field = |field: &Arc<Field>| match (field.name().as_str(), is_text(field.data_type())) {
-        (schema::OP, true) => Arc::new(field.as_ref().clone().with_data_type(schema::op_type())),
-        (schema::PATH, true) => {
-            Arc::new(field.as_ref().clone().with_data_type(schema::path_type()))
-        }
-        _ => field.clone(),
-    };
-    Arc::new(Schema::new(found.fields().iter().map(field).collect::<Vec<_>>()))
-}
-
-fn is_text(found: &DataType) -> bool {
-    match found {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
-        DataType::Dictionary(_, values) => is_text(values),
-        _ => false,
-    }
-}
 
 struct Accesses {
     scan: Scan,
@@ -373,7 +351,7 @@ mod tests {
         let file = writer.file("a");
         writer.push(Access::new(Op::Read, file)).unwrap();
         writer.finish().unwrap();
-        let written = Trace::open(&path).unwrap().parquet.metadata().as_ref().clone();
+        let written = Trace::open(&path).unwrap().parquet.as_ref().clone();
         assert_eq!(readable(&written), Ok(()));
         let group: RowGroupMetaData = written.row_group(0).clone();
         let columns = group.columns().iter().map(|column| {

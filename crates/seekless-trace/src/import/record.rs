@@ -28,7 +28,7 @@ impl Record {
     }
 
     /// Takes `fields` fields, whose text `write` adds to the end of what it is given.
-    pub(crate) fn fill(&mut self, write: impl Fn(&mut Vec<u8>, usize), fields: usize) {
+    pub(crate) fn fill(&mut self, mut write: impl FnMut(&mut Vec<u8>, usize), fields: usize) {
         self.text.clear();
         self.ends.clear();
         for field in 0..fields {

@@ -15,8 +15,7 @@ use std::time::UNIX_EPOCH;
 pub struct KeptSpool {
     /// Where it lies.
     pub path: PathBuf,
-    /// The trace that its recording was to write; `None` if it does not say, as those of earlier
-    /// versions.
+    /// The trace that its recording was to write; `None` if it does not say, or is damaged.
     pub trace: Option<PathBuf>,
     /// Its size.
     pub bytes: u64,

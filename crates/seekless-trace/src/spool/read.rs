@@ -1,18 +1,16 @@
 //! Reads the whole batches of a spool. After a kill that is all but the torn last one. Damage
 //! before the end is reported as such.
 
-use super::frames::{Frame, Frames, Next};
+use super::Start;
+use super::frames::{Frame, Frames, Kind, Next};
 use super::rows::{self, SpoolBatch};
 use crate::error::{Error, ErrorKind, Result};
-use crate::metadata::{KEY_VERSION, Metadata, VERSION};
+use crate::metadata::{Metadata, VERSION};
 use crate::unescape_path;
-use arrow_ipc::reader::RecordBatchDecoder;
-use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileExt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 /// A spool being read.
@@ -40,9 +38,14 @@ impl SpoolReader {
         let file =
             File::open(path).map_err(|error| Error::io(path, "could not be opened", error))?;
         let failed = |error| Error::io(path, "could not be read", error);
-        let mut start = [0; super::MAGIC.len()];
-        let read = file.read_at(&mut start, 0).map_err(failed)?;
-        if !super::MAGIC.starts_with(&start[..read]) {
+        let mut first = [0; super::MAGIC.len()];
+        let read = file.read_at(&mut first, 0).map_err(failed)?;
+        if first == super::EARLIER_MAGIC {
+            let message = "is a spool of an earlier seekless; `trace recover` of that version \
+                           makes a trace of it";
+            return Err(Error::new(ErrorKind::Schema, path, message));
+        }
+        if !super::MAGIC.starts_with(&first[..read]) {
             let message = "is not a spool of a recording, whose name would end in .spool";
             return Err(Error::new(ErrorKind::NotATrace, path, message));
         }
@@ -56,10 +59,14 @@ impl SpoolReader {
                 return Err(Error::corrupt(path, message));
             }
         };
-        let Head { metadata, sealed, trace } = read_schema(path, &first)?;
-        if sealed != frames.sealed() {
-            return Err(Error::corrupt(path, damage(0)));
+        let Start { version, metadata, trace } = start(path, &first)?;
+        if version != VERSION {
+            let message = format!(
+                "is a spool of version {version}, expected {VERSION}; a newer seekless wrote it"
+            );
+            return Err(Error::new(ErrorKind::Schema, path, message));
         }
+        let trace = trace.map(|name| PathBuf::from(OsString::from_vec(unescape_path(&name))));
         let (path, left) = (path.to_owned(), Left::default());
         Ok(SpoolReader { path, frames, metadata, trace, files: 0, left })
     }
@@ -79,34 +86,45 @@ impl SpoolReader {
         self.left
     }
 
-    /// The next whole batch. A damaged batch ends the stream as a torn one does, since the bytes
+    /// The next whole batch. A damaged batch ends the spool as a torn one does, since the bytes
     /// behind it cannot be trusted.
     pub(super) fn next_batch(&mut self) -> Result<Option<SpoolBatch>> {
-        let (at, rest) = (self.frames.at(), self.frames.rest());
-        let failed = |error| Error::io(&self.path, "could not be read", error);
-        let damaged = Left { bytes: rest, damaged_at: Some(at) };
-        let frame = match self.frames.next().map_err(failed)? {
-            Next::Frame(frame) => frame,
-            Next::End => {
-                self.left = Left { bytes: self.frames.rest(), damaged_at: None };
-                return Ok(None);
+        loop {
+            let (at, rest) = (self.frames.at(), self.frames.rest());
+            let failed = |error| Error::io(&self.path, "could not be read", error);
+            let read = match self.frames.next().map_err(failed)? {
+                Next::Frame(frame) => self.read(&frame),
+                Next::End => {
+                    self.left = Left { bytes: rest, damaged_at: None };
+                    return Ok(None);
+                }
+                Next::Damage => None,
+            };
+            match read {
+                Some(Some(batch)) => return Ok(Some(batch)),
+                Some(None) => {}
+                None => {
+                    self.left = Left { bytes: rest, damaged_at: Some(at) };
+                    return Ok(None);
+                }
             }
-            Next::Damage => {
-                self.left = damaged;
-                return Ok(None);
-            }
-        };
-        let Some(batch) = decode(&frame, self.files) else {
-            // Without seals, a torn batch looks like a damaged one.
-            self.left =
-                if self.frames.sealed() { damaged } else { Left { damaged_at: None, ..damaged } };
-            return Ok(None);
-        };
-        self.files += batch.new_names.len() as u32;
-        if let Some(metadata) = &batch.metadata {
-            self.metadata = metadata.clone();
         }
-        Ok(Some(batch))
+    }
+
+    /// The rows of a frame, if it holds rows; `None` if it is damaged.
+    fn read(&mut self, frame: &Frame) -> Option<Option<SpoolBatch>> {
+        match frame.kind {
+            Kind::Start => None,
+            Kind::Metadata => {
+                self.metadata = serde_json::from_slice(&frame.body).ok()?;
+                Some(None)
+            }
+            Kind::Rows => {
+                let batch = rows::decode(&frame.body, self.files)?;
+                self.files += batch.new_names.len() as u32;
+                Some(Some(batch))
+            }
+        }
     }
 }
 
@@ -115,62 +133,10 @@ pub(super) fn damage(at: u64) -> String {
     format!("was damaged after it was written (a checksum differs in the batch at byte {at})")
 }
 
-/// What the schema message says.
-struct Head {
-    metadata: Metadata,
-    /// Whether messages have seals.
-    sealed: bool,
-    /// The trace that is to be written.
-    trace: Option<PathBuf>,
-}
-
-fn read_schema(path: &Path, frame: &Frame) -> Result<Head> {
-    let foreign = || {
-        Error::new(ErrorKind::NotATrace, path, "is an Arrow stream, but not a spool of seekless")
-    };
-    let message = arrow_ipc::root_as_message(&frame.header).map_err(|_| foreign())?;
-    let schema = message.header_as_schema().ok_or_else(foreign)?;
-    let pairs: HashMap<&str, &str> = schema
-        .custom_metadata()
-        .into_iter()
-        .flatten()
-        .filter_map(|pair| Some((pair.key()?, pair.value()?)))
-        .collect();
-    let version = pairs.get(KEY_VERSION).ok_or_else(foreign)?;
-    if *version != VERSION {
-        let message = format!(
-            "is a spool of version {version}, expected {VERSION}; a newer seekless wrote it"
-        );
-        return Err(Error::new(ErrorKind::Schema, path, message));
+fn start(path: &Path, frame: &Frame) -> Result<Start> {
+    if frame.kind != Kind::Start {
+        return Err(Error::corrupt(path, damage(0)));
     }
-    let json = pairs.get(rows::KEY_METADATA).ok_or_else(foreign)?;
-    let metadata = serde_json::from_str(json);
-    let metadata =
-        metadata.map_err(|error| Error::corrupt(path, "its metadata is damaged").because(error))?;
-    let trace = pairs.get(rows::KEY_TRACE).map(|name| OsString::from_vec(unescape_path(name)));
-    let sealed = pairs.contains_key(rows::KEY_SEALED);
-    Ok(Head { metadata, sealed, trace: trace.map(PathBuf::from) })
-}
-
-/// The rows of one message; `None` if it is damaged.
-fn decode(frame: &Frame, files: u32) -> Option<SpoolBatch> {
-    let read = || {
-        let message = arrow_ipc::root_as_message(&frame.header).ok()?;
-        let header = message.header_as_record_batch()?;
-        // Arrow does not check these.
-        let lies_within = |start: i64, length: i64| {
-            let end = start.checked_add(length).filter(|_| start >= 0 && length >= 0);
-            end.is_some_and(|end| end as u64 <= frame.body.len() as u64)
-        };
-        if !header.buffers()?.iter().all(|buffer| lies_within(buffer.offset(), buffer.length())) {
-            return None;
-        }
-        let (none, version) = (HashMap::new(), message.version());
-        let decoder =
-            RecordBatchDecoder::try_new(&frame.body, header, rows::schema(), &none, &version)
-                .ok()?;
-        rows::decode(&decoder.read_record_batch().ok()?, files).ok()
-    };
-    // Arrow panics on some damaged batches, which must not end the program.
-    catch_unwind(AssertUnwindSafe(read)).ok().flatten()
+    serde_json::from_slice(&frame.body)
+        .map_err(|error| Error::corrupt(path, "its metadata is damaged").because(error))
 }

@@ -1,164 +1,199 @@
-//! The spool's columns. They are a trace's, with `op` as a number and `path` only where it is new,
-//! and `metadata` for changes.
+//! The rows of a frame: the names of files that occur for the first time, then the columns one
+//! after another, in the order of the fields of [`Access`]. Numbers are little-endian.
+//!
+//! ```text
+//! rows (u32) | names (u32) | each name: length (u32), bytes | run | time_ns | ... | inode
+//! ```
+//!
+//! A column whose values may be unknown begins with a byte: 0 if no value is known, 1 if all are,
+//! 2 if some are; then a bit a row says which, and unknown values are 0.
 
-use crate::error::Result;
-use crate::metadata::{KEY_VERSION, VERSION};
-use crate::{Access, FileId, Metadata, Op, arrays, escape_path, schema};
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Int32Type, Int64Type, UInt8Type, UInt32Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, UInt8Array, UInt32Array};
-use arrow_buffer::{BooleanBufferBuilder, NullBuffer, OffsetBuffer};
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use std::collections::HashMap;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-use std::sync::{Arc, OnceLock};
-
-/// The key of the schema's metadata that holds the trace's metadata at the start.
-pub(super) const KEY_METADATA: &str = "seekless.metadata";
-/// The key that holds the path of the trace that is to be written.
-pub(super) const KEY_TRACE: &str = "seekless.trace";
-/// The key that says that every message has a seal.
-pub(super) const KEY_SEALED: &str = "seekless.sealed";
+use crate::{Access, FileId, Op};
 
 /// Some rows, and the names of the files that occur in them for the first time.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct SpoolBatch {
     pub(super) new_names: Vec<String>,
     pub(super) rows: Vec<Access>,
-    pub(super) metadata: Option<Metadata>,
 }
 
-pub(super) fn schema() -> SchemaRef {
-    static SCHEMA: OnceLock<SchemaRef> = OnceLock::new();
-    let make = || {
-        let field = |field: &Arc<Field>| match field.name().as_str() {
-            schema::OP => Field::new(schema::OP, DataType::UInt8, false),
-            schema::PATH => Field::new(schema::PATH, DataType::Utf8, true),
-            _ => field.as_ref().clone(),
+const NONE_KNOWN: u8 = 0;
+const ALL_KNOWN: u8 = 1;
+const SOME_KNOWN: u8 = 2;
+
+/// Adds the rows, whose files have the numbers `files`, to `out`. `names` are those of new files.
+pub(super) fn encode(rows: &[Access], files: &[FileId], names: &[String], out: &mut Vec<u8>) {
+    out.extend((rows.len() as u32).to_le_bytes()); // a batch has some thousand rows
+    out.extend((names.len() as u32).to_le_bytes());
+    for name in names {
+        out.extend((name.len() as u32).to_le_bytes()); // a path is far shorter
+        out.extend_from_slice(name.as_bytes());
+    }
+    column(rows, out, |row| row.run.to_le_bytes());
+    column(rows, out, |row| row.time_ns.to_le_bytes());
+    column(rows, out, |row| row.pid.to_le_bytes());
+    column(rows, out, |row| row.tid.to_le_bytes());
+    column(rows, out, |row| [row.op as u8]);
+    column(files, out, |file| file.to_le_bytes());
+    column(rows, out, |row| row.offset.to_le_bytes());
+    column(rows, out, |row| row.bytes.to_le_bytes());
+    optional(rows, out, |row| row.latency_ns.map(u64::to_le_bytes));
+    optional(rows, out, |row| row.error.map(i32::to_le_bytes));
+    optional(rows, out, |row| row.file_bytes.map(u64::to_le_bytes));
+    optional(rows, out, |row| row.device.map(u64::to_le_bytes));
+    optional(rows, out, |row| row.inode.map(u64::to_le_bytes));
+}
+
+fn column<T, const N: usize>(rows: &[T], out: &mut Vec<u8>, field: impl Fn(&T) -> [u8; N]) {
+    out.extend(rows.iter().flat_map(field));
+}
+
+fn optional<const N: usize>(
+    rows: &[Access],
+    out: &mut Vec<u8>,
+    field: impl Fn(&Access) -> Option<[u8; N]>,
+) {
+    let known = rows.iter().filter(|row| field(row).is_some()).count();
+    if known == 0 {
+        return out.push(NONE_KNOWN);
+    }
+    if known == rows.len() {
+        out.push(ALL_KNOWN);
+    } else {
+        out.push(SOME_KNOWN);
+        let bit = |bits: u8, (at, row)| bits | u8::from(field(row).is_some()) << at;
+        out.extend(rows.chunks(8).map(|rows| rows.iter().enumerate().fold(0, bit)));
+    }
+    column(rows, out, |row| field(row).unwrap_or([0; N]));
+}
+
+/// Decodes the rows of a spool in which `files` files have occurred so far; `None` if they are not
+/// as a writer writes them.
+pub(super) fn decode(body: &[u8], files: u32) -> Option<SpoolBatch> {
+    let mut body = Cursor(body);
+    let count = body.number()? as usize;
+    let new_names = (0..body.number()?).map(|_| body.name()).collect::<Option<Vec<_>>>()?;
+    let files = files.checked_add(u32::try_from(new_names.len()).ok()?)?;
+    let runs = body.column(count)?;
+    let mut rows = vec![Access::new(Op::Open, 0); count];
+    for (row, run) in rows.iter_mut().zip(runs) {
+        row.run = u32::from_le_bytes(*run);
+    }
+    body.fill(&mut rows, |row, time| row.time_ns = u64::from_le_bytes(time))?;
+    body.fill(&mut rows, |row, pid| row.pid = u32::from_le_bytes(pid))?;
+    body.fill(&mut rows, |row, tid| row.tid = u32::from_le_bytes(tid))?;
+    for (row, [op]) in rows.iter_mut().zip(body.column(count)?) {
+        row.op = *Op::ALL.get(usize::from(*op))?;
+    }
+    body.fill(&mut rows, |row, file| row.file = u32::from_le_bytes(file))?;
+    if rows.iter().any(|row| row.file >= files) {
+        return None; // a file without its name
+    }
+    body.fill(&mut rows, |row, offset| row.offset = i64::from_le_bytes(offset))?;
+    body.fill(&mut rows, |row, bytes| row.bytes = u64::from_le_bytes(bytes))?;
+    body.fill_known(&mut rows, |row, latency| row.latency_ns = Some(u64::from_le_bytes(latency)))?;
+    body.fill_known(&mut rows, |row, error| row.error = Some(i32::from_le_bytes(error)))?;
+    body.fill_known(&mut rows, |row, bytes| row.file_bytes = Some(u64::from_le_bytes(bytes)))?;
+    body.fill_known(&mut rows, |row, device| row.device = Some(u64::from_le_bytes(device)))?;
+    body.fill_known(&mut rows, |row, inode| row.inode = Some(u64::from_le_bytes(inode)))?;
+    body.0.is_empty().then_some(SpoolBatch { new_names, rows })
+}
+
+/// The part of a body that is still to be read.
+struct Cursor<'a>(&'a [u8]);
+
+impl<'a> Cursor<'a> {
+    fn take(&mut self, bytes: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(bytes)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn number(&mut self) -> Option<u32> {
+        Some(u32::from_le_bytes(*self.take(4)?.first_chunk()?))
+    }
+
+    fn name(&mut self) -> Option<String> {
+        let length = self.number()? as usize;
+        Some(str::from_utf8(self.take(length)?).ok()?.to_owned())
+    }
+
+    fn column<const N: usize>(&mut self, rows: usize) -> Option<&'a [[u8; N]]> {
+        Some(self.take(rows.checked_mul(N)?)?.as_chunks().0)
+    }
+
+    /// Gives each row its value of the next column.
+    fn fill<const N: usize>(
+        &mut self,
+        rows: &mut [Access],
+        set: impl Fn(&mut Access, [u8; N]),
+    ) -> Option<()> {
+        let column = self.column(rows.len())?;
+        rows.iter_mut().zip(column).for_each(|(row, value)| set(row, *value));
+        Some(())
+    }
+
+    /// Gives each row its value of the next column, where one is known.
+    fn fill_known<const N: usize>(
+        &mut self,
+        rows: &mut [Access],
+        set: impl Fn(&mut Access, [u8; N]),
+    ) -> Option<()> {
+        let known = match self.take(1)? {
+            [NONE_KNOWN] => return Some(()),
+            [ALL_KNOWN] => None,
+            [SOME_KNOWN] => Some(self.take(rows.len().div_ceil(8))?),
+            _ => return None,
         };
-        let mut fields: Vec<Field> = schema::schema().fields().iter().map(field).collect();
-        fields.push(Field::new("metadata", DataType::Utf8, true));
-        Arc::new(Schema::new(fields))
-    };
-    SCHEMA.get_or_init(make).clone()
-}
-
-/// `trace` is the trace that the recording is to write.
-pub(super) fn schema_with(metadata: &Metadata, trace: Option<&Path>) -> Schema {
-    let mut pairs = HashMap::from([
-        (KEY_VERSION.to_owned(), VERSION.to_owned()),
-        (KEY_METADATA.to_owned(), to_json(metadata)),
-        (KEY_SEALED.to_owned(), "crc32".to_owned()),
-    ]);
-    let name = |trace: &Path| escape_path(trace.as_os_str().as_bytes());
-    pairs.extend(trace.map(|trace| (KEY_TRACE.to_owned(), name(trace))));
-    schema().as_ref().clone().with_metadata(pairs)
-}
-
-fn to_json(metadata: &Metadata) -> String {
-    serde_json::to_string(metadata).unwrap_or_default() // text and numbers always serialise
-}
-
-/// The rows, whose files have the numbers `files`. `names` has the names of new files, each with
-/// the place of its row.
-pub(super) fn encode(
-    rows: &[Access],
-    files: &[FileId],
-    names: &[(usize, String)],
-) -> Result<RecordBatch, ArrowError> {
-    let files = Arc::new(UInt32Array::from(files.to_vec()));
-    columns(rows, files, paths(rows.len(), names)?, None)
-}
-
-/// A column of text with these values and gaps between them.
-fn paths(rows: usize, names: &[(usize, String)]) -> Result<ArrayRef, ArrowError> {
-    if names.is_empty() {
-        return Ok(Arc::new(StringArray::new_null(rows)));
-    }
-    let mut present = BooleanBufferBuilder::new(rows);
-    present.append_n(rows, false);
-    let (mut text, mut ends) = (Vec::new(), Vec::with_capacity(rows + 1));
-    for (at, name) in names {
-        ends.resize(at + 1, text.len() as i32); // a batch's names take far less than 2 GB
-        text.extend_from_slice(name.as_bytes());
-        present.set_bit(*at, true);
-    }
-    ends.resize(rows + 1, text.len() as i32);
-    let present = NullBuffer::new(present.finish());
-    let ends = OffsetBuffer::new(ends.into());
-    Ok(Arc::new(StringArray::try_new(ends, text.into(), Some(present))?))
-}
-
-pub(super) fn encode_metadata(metadata: &Metadata) -> Result<RecordBatch, ArrowError> {
-    let row = Access::new(Op::Open, 0);
-    let files = Arc::new(UInt32Array::from(vec![row.file]));
-    columns(&[row], files, Arc::new(StringArray::new_null(1)), Some(to_json(metadata)))
-}
-
-fn columns(
-    rows: &[Access],
-    files: ArrayRef,
-    paths: ArrayRef,
-    metadata: Option<String>,
-) -> Result<RecordBatch, ArrowError> {
-    let metadata = match metadata {
-        Some(metadata) => StringArray::from_iter(std::iter::repeat_n(Some(metadata), rows.len())),
-        None => StringArray::new_null(rows.len()),
-    };
-    let op = Arc::new(UInt8Array::from_iter_values(rows.iter().map(|row| row.op as u8)));
-    let mut columns = arrays::columns(rows, op, files, paths);
-    columns.push(Arc::new(metadata));
-    RecordBatch::try_new(schema(), columns)
-}
-
-/// Decodes a batch of a stream in which `files` files have occurred so far. The error says what is
-/// wrong.
-pub(super) fn decode(batch: &RecordBatch, files: u32) -> Result<SpoolBatch, String> {
-    let mut out = SpoolBatch::default();
-    let metadata = batch.column(14).as_string::<i32>();
-    let paths = batch.column(6).as_string::<i32>();
-    for at in 0..batch.num_rows() {
-        if metadata.is_valid(at) {
-            let parsed = serde_json::from_str(metadata.value(at));
-            out.metadata =
-                Some(parsed.map_err(|error| format!("its metadata is damaged: {error}"))?);
-            continue;
+        let column = self.column(rows.len())?;
+        let is_known = |at: usize| known.is_none_or(|bits| bits[at / 8] >> (at % 8) & 1 == 1);
+        for (at, (row, value)) in rows.iter_mut().zip(column).enumerate() {
+            if is_known(at) {
+                set(row, *value);
+            }
         }
-        let row = row(batch, at)?;
-        let known = files + out.new_names.len() as u32;
-        if paths.is_valid(at) && row.file == known {
-            out.new_names.push(paths.value(at).to_owned());
-        } else if row.file >= known || paths.is_valid(at) {
-            return Err(format!("file number {} comes before its name", row.file));
-        }
-        out.rows.push(row);
+        Some(())
     }
-    Ok(out)
 }
 
-fn row(batch: &RecordBatch, at: usize) -> Result<Access, String> {
-    let u32s = |column: usize| batch.column(column).as_primitive::<UInt32Type>().value(at);
-    let u64s = |column: usize| batch.column(column).as_primitive::<UInt64Type>().value(at);
-    let known = |column: usize| batch.column(column).is_valid(at);
-    let optional = |column: usize| known(column).then(|| u64s(column));
-    let op = batch.column(4).as_primitive::<UInt8Type>().value(at);
-    Ok(Access {
-        run: u32s(0),
-        time_ns: u64s(1),
-        pid: u32s(2),
-        tid: u32s(3),
-        op: Op::ALL
-            .get(usize::from(op))
-            .copied()
-            .ok_or_else(|| format!("{op} is not a kind of access"))?,
-        file: u32s(5),
-        offset: batch.column(7).as_primitive::<Int64Type>().value(at),
-        bytes: u64s(8),
-        latency_ns: optional(9),
-        error: known(10).then(|| batch.column(10).as_primitive::<Int32Type>().value(at)),
-        file_bytes: optional(11),
-        device: optional(12),
-        inode: optional(13),
-    })
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body() -> Vec<u8> {
+        let row = |at: u64| Access {
+            time_ns: at,
+            offset: -1,
+            error: (at % 3 == 0).then_some(-5),
+            file_bytes: Some(at),
+            ..Access::new(Op::ALL[at as usize % Op::ALL.len()], 0)
+        };
+        let (rows, mut out) = ((0..21).map(row).collect::<Vec<_>>(), Vec::new());
+        let files: Vec<FileId> = (0..21).map(|at| at % 3).collect();
+        encode(&rows, &files, &["b".to_owned(), "\u{e9}".to_owned()], &mut out);
+        let decoded = decode(&out, 1).unwrap();
+        assert_eq!(decoded.new_names, ["b", "\u{e9}"]);
+        let numbered = rows.iter().zip(&files).map(|(row, &file)| Access { file, ..*row });
+        assert!(decoded.rows.into_iter().eq(numbered));
+        out
+    }
+
+    /// Sums guard a body; a body that a hostile writer has summed must not do harm either.
+    #[test]
+    fn no_other_body_panics_or_takes_memory() {
+        let whole = body();
+        assert_eq!(decode(&whole, 0), None, "a file without its name");
+        for length in 0..whole.len() {
+            assert_eq!(decode(&whole[..length], 1), None);
+        }
+        for at in 0..whole.len() {
+            for value in [0, 1, 2, 0x7f, 0x80, 0xff] {
+                let mut body = whole.clone();
+                body[at] = value;
+                if let Some(batch) = decode(&body, 1) {
+                    assert_eq!(batch.rows.len(), 21);
+                }
+            }
+        }
+    }
 }

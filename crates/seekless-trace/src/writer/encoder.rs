@@ -9,13 +9,13 @@ use crate::checksum::{MAKER, Summed};
 use crate::error::{Error, Result};
 use crate::names::Names;
 use crate::{Access, FileId, Metadata, schema};
-use parquet::arrow::ArrowWriter;
 use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use seekless_sys::output::Output;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A Parquet file being written, with numbers for its files.
 pub(super) struct Encoder {
@@ -44,11 +44,10 @@ impl std::fmt::Debug for Encoder {
 impl Encoder {
     pub(super) fn create(out: Output) -> Result<Self> {
         let path = out.path().to_owned();
-        // It turns our schema into Parquet's, and keeps it in the footer.
-        let (parquet, _) =
-            ArrowWriter::try_new(Summed::new(out), schema::schema(), Some(properties()))
-                .and_then(ArrowWriter::into_serialized_writer)
-                .map_err(|error| failed(&path, error))?;
+        let properties = Arc::new(properties());
+        let parquet = schema::schema()
+            .and_then(|schema| SerializedFileWriter::new(Summed::new(out), schema, properties))
+            .map_err(|error| failed(&path, error))?;
         Ok(Encoder {
             parquet,
             path,
@@ -210,6 +209,10 @@ fn properties() -> WriterProperties {
     WriterProperties::builder()
         .set_created_by(format!("{MAKER}{}", env!("CARGO_PKG_VERSION")))
         .set_sorting_columns(Some(by_run_and_time.to_vec()))
+        .set_key_value_metadata(Some(vec![KeyValue::new(
+            schema::ARROW_KEY.to_owned(),
+            schema::ARROW_SCHEMA.to_owned(),
+        )]))
         .build()
 }
 

@@ -1,15 +1,13 @@
 //! Files of few bytes that ask for much memory, each in a different way.
 
 use super::bare_parquet::{BYTE_ARRAY, Column, INT64, Page, Thrift, bomb, trace, with_footer};
-use arrow_array::{
-    Array, ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, StringArray, UInt64Array,
-};
-use arrow_schema::{Field, Schema};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression as Codec, Encoding, ZstdLevel};
+use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -67,10 +65,11 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
         ("a quote that never closes", gzip(&format!("path,size\n\"{}", "a\n".repeat(1 << 18)))),
         ("a million columns", gzip(&format!("path,{}\n", ",".repeat(1 << 20)))),
         ("an xz that asks for a gigabyte", xz_claiming_a_gigabyte()),
-        ("a spool that claims a header of gigabytes", spool(4, &0x7fff_fff0_u32.to_le_bytes())),
+        ("a spool that claims a batch of gigabytes", spool_of_one_batch(0x7fff_fff0)),
         ("a spool of runs", spool_of_runs()),
     ];
-    all.extend(["parquet", "spool"].map(changed_fixtures).into_iter().flatten());
+    all.extend(changed("changed parquet", &fixture()));
+    all.extend(changed("changed spool", &spool_of_runs()));
     all
 }
 
@@ -116,39 +115,38 @@ fn schema(children: i64, elements: usize) -> Thrift {
         .list(4, vec![])
 }
 
-/// Rows of a trace, and how a Parquet writer writes them.
+/// Rows of a trace, which have one name and one kind.
 struct Rows {
-    paths: ArrayRef,
-    ops: ArrayRef,
-    files: Vec<u64>,
+    path: String,
+    op: String,
+    files: Vec<i64>,
     offsets: Vec<i64>,
-    bytes: u64,
+    bytes: i64,
 }
 
 const COUNT: usize = 1 << 19;
 
 impl Rows {
     fn new(count: usize) -> Self {
-        let text = |text: &str| repeated(text, count);
         let (files, offsets) = (vec![0; count], vec![0; count]);
-        Rows { paths: text("a"), ops: text("read"), files, offsets, bytes: 1 }
+        Rows { path: "a".to_owned(), op: "read".to_owned(), files, offsets, bytes: 1 }
     }
 
     fn paths(self, count: usize, length: usize) -> Self {
-        Rows { paths: repeated(&"a".repeat(length), count), ..Rows::new(count) }
+        Rows { path: "a".repeat(length), ..Rows::new(count) }
     }
 
     fn long_op(self, length: usize) -> Self {
-        Rows { ops: repeated(&"a".repeat(length), 1 << 14), ..Rows::new(1 << 14) }
+        Rows { op: "a".repeat(length), ..Rows::new(1 << 14) }
     }
 
     fn new_files(self) -> Self {
-        Rows { files: (0..COUNT as u64).collect(), ..Rows::new(COUNT) }
+        Rows { files: (0..COUNT as i64).collect(), ..Rows::new(COUNT) }
     }
 
     fn sparse_files(self) -> Self {
         Rows {
-            files: (0..COUNT as u64).map(|row| 0xffff_ffff - 4096 * row % (1 << 32)).collect(),
+            files: (0..COUNT as i64).map(|row| 0xffff_ffff - 4096 * row % (1 << 32)).collect(),
             ..Rows::new(COUNT)
         }
     }
@@ -157,51 +155,66 @@ impl Rows {
         Rows { offsets: (0..COUNT as i64).map(|row| row << 13).collect(), ..Rows::new(COUNT) }
     }
 
-    fn bytes(self, bytes: u64) -> Self {
+    fn bytes(self, bytes: i64) -> Self {
         Rows { bytes, ..Rows::new(1) }
     }
 
-    fn batch(self) -> RecordBatch {
-        let count = self.files.len();
-        let zeros = || Arc::new(UInt64Array::from(vec![0; count])) as ArrayRef;
-        let columns = [
-            ("run", zeros()),
-            ("time_ns", Arc::new(UInt64Array::from_iter_values(0..count as u64)) as ArrayRef),
-            ("pid", zeros()),
-            ("tid", zeros()),
-            ("op", self.ops),
-            ("file", Arc::new(UInt64Array::from(self.files))),
-            ("path", self.paths),
-            ("offset", Arc::new(Int64Array::from(self.offsets))),
-            ("bytes", Arc::new(UInt64Array::from(vec![self.bytes; count]))),
-        ];
-        let fields: Vec<Field> = columns
-            .iter()
-            .map(|(name, column)| Field::new(*name, column.data_type().clone(), false))
-            .collect();
-        RecordBatch::try_new(
-            Arc::new(Schema::new(fields)),
-            columns.map(|(_, column)| column).into(),
-        )
-        .unwrap()
+    /// Writes the rows from `start` to `end` as a row group.
+    fn write(&self, start: usize, end: usize, mut group: SerializedRowGroupWriter<Vec<u8>>) {
+        let zeros = vec![0; end - start];
+        let times: Vec<i64> = (start as i64..end as i64).collect();
+        numbers(&mut group, &zeros); // run
+        numbers(&mut group, &times);
+        numbers(&mut group, &zeros); // pid
+        numbers(&mut group, &zeros); // tid
+        text(&mut group, &self.op, end - start);
+        numbers(&mut group, &self.files[start..end]);
+        text(&mut group, &self.path, end - start);
+        numbers(&mut group, &self.offsets[start..end]);
+        numbers(&mut group, &vec![self.bytes; end - start]);
+        group.close().unwrap();
     }
 }
 
-fn repeated(text: &str, count: usize) -> ArrayRef {
-    let values = Arc::new(StringArray::from(vec![text]));
-    Arc::new(DictionaryArray::new(Int32Array::from(vec![0; count]), values))
+const SCHEMA: &str = "message trace {
+    REQUIRED INT64 run (INTEGER(64, false));
+    REQUIRED INT64 time_ns (INTEGER(64, false));
+    REQUIRED INT64 pid (INTEGER(64, false));
+    REQUIRED INT64 tid (INTEGER(64, false));
+    REQUIRED BYTE_ARRAY op (STRING);
+    REQUIRED INT64 file (INTEGER(64, false));
+    REQUIRED BYTE_ARRAY path (STRING);
+    REQUIRED INT64 offset;
+    REQUIRED INT64 bytes (INTEGER(64, false));
+}";
+
+fn numbers(group: &mut SerializedRowGroupWriter<Vec<u8>>, values: &[i64]) {
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<Int64Type>().write_batch(values, None, None).unwrap();
+    column.close().unwrap();
+}
+
+fn text(group: &mut SerializedRowGroupWriter<Vec<u8>>, text: &str, count: usize) {
+    let values = vec![ByteArray::from(text); count];
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<ByteArrayType>().write_batch(&values, None, None).unwrap();
+    column.close().unwrap();
 }
 
 fn written(
     make: impl Fn(Rows) -> Rows,
     how: impl Fn(WriterPropertiesBuilder) -> WriterPropertiesBuilder,
 ) -> Vec<u8> {
-    let batch = make(Rows::new(0)).batch();
+    let rows = make(Rows::new(0));
     let zstd = Codec::ZSTD(ZstdLevel::try_new(3).unwrap());
-    let properties = how(WriterProperties::builder().set_compression(zstd));
-    let mut writer =
-        ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties.build())).unwrap();
-    writer.write(&batch).unwrap();
+    let properties = Arc::new(how(WriterProperties::builder().set_compression(zstd)).build());
+    let schema = Arc::new(parse_message_type(SCHEMA).unwrap());
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, properties.clone()).unwrap();
+    let (count, group) = (rows.files.len(), properties.max_row_group_row_count());
+    let group = group.unwrap_or(count);
+    for start in (0..count).step_by(group) {
+        rows.write(start, count.min(start + group), writer.next_row_group().unwrap());
+    }
     writer.into_inner().unwrap()
 }
 
@@ -252,15 +265,21 @@ fn xz_claiming_a_gigabyte() -> Vec<u8> {
     bytes
 }
 
-fn fixture(ending: &str) -> Vec<u8> {
-    let name = format!("tests/fixtures/before-checksums.{ending}");
-    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
+fn fixture() -> Vec<u8> {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/before-checksums.parquet");
+    std::fs::read(path).unwrap()
 }
 
-/// A spool without checksums, with other bytes at a place.
-fn spool(at: usize, bytes: &[u8]) -> Vec<u8> {
-    let mut spool = fixture("spool");
-    spool[at..at + bytes.len()].copy_from_slice(bytes);
+/// A spool with the head of one more frame, which claims a body of `bytes`.
+fn spool_of_one_batch(bytes: u32) -> Vec<u8> {
+    let mut spool = spool_of_runs();
+    let mut head = b"SKSP".to_vec();
+    for number in [2, bytes, 0] {
+        head.extend(number.to_le_bytes());
+    }
+    head.extend(crc32fast::hash(&head).to_le_bytes());
+    spool.extend(head);
     spool
 }
 
@@ -274,14 +293,13 @@ fn spool_of_runs() -> Vec<u8> {
     std::fs::read(&path).unwrap()
 }
 
-/// Traces from before checksums with a few bytes changed. Without checksums, only the reader's
-/// checks of claims limit the memory.
-fn changed_fixtures(ending: &str) -> Vec<(&'static str, Vec<u8>)> {
-    let whole = fixture(ending);
+/// A file with a few bytes changed. Where there are no checksums, only the reader's checks of claims
+/// limit the memory.
+fn changed(name: &'static str, whole: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let mut all = Vec::new();
     let mut state = 0x9e37_79b9_u64;
     for _ in 0..200 {
-        let mut bytes = whole.clone();
+        let mut bytes = whole.to_owned();
         for _ in 0..2 {
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
@@ -289,7 +307,7 @@ fn changed_fixtures(ending: &str) -> Vec<(&'static str, Vec<u8>)> {
             let at = (state >> 33) as usize % bytes.len();
             bytes[at] = [0xff, 0x7f, 0x80, (state >> 20) as u8][(state >> 29) as usize % 4];
         }
-        all.push((if ending == "spool" { "changed spool" } else { "changed parquet" }, bytes));
+        all.push((name, bytes));
     }
     all
 }
