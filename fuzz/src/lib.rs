@@ -6,7 +6,7 @@ pub mod options;
 pub mod trace;
 pub mod wire;
 
-/// Installs a panic hook that lets a caught panic pass. The Parquet and Arrow readers panic on some
+/// Installs a panic hook that lets a caught panic pass. The Parquet reader panics on some
 /// damage, and the trace reader turns that into an error. libFuzzer's own hook would end the
 /// process at any panic; with this one only an uncaught panic ends it.
 pub fn let_caught_panics_pass() {

@@ -19,7 +19,7 @@ pub enum FileKind {
     Zip,
     /// A Parquet file, such as a trace or a profile.
     Parquet,
-    /// What a recording writes while it runs, or another Arrow stream.
+    /// What a recording writes while it runs.
     Spool,
     /// Compressed by gzip, xz or zstd.
     Compressed,
@@ -39,7 +39,7 @@ impl FileKind {
             (b"PK\x05\x06", FileKind::Zip),
             (b"PK\x06\x06", FileKind::Zip),
             (b"PAR1", FileKind::Parquet),
-            (b"\xff\xff\xff\xff", FileKind::Spool),
+            (b"SKSP", FileKind::Spool),
             (b"\x1f\x8b\x08", FileKind::Compressed),
             (b"\xfd7zXZ\0", FileKind::Compressed),
             (b"\x28\xb5\x2f\xfd", FileKind::Compressed),

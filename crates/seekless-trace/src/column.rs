@@ -3,6 +3,7 @@
 //! that names the column.
 
 use crate::Op;
+use crate::keys::Keys;
 use crate::leaf::{Leaf, Values};
 use crate::source::Source;
 use parquet::basic::{ConvertedType, LogicalType, Type};
@@ -11,6 +12,14 @@ use parquet::file::metadata::ParquetMetaData;
 use parquet::schema::types::ColumnDescriptor;
 use std::any::Any;
 use std::sync::Arc;
+
+/// What a word of the column `op` means.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Word {
+    Op(Op),
+    /// No kind of access, which is wrong only if a row has it: the place among such words.
+    Unknown(usize),
+}
 
 /// Why a column was not read.
 #[derive(Debug)]
@@ -35,6 +44,8 @@ pub(crate) enum Stored {
     I64(Leaf<Int64Type>),
     U64(Leaf<Int64Type>),
     Real(Leaf<DoubleType>),
+    /// Text by the keys of a dictionary, and what is wrong with its words that name nothing.
+    Words(Keys<Word>, Vec<String>),
     Text(Leaf<ByteArrayType>),
     /// A type that no column of a trace has, by its name.
     Other(String),
@@ -51,7 +62,10 @@ impl Stored {
             (Type::INT64, Some(true)) => Stored::I64(Leaf::new(source, parquet, column)),
             (Type::INT64, Some(false)) => Stored::U64(Leaf::new(source, parquet, column)),
             (Type::DOUBLE, _) => Stored::Real(Leaf::new(source, parquet, column)),
-            (Type::BYTE_ARRAY, _) => Stored::Text(Leaf::new(source, parquet, column)),
+            (Type::BYTE_ARRAY, _) => match Keys::new(&source, &parquet, column) {
+                Some(keys) => Stored::Words(keys, Vec::new()),
+                None => Stored::Text(Leaf::new(source, parquet, column)),
+            },
             (physical, _) => Stored::Other(match descriptor.logical_type_ref() {
                 Some(logical) => format!("{physical} ({logical:?})"),
                 None => physical.to_string(),
@@ -67,7 +81,9 @@ impl Stored {
             Stored::U32(leaf) => fitted(unsigned(leaf.next(rows)?, i32::cast_unsigned)),
             Stored::U64(leaf) => fitted(unsigned(leaf.next(rows)?, i64::cast_unsigned)),
             Stored::Real(leaf) => whole(leaf.next(rows)?),
-            Stored::Text(_) => Err(Wrong::Schema(format!("holds text, expected {}", T::NAME))),
+            Stored::Words(..) | Stored::Text(_) => {
+                Err(Wrong::Schema(format!("holds text, expected {}", T::NAME)))
+            }
             Stored::Other(found) => {
                 Err(Wrong::Schema(format!("holds {found}, expected {}", T::NAME)))
             }
@@ -77,6 +93,7 @@ impl Stored {
     /// The next `rows` values as kinds of accesses.
     pub(crate) fn ops(&mut self, rows: usize) -> Result<Values<Op>, Wrong> {
         match self {
+            Stored::Words(keys, unknown) => ops_of_words(keys, unknown, rows),
             Stored::Text(leaf) => ops(&leaf.next(rows)?),
             Stored::Other(found) => Err(Wrong::Schema(format!("holds {found}, expected text"))),
             _ => Err(Wrong::Schema("holds numbers, expected text".to_owned())),
@@ -162,34 +179,39 @@ fn does_not_fit<T: Integer>(value: impl std::fmt::Display) -> Wrong {
     Wrong::Schema(format!("holds {value}, which does not fit {}", T::NAME))
 }
 
-/// Words of a dictionary that are remembered. A column without a dictionary has more.
-const WORDS_MAX: usize = 32;
-
-/// The kinds of accesses that these words name. Rows of a word in the dictionary share its bytes,
-/// so each word is parsed once.
-fn ops(words: &Values<ByteArray>) -> Result<Values<Op>, Wrong> {
-    let mut seen: Vec<(*const u8, usize, Op)> = Vec::new();
-    let mut op_of = |word: &[u8]| {
-        let (start, length) = (word.as_ptr(), word.len());
-        if let Some(&(_, _, op)) = seen.iter().find(|known| (known.0, known.1) == (start, length)) {
-            return Ok::<Op, Wrong>(op);
+fn ops_of_words(
+    keys: &mut Keys<Word>,
+    unknown: &mut Vec<String>,
+    rows: usize,
+) -> Result<Values<Op>, Wrong> {
+    let words = keys.next(rows, |word| match parsed(word) {
+        Ok(op) => Word::Op(op),
+        Err(wrong) => {
+            unknown.push(wrong);
+            Word::Unknown(unknown.len() - 1)
         }
-        let op = parsed(word)?;
-        if seen.len() < WORDS_MAX {
-            seen.push((start, length, op));
-        }
-        Ok(op)
+    })?;
+    let op = |word| match word {
+        Word::Op(op) => Ok(op),
+        Word::Unknown(place) => Err(Wrong::Schema(unknown[place].clone())),
     };
-    let mut ops = Vec::with_capacity(words.values.len());
-    for (row, word) in words.values.iter().enumerate() {
-        let is_known = words.known.as_ref().is_none_or(|known| known[row]);
-        ops.push(if is_known { op_of(word.data())? } else { Op::ALL[0] });
-    }
-    Ok(Values { values: ops, known: words.known.clone() })
+    let values: Result<_, _> = words.into_iter().map(op).collect();
+    Ok(Values { values: values?, known: None })
 }
 
-fn parsed(word: &[u8]) -> Result<Op, Wrong> {
-    let text = str::from_utf8(word)
-        .map_err(|_| Wrong::Schema("holds bytes that are not text".to_owned()))?;
-    text.parse().map_err(|error| Wrong::Schema(format!("holds `{text}`, {error}")))
+/// The kinds of accesses that these words name.
+fn ops(words: &Values<ByteArray>) -> Result<Values<Op>, Wrong> {
+    let is_known = |row: usize| words.known.as_ref().is_none_or(|known| known[row]);
+    let op = |(row, word): (usize, &ByteArray)| match is_known(row) {
+        true => parsed(word.data()).map_err(Wrong::Schema),
+        false => Ok(Op::ALL[0]),
+    };
+    let ops: Result<_, _> = words.values.iter().enumerate().map(op).collect();
+    Ok(Values { values: ops?, known: words.known.clone() })
+}
+
+/// The kind of access that a word names; else what is wrong with it.
+fn parsed(word: &[u8]) -> Result<Op, String> {
+    let text = str::from_utf8(word).map_err(|_| "holds bytes that are not text".to_owned())?;
+    text.parse().map_err(|error| format!("holds `{text}`, {error}"))
 }

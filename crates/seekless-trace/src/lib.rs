@@ -85,6 +85,7 @@ pub mod export;
 mod file_list;
 mod foreign;
 pub mod import;
+mod keys;
 mod leaf;
 mod lines;
 mod listing;

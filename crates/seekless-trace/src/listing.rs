@@ -47,7 +47,7 @@ impl Listing {
 
     fn of(mut input: Input, path: &Path, options: &import::Options) -> Result<Self> {
         let head = input.head(path, HEAD_BYTES)?;
-        if head.starts_with(b"PAR1") || spool::is_spool(&head) {
+        if head.starts_with(b"PAR1") || head.starts_with(&spool::MAGIC) {
             let message = "is a trace that comes through a pipe, which cannot be read so; write it \
                            to a file and name that";
             return Err(Error::new(ErrorKind::NotATrace, path, message));

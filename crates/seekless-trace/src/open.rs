@@ -40,7 +40,7 @@ impl Trace {
             .map_err(|error| Error::io(path, "could not be read", error))?;
         match &start[..read] {
             b"PAR1" => Self::from_file(file, path),
-            start if spool::is_spool(start) => spool::open(path),
+            start if start == spool::MAGIC => spool::open(path),
             _ => Err(Error::new(
                 ErrorKind::NotATrace,
                 path,

@@ -37,16 +37,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The first bytes of a spool.
-const MAGIC: [u8; 4] = frames::MARK;
-/// The first bytes of a spool of an earlier version, an Arrow stream.
-const EARLIER_MAGIC: [u8; 4] = [0xff; 4];
+pub(crate) const MAGIC: [u8; 4] = frames::MARK;
 const BATCH_ROWS: usize = 4096;
 const BATCH_TIME: Duration = Duration::from_millis(250);
-
-/// Whether a file that begins so is a spool, of this version or an earlier one.
-pub(crate) fn is_spool(head: &[u8]) -> bool {
-    [MAGIC, EARLIER_MAGIC].iter().any(|magic| head.starts_with(magic))
-}
 
 /// What is known at the start.
 #[derive(Serialize, Deserialize)]

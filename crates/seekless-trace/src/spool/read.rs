@@ -40,11 +40,6 @@ impl SpoolReader {
         let failed = |error| Error::io(path, "could not be read", error);
         let mut first = [0; super::MAGIC.len()];
         let read = file.read_at(&mut first, 0).map_err(failed)?;
-        if first == super::EARLIER_MAGIC {
-            let message = "is a spool of an earlier seekless; `trace recover` of that version \
-                           makes a trace of it";
-            return Err(Error::new(ErrorKind::Schema, path, message));
-        }
         if !super::MAGIC.starts_with(&first[..read]) {
             let message = "is not a spool of a recording, whose name would end in .spool";
             return Err(Error::new(ErrorKind::NotATrace, path, message));

@@ -164,7 +164,7 @@ mod tests {
         let row = |at: u64| Access {
             time_ns: at,
             offset: -1,
-            error: (at % 3 == 0).then_some(-5),
+            error: at.is_multiple_of(3).then_some(-5),
             file_bytes: Some(at),
             ..Access::new(Op::ALL[at as usize % Op::ALL.len()], 0)
         };

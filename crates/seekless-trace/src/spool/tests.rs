@@ -149,16 +149,6 @@ fn a_cut_spool_says_how_much_was_torn() {
 }
 
 #[test]
-fn a_spool_of_an_earlier_version_is_named_as_such() {
-    let folder = scratch();
-    let path = folder.path().join("run.spool");
-    std::fs::write(&path, [0xff; 64]).unwrap();
-    let error = Trace::open(&path).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Schema);
-    assert!(error.to_string().contains("earlier seekless"), "{error}");
-}
-
-#[test]
 fn what_is_no_spool_is_not_called_an_empty_one() {
     let folder = scratch();
     let (path, out) = (folder.path().join("run.parquet"), folder.path().join("out"));

@@ -60,7 +60,7 @@ fn starts() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         Just(&b""[..]),
         Just(&b"PAR1"[..]),
-        Just(&b"\xff\xff\xff\xff"[..]),
+        Just(&b"SKSP"[..]),
         Just(&b"\x1f\x8b\x08\x00"[..]),
         Just(&b"\xfd7zXZ\x00"[..]),
         Just(&b"\x28\xb5\x2f\xfd"[..]),
