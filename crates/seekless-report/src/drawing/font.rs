@@ -1,55 +1,55 @@
 //! DejaVu Sans, which the `dejavu` crate carries: outlines for the PNG and widths for the layout of
 //! both.
 
-use skrifa::instance::{LocationRef, Size};
-use skrifa::outline::{DrawSettings, OutlinePen};
-use skrifa::{FontRef, GlyphId, MetadataProvider};
 use std::sync::LazyLock;
+use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
-static REGULAR: LazyLock<Option<FontRef<'static>>> =
-    LazyLock::new(|| FontRef::new(dejavu::sans::regular()).ok());
-static BOLD: LazyLock<Option<FontRef<'static>>> =
-    LazyLock::new(|| FontRef::new(dejavu::sans::bold()).ok());
+static REGULAR: LazyLock<Option<Face<'static>>> =
+    LazyLock::new(|| Face::parse(dejavu::sans::regular(), 0).ok());
+static BOLD: LazyLock<Option<Face<'static>>> =
+    LazyLock::new(|| Face::parse(dejavu::sans::bold(), 0).ok());
 
-fn font(bold: bool) -> Option<&'static FontRef<'static>> {
+fn font(bold: bool) -> Option<&'static Face<'static>> {
     if bold { BOLD.as_ref() } else { REGULAR.as_ref() }
 }
 
 /// Pixels that a line of words takes.
 pub(crate) fn width(words: &str, size: f64, bold: bool) -> f64 {
     let Some(font) = font(bold) else { return 0.0 };
-    words.chars().map(|letter| advance(font, glyph(font, letter), size)).sum()
+    words.chars().map(|letter| advance(font, glyph(font, letter)) * unit(font, size)).sum()
 }
 
-/// Traces the outlines of a line of words whose baseline starts at 0, 0, in pixels with y upwards.
-/// `letter` gets where each letter begins, and what draws the letter with a pen.
-pub(super) fn outline<P: OutlinePen>(
+/// Traces the outlines of a line of words whose baseline starts at 0, 0, with y upwards. `letter`
+/// gets where each letter begins in pixels, how many pixels a unit of its outline takes, and the
+/// outline.
+pub(super) fn outline<B: OutlineBuilder + Default>(
     words: &str,
     size: f64,
     bold: bool,
-    mut letter: impl FnMut(f64, &dyn Fn(&mut P)),
+    mut letter: impl FnMut(f64, f64, B),
 ) {
     let Some(font) = font(bold) else { return };
-    let outlines = font.outline_glyphs();
+    let unit = unit(font, size);
     let mut x = 0.0;
     for glyph in words.chars().map(|letter| glyph(font, letter)) {
-        letter(x, &|pen: &mut P| {
-            let settings = DrawSettings::unhinted(Size::new(size as f32), LocationRef::default());
-            if let Some(outline) = outlines.get(glyph) {
-                // The font is ours: each of its outlines can be drawn.
-                let _ = outline.draw(settings, pen);
-            }
-        });
-        x += advance(font, glyph, size);
+        let mut outline = B::default();
+        font.outline_glyph(glyph, &mut outline);
+        letter(x, unit, outline);
+        x += advance(font, glyph) * unit;
     }
 }
 
-/// The box of the font where it lacks a letter.
-fn glyph(font: &FontRef, letter: char) -> GlyphId {
-    font.charmap().map(letter).unwrap_or(GlyphId::NOTDEF)
+/// The box of the font, glyph 0, where it lacks a letter.
+fn glyph(font: &Face, letter: char) -> GlyphId {
+    font.glyph_index(letter).unwrap_or_default()
 }
 
-fn advance(font: &FontRef, glyph: GlyphId, size: f64) -> f64 {
-    let metrics = font.glyph_metrics(Size::new(size as f32), LocationRef::default());
-    metrics.advance_width(glyph).map_or(0.0, f64::from)
+/// In units of the font.
+fn advance(font: &Face, glyph: GlyphId) -> f64 {
+    font.glyph_hor_advance(glyph).map_or(0.0, f64::from)
+}
+
+/// Pixels that a unit of the font takes.
+fn unit(font: &Face, size: f64) -> f64 {
+    size / f64::from(font.units_per_em())
 }

@@ -5,12 +5,12 @@ use super::font;
 use super::shape::{Anchor, Drawing, Ink, Shape, Text};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use skrifa::outline::OutlinePen;
 use std::io::Write;
 use tiny_skia::{
     Color, FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Rect, Stroke, StrokeDash,
     Transform,
 };
+use ttf_parser::OutlineBuilder;
 
 /// Pixels of a unit of the drawing.
 const SCALE: u32 = 2;
@@ -113,20 +113,20 @@ fn words(pixels: &mut Pixmap, text: &Text) {
         Anchor::End => text.x - width,
     };
     let paint = paint(text.ink, 1.0);
-    font::outline::<Outline>(&text.words, text.size, text.bold, |x, trace| {
-        let mut outline = Outline(PathBuilder::new());
-        trace(&mut outline);
-        let place = scaled().pre_translate((left + x) as f32, text.y as f32).pre_scale(1.0, -1.0);
+    font::outline(&text.words, text.size, text.bold, |x, unit, outline: Outline| {
+        let unit = unit as f32;
+        let place = scaled().pre_translate((left + x) as f32, text.y as f32).pre_scale(unit, -unit);
         if let Some(path) = outline.0.finish() {
             pixels.fill_path(&path, &paint, FillRule::Winding, place, None);
         }
     });
 }
 
-/// A letter's outline as a path, in pixels, y upwards.
+/// A letter's outline as a path, in units of the font, y upwards.
+#[derive(Default)]
 struct Outline(PathBuilder);
 
-impl OutlinePen for Outline {
+impl OutlineBuilder for Outline {
     fn move_to(&mut self, x: f32, y: f32) {
         self.0.move_to(x, y);
     }
