@@ -29,6 +29,15 @@ def test_rows_are_those_of_the_file(trace: seekless.Trace, loads: list[Path]) ->
     assert table.schema.metadata[b"seekless.kind"] == b"files"
 
 
+def test_pyarrow_reads_the_file_with_the_types_that_tables_have(
+    trace: seekless.Trace, loads: list[Path]
+) -> None:
+    """The file holds its schema in Arrow's own encoding, as a constant."""
+    read = pytest.importorskip("pyarrow.parquet").read_table(trace.path)
+    assert read.schema.remove_metadata() == pa.table(trace).schema.remove_metadata()
+    assert read.column("path").to_pylist() == [str(path) for path in loads]
+
+
 def address(table: pa.Table, column: str) -> int:
     return table[column].chunk(0).buffers()[1].address
 
