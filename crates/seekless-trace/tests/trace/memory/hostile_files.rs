@@ -293,8 +293,8 @@ fn spool_of_runs() -> Vec<u8> {
     std::fs::read(&path).unwrap()
 }
 
-/// A file with a few bytes changed. Where there are no checksums, only the reader's checks of claims
-/// limit the memory.
+/// A file with a few bytes changed. Where there are no checksums, only the reader's checks of what
+/// is claimed limit the memory.
 fn changed(name: &'static str, whole: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let mut all = Vec::new();
     let mut state = 0x9e37_79b9_u64;
