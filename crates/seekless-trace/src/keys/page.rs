@@ -162,6 +162,6 @@ mod tests {
         assert_eq!(read(&[4, 2 << 1, 9], 2, 100), None, "the dictionary has no key 9");
         assert_eq!(read(&[33, 2 << 1, 0], 2, 100), None, "keys are too wide");
         assert_eq!(read(&[3, 0, 0, 0, 0], 2, 100), None, "empty runs end");
-        assert_eq!(read(&[0, 0xff, 0xff, 0xff, 0xff, 0x0f], 2, 100), None, "packed, far too many");
+        assert_eq!(read(&[1, 0xff, 0xff, 0xff, 0xff, 0x0f], 2, 100), None, "packed, far too many");
     }
 }
