@@ -6,12 +6,13 @@ use parquet::data_type::DataType;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::serialized_reader::SerializedPageReader;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// The values of some rows of a column.
 #[derive(Debug)]
 pub(crate) struct Values<T> {
-    /// A value a row; where there is none, the default of its type.
+    /// One entry for each row. A row without a value has the default of the type.
     pub(crate) values: Vec<T>,
     /// Which rows have a value; `None` if all have.
     pub(crate) known: Option<Vec<bool>>,
@@ -82,6 +83,14 @@ impl<D: DataType> Leaf<D> {
         self.reader = Some(ColumnReaderImpl::new(column.column_descr_ptr(), Box::new(pages)));
         Ok(true)
     }
+}
+
+/// Calls `read`. The Parquet reader panics on some damaged files, which must not end the program.
+pub(crate) fn caught<T, E: From<ParquetError>>(
+    read: impl FnOnce() -> std::result::Result<T, E>,
+) -> std::result::Result<T, E> {
+    let gave_up = |_| Err(ParquetError::General("the reader gave up".to_owned()).into());
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(gave_up)
 }
 
 fn short() -> ParquetError {

@@ -3,10 +3,9 @@
 use crate::column::{Integer, Stored, Wrong};
 use crate::columns::Columns;
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::leaf::Values;
+use crate::leaf::{Values, caught};
 use crate::renumber::Renumber;
 use crate::{Access, FileId, Op, schema};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 /// A column in which values may be unknown.
@@ -254,7 +253,7 @@ impl Scan {
         stored: &mut Stored,
         rows: usize,
     ) -> Result<Nullable<T>> {
-        let Values { values, known } = self.caught(name, || stored.integers(rows))?;
+        let Values { values, known } = self.placed(name, || stored.integers(rows))?;
         Ok(Nullable { values, known })
     }
 
@@ -264,7 +263,7 @@ impl Scan {
         name: &str,
         read: impl FnOnce() -> Result<Values<T>, Wrong>,
     ) -> Result<Vec<T>> {
-        let Values { values, known } = self.caught(name, read)?;
+        let Values { values, known } = self.placed(name, read)?;
         match known.and_then(|known| known.iter().position(|&known| !known)) {
             Some(row) => {
                 Err(self.wrong(name, "holds no value").at(Place::Row(self.rows + row as u64)))
@@ -273,15 +272,13 @@ impl Scan {
         }
     }
 
-    /// Calls `read`. The Parquet reader panics on some damaged files, which must not end the
-    /// program.
-    fn caught<T>(
+    /// Calls `read`, and says in which column and row it failed.
+    fn placed<T>(
         &self,
         name: &str,
         read: impl FnOnce() -> Result<Values<T>, Wrong>,
     ) -> Result<Values<T>> {
-        let gave_up = |_| Err(Wrong::Damaged("the Parquet reader gave up".to_owned()));
-        catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(gave_up).map_err(|wrong| match wrong {
+        caught(read).map_err(|wrong| match wrong {
             Wrong::Schema(wrong) => self.wrong(name, &wrong),
             Wrong::Damaged(why) => {
                 Error::corrupt(&self.path, DAMAGED).at(Place::Row(self.rows)).because(why)

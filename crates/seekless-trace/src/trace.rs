@@ -5,16 +5,17 @@ use crate::claims::{self, Column, Pages};
 use crate::column::Stored;
 use crate::columns::Columns;
 use crate::error::{Error, ErrorKind, Place, Result};
+use crate::leaf::caught;
 use crate::lines::LINE_BYTES_MAX;
 use crate::metadata::Metadata;
 use crate::paths::Paths;
 use crate::source::Source;
 use crate::{Access, Batch, Scan, schema};
 use parquet::basic::{Compression, Type};
+use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::reader::Length;
 use std::fs::File;
-use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -54,13 +55,13 @@ impl Trace {
         let covered = checksum::check_footer(source.len(), |start, end| source.read(start, end));
         let covered = covered.map_err(unreadable)?;
         let covered = covered.map_err(|wrong| Error::corrupt(path, wrong))?;
-        let damaged = |why: String| {
+        let damaged = |why: Box<dyn std::error::Error + Send + Sync>| {
             Error::corrupt(path, "is not a complete Parquet file: copy it again from its source")
                 .because(why)
         };
-        check_footer(&source).map_err(|error| damaged(error.to_string()))?;
+        check_footer(&source).map_err(|error| damaged(error.into()))?;
         let load = || ParquetMetaDataReader::new().parse_and_finish(&source);
-        let parquet = Arc::new(caught(load).map_err(damaged)?);
+        let parquet = Arc::new(caught(load).map_err(|error| damaged(error.into()))?);
         readable(&parquet).map_err(|wrong| Error::new(ErrorKind::Schema, path, wrong))?;
         let pairs = parquet.file_metadata().key_value_metadata();
         let pairs = pairs
@@ -178,7 +179,7 @@ impl Trace {
         Error::new(ErrorKind::Schema, &self.path, message)
     }
 
-    pub(crate) fn undecodable(&self, why: String) -> Error {
+    pub(crate) fn undecodable(&self, why: ParquetError) -> Error {
         Error::corrupt(&self.path, "cannot be decoded").because(why)
     }
 
@@ -265,14 +266,6 @@ fn check_footer(source: &Source) -> std::io::Result<()> {
 
 /// The footer's length and the magic.
 const FOOTER_END_BYTES: u64 = 8;
-
-/// Calls `read`. The Parquet reader panics on some damaged files, which must not end the program.
-pub(crate) fn caught<T>(read: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T, String> {
-    match catch_unwind(std::panic::AssertUnwindSafe(read)) {
-        Ok(made) => made.map_err(|error| error.to_string()),
-        Err(_) => Err("the Parquet reader gave up".to_owned()),
-    }
-}
 
 fn kind(column: Columns) -> Column {
     if column == Columns::OP { Column::Op } else { Column::Number }
