@@ -9,7 +9,7 @@ use spdx::{Expression, LicenseReq};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Licences that require only a notice. deny.toml lists the same ones.
 const ALLOWED: [&str; 9] = [
@@ -107,27 +107,48 @@ fn linked(workspace: &Workspace) -> anyhow::Result<Vec<&Package>> {
     Ok(found)
 }
 
-/// The texts of files named LICENSE, COPYING or NOTICE beside a package's manifest.
+/// The texts of files named LICENSE, COPYING or NOTICE in a package, at any depth: a font and a C
+/// library that a package carries have their own.
 fn license_texts(package: &Package) -> anyhow::Result<Vec<String>> {
     let folder = package.manifest_path.parent().context("a manifest lies in a folder")?;
-    let mut paths: Vec<_> = fs::read_dir(folder)
-        .with_context(|| format!("cannot list {}", folder.display()))?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.is_file() && is_license(path))
-        .collect();
+    let mut paths = Vec::new();
+    collect_licenses(folder, &mut paths)?;
     paths.sort();
-    paths
-        .iter()
-        .map(|path| {
-            let text = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-            Ok(String::from_utf8_lossy(&text).replace("\r\n", "\n"))
-        })
-        .collect()
+    let read = |path: &PathBuf| {
+        let text = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        Ok(String::from_utf8_lossy(&text).replace("\r\n", "\n"))
+    };
+    let texts: anyhow::Result<Vec<String>> = paths.iter().map(read).collect();
+    Ok(texts?.into_iter().filter(|text| !is_gnu(text)).collect())
+}
+
+fn collect_licenses(folder: &Path, found: &mut Vec<PathBuf>) -> anyhow::Result<()> {
+    let entries =
+        fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
+    for entry in entries {
+        let entry = entry?;
+        let (path, kind) = (entry.path(), entry.file_type()?);
+        if kind.is_dir() {
+            collect_licenses(&path, found)?;
+        } else if kind.is_file() && is_license(&path) {
+            found.push(path);
+        }
+    }
+    Ok(())
 }
 
 fn is_license(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_uppercase();
-    ["LICENSE", "LICENCE", "COPYING", "NOTICE"].iter().any(|start| name.starts_with(start))
+    let is_program = [".RS", ".SH"].iter().any(|end| name.ends_with(end));
+    let starts = ["LICENSE", "LICENCE", "COPYING", "NOTICE"];
+    !is_program && starts.iter().any(|start| name.starts_with(start))
+}
+
+/// Whether a text is a licence of GNU itself. zstd offers it beside BSD, and in xz it is for
+/// programs that are not built here: what is shipped is under neither.
+fn is_gnu(text: &str) -> bool {
+    let first = text.trim_start().lines().next().unwrap_or_default();
+    first.contains("GNU") && first.contains("GENERAL PUBLIC LICENSE")
 }
 
 #[cfg(test)]
@@ -135,11 +156,42 @@ mod tests {
     use super::*;
 
     fn package(license: Option<&str>) -> Package {
+        package_at(Path::new("x/Cargo.toml"), license)
+    }
+
+    fn package_at(manifest: &Path, license: Option<&str>) -> Package {
         serde_json::from_value(serde_json::json!({
             "id": "x", "name": "x", "version": "1.0.0", "source": "registry", "license": license,
-            "repository": null, "manifest_path": "x/Cargo.toml", "dependencies": []
+            "repository": null, "manifest_path": manifest, "dependencies": []
         }))
         .expect("a package")
+    }
+
+    #[test]
+    fn what_a_package_carries_keeps_its_own_licence() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+            fs::write(path, text).expect("a file");
+        };
+        write("LICENSE-MIT", "the package's");
+        write("assets/font/LICENSE", "the font's\r\nowners");
+        write("assets/font/README", "no licence");
+        write("src/license.rs", "code");
+        write("zstd/COPYING", "\n                    GNU GENERAL PUBLIC LICENSE\nVersion 2");
+        let texts = license_texts(&package_at(&folder.path().join("Cargo.toml"), Some("MIT")));
+        assert_eq!(texts.expect("the texts"), ["the package's", "the font's\nowners"]);
+    }
+
+    /// Pictures are drawn with DejaVu, whose package is under another licence than its fonts.
+    #[test]
+    fn the_font_of_pictures_is_shipped_with_its_licence() {
+        let notices = tempfile::NamedTempFile::new().expect("a file");
+        write_notices(notices.path()).expect("the notices");
+        let text = fs::read_to_string(notices.path()).expect("the notices");
+        assert!(text.contains("Bitstream Vera Fonts Copyright"), "the font's licence is missing");
+        assert!(!text.contains("GNU GENERAL PUBLIC LICENSE\n"), "a licence that nothing is under");
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub struct Args {
     #[arg(required = true, value_name = "TRACE")]
     sources: Vec<PathBuf>,
     /// What to write
-    #[arg(short, long, value_name = "FORMAT", value_parser = format())]
+    #[arg(long, short_alias = 'f', value_name = "FORMAT", value_parser = format())]
     format: Format,
     /// The folder that the tool serves; only files below it are listed. OLD=NEW: the traces name it
     /// OLD, and it lies at NEW here

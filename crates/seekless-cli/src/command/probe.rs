@@ -85,7 +85,7 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     seconds: u64,
     /// Probe this device model in virtual time, instead of PATH
-    #[arg(long, value_name = "SPEC", value_parser = named, conflicts_with_all = ["path", "memory", "refresh", "table"])]
+    #[arg(long, value_name = "DEVICE", value_parser = named, conflicts_with_all = ["path", "memory", "refresh", "table"])]
     device: Option<DeviceSpec>,
     /// With --device: the error with which times are read, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0, requires = "device", value_parser = percent)]

@@ -60,6 +60,9 @@ enum Verb {
         /// Replace OUTPUT if it is there
         #[arg(short, long)]
         force: bool,
+        /// Print the profile's figures as JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Remove profiles, the ones that changed longest ago first, and files that killed verbs left
     Prune {
@@ -102,16 +105,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Some(Verb::Path { name }) => {
             print_path(&profiles::find(&name)?)?;
         }
-        Some(Verb::Merge { sources, output, force }) => {
-            let sources: Result<Vec<PathBuf>, _> =
-                sources.iter().map(|source| profiles::find(source)).collect();
-            let merged = profiles::merge(&sources?, Destination::new(output).replacing(force))?;
-            output::say(format_args!(
-                "{}, {} needed of {} by the newest",
-                counted(merged.runs.len() as u64, "run"),
-                format_bytes(merged.needed_bytes()),
-                counted(merged.files.len() as u64, "file"),
-            ));
+        Some(Verb::Merge { sources, output, force, json }) => {
+            merge(&sources, Destination::new(output).replacing(force), json)?;
         }
         Some(Verb::Prune { older_than, max_size, dry_run, json }) => {
             anyhow::ensure!(
@@ -128,6 +123,36 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a merged profile holds, named as in the list of profiles.
+#[derive(Serialize)]
+struct Merged {
+    runs: u64,
+    files: u64,
+    /// By the newest run.
+    needed_bytes: u64,
+}
+
+fn merge(sources: &[PathBuf], out: Destination, json: bool) -> anyhow::Result<()> {
+    let sources: Result<Vec<PathBuf>, _> =
+        sources.iter().map(|source| profiles::find(source)).collect();
+    let profile = profiles::merge(&sources?, out)?;
+    let merged = Merged {
+        runs: profile.runs.len() as u64,
+        files: profile.files.len() as u64,
+        needed_bytes: profile.needed_bytes(),
+    };
+    if json {
+        return output::json(&merged);
+    }
+    output::say(format_args!(
+        "{}, {} needed of {} by the newest",
+        counted(merged.runs, "run"),
+        format_bytes(merged.needed_bytes),
+        counted(merged.files, "file"),
+    ));
+    Ok(())
 }
 
 /// The path on a line, exactly for a command that takes it.

@@ -88,8 +88,8 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = speed, conflicts_with_all = ["closed", "like"])]
     speed: Option<f64>,
     /// Rounds to play, or `stable`: until the three shortest of at least five lie within 2 %
-    #[arg(long, default_value = "1", value_name = "N", value_parser = repeat)]
-    repeat: Repeat,
+    #[arg(long, alias = "repeat", default_value = "1", value_name = "N", value_parser = rounds)]
+    rounds: Repeat,
     /// Passes in a round, without a pause; times are those of one pass
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     passes: u32,
@@ -98,7 +98,7 @@ pub struct Args {
     threads: bool,
     /// Play also on this device model: a name that `seekless devices` lists, iops=N,bandwidth=RATE,
     /// or a TOML file; without a target, on it alone
-    #[arg(long, value_name = "SPEC", value_parser = named)]
+    #[arg(long, value_name = "DEVICE", value_parser = named)]
     device: Option<DeviceSpec>,
     /// Draw offsets and latencies by time into this file, .svg or .png; - is standard output
     #[arg(long, value_name = "FILE", value_parser = output::picture_file)]
@@ -113,9 +113,9 @@ pub struct Args {
 const EXAMPLES: &str = "\
 Examples:
   seekless sim blocks.parquet --policy arc --capacity 40MB --post-cache below.parquet
-  seekless replay below.parquet --on /data/large.bin --repeat stable
+  seekless replay below.parquet --on /data/large.bin --rounds stable
   seekless replay below.parquet --on /dev/sdb --depth 4 --device t7k250 --picture replay.svg
-  seekless replay below.parquet --write /data/scratch.bin --like ozen --repeat 5
+  seekless replay below.parquet --write /data/scratch.bin --like ozen --rounds 5
   seekless replay run.parquet --closed
   seekless replay run.parquet --timed --root /old/game=/data/game
   seekless replay blocks.parquet --on part.bin --remap modulo --speed 2 --writes-as-reads
@@ -174,9 +174,9 @@ fn options(args: &Args) -> anyhow::Result<Options> {
         _ => Writes::Out,
     };
     if let On::Model = on
-        && args.repeat != Repeat::Times(1)
+        && args.rounds != Repeat::Times(1)
     {
-        bail!("a model takes the same time in each round: --repeat is for a real target");
+        bail!("a model takes the same time in each round: --rounds is for a real target");
     }
     ensure!(
         !(args.timed && (args.closed || args.like.is_some())),
@@ -192,7 +192,7 @@ fn options(args: &Args) -> anyhow::Result<Options> {
         roots: Roots::new(args.root.clone()),
         pace: pace(args),
         depth: args.depth,
-        repeat: args.repeat,
+        repeat: args.rounds,
         passes: args.passes,
         pattern: if args.like == Some(Like::Ozen) { Pattern::Ozen } else { Pattern::Random },
         remap: args.remap.map(|Rule::Modulo| Remap::Modulo),
@@ -220,7 +220,7 @@ fn speed(text: &str) -> Result<f64, String> {
     speed.ok_or_else(|| "expected a number above 0, such as 2 or 0.5".to_owned())
 }
 
-fn repeat(text: &str) -> Result<Repeat, String> {
+fn rounds(text: &str) -> Result<Repeat, String> {
     match text.parse() {
         Ok(times @ 1..=100_000) => Ok(Repeat::Times(times)),
         _ if text == "stable" => Ok(Repeat::UntilStable),

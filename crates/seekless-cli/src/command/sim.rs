@@ -2,7 +2,7 @@
 
 mod curve;
 mod pack;
-mod plot;
+mod picture;
 mod table;
 mod timed;
 
@@ -140,7 +140,7 @@ pub struct Args {
     seed: u64,
     /// Simulate in time on this device, with a readahead: how long the program waits, and what the
     /// device does. Pages of reads and writes; each thread reads in its order
-    #[arg(long, value_name = "SPEC", value_parser = named, conflicts_with_all = ["curves", "post_cache", "every", "fetch_on_write", "changed", "unit", "unit_weights", "merge", "raw", "plot"])]
+    #[arg(long, value_name = "DEVICE", value_parser = named, conflicts_with_all = ["curves", "post_cache", "every", "fetch_on_write", "changed", "unit", "unit_weights", "merge", "raw", "picture"])]
     device: Option<DeviceSpec>,
     /// Readaheads to simulate
     #[arg(long, value_delimiter = ',', default_value = DEFAULT_READAHEADS, value_name = "NAME,...", value_parser = timed::name, requires = "device")]
@@ -159,8 +159,8 @@ pub struct Args {
     arrivals: bool,
     /// Draw the miss ratios into this file, .svg or .png: bars, or lines with --curve or --every; -
     /// is standard output
-    #[arg(long, value_name = "FILE", value_parser = output::picture_file)]
-    plot: Option<PathBuf>,
+    #[arg(long, alias = "plot", value_name = "FILE", value_parser = output::picture_file)]
+    picture: Option<PathBuf>,
     #[command(flatten)]
     pack: pack::PackArgs,
     #[command(flatten)]
@@ -183,10 +183,10 @@ Examples:
   seekless sim blocks.parquet --policy arc --capacity 10% --write-back every=30s,dirty=20%,sync --post-cache below.parquet
   seekless sim blocks.parquet --policy lru,cflru --write-back linux,expire=10s --capacity 64MB
   seekless sim ids.parquet --unit-weights --policy lru,sieve --capacity 1%,5%,10% --every 5000
-  seekless sim run.parquet --unit page --curve exact --policy lru --plot curve.svg
+  seekless sim run.parquet --unit page --curve exact --policy lru --picture curve.svg
   seekless sim run.parquet --device iops=500,bandwidth=150MB/s --readahead none,ondemand,linux --readahead-max 1MiB
-  seekless sim --pack data.zip --trace run.parquet --device iops=500,bandwidth=150MB/s --policy lru,landlord
-  seekless sim blocks.parquet --shards 0.05 --policy lru,arc,s3-fifo --plot curves.png
+  seekless sim run.parquet --pack data.zip --device iops=500,bandwidth=150MB/s --policy lru,landlord
+  seekless sim blocks.parquet --shards 0.05 --policy lru,arc,s3-fifo --picture curves.png
   zstdcat w105.oracleGeneral.zst | seekless sim - --unit-weights --policy lru,arc --capacity 1000000";
 
 /// The rules of `--write-back`.
@@ -289,8 +289,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Some((out, format)) => with_post_cache(&args, out, *format)?,
         None => simulate(&args)?,
     };
-    if let Some(plot) = outputs.plot {
-        plot.draw(&plot::rows(&args, &totals, &rows))?;
+    if let Some(drawn) = outputs.picture {
+        drawn.draw(&picture::rows(&args, &totals, &rows))?;
     }
     if args.json {
         outputs.words.json(&rows)?;
@@ -302,7 +302,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 /// The outputs besides the report.
 struct Outputs {
-    plot: Option<Picture>,
+    picture: Option<Picture>,
     post_cache: Option<(Destination, Format)>,
     words: Words,
 }
@@ -310,7 +310,7 @@ struct Outputs {
 impl Outputs {
     /// Begins the outputs. Fails before the work starts if one of them may not be written.
     fn begin(args: &Args) -> anyhow::Result<Self> {
-        let plot = Picture::begin(args.plot.as_deref(), args.force)?;
+        let picture = Picture::begin(args.picture.as_deref(), args.force)?;
         let post_cache = args.post_cache.as_deref().map(|word| {
             let format = args.post_cache_format.unwrap_or_else(|| Format::of(word));
             (args.force.destination(word), format)
@@ -319,12 +319,14 @@ impl Outputs {
             out.check(format.content())?;
         }
         let all =
-            plot.iter().map(Picture::destination).chain(post_cache.iter().map(|(out, _)| out));
+            picture.iter().map(Picture::destination).chain(post_cache.iter().map(|(out, _)| out));
         let words = Words::beside(all.clone());
         if all.filter(|out| out.is_standard_output()).count() > 1 {
-            bail!("--plot and --post-cache cannot both go to standard output: name a file for one");
+            bail!(
+                "--picture and --post-cache cannot both go to standard output: name a file for one"
+            );
         }
-        Ok(Self { plot, post_cache, words })
+        Ok(Self { picture, post_cache, words })
     }
 }
 

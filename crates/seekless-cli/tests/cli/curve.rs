@@ -1,4 +1,4 @@
-//! `seekless sim --curve` and `--plot`: curves agree with plain runs, and pictures have the format
+//! `seekless sim --curve` and `--picture`: curves agree with plain runs, and pictures have the format
 //! of their ending.
 
 use super::{printed, run, workplace};
@@ -74,8 +74,8 @@ fn pictures_are_what_their_endings_say() {
     for words in
         ["--curve exact --policy lru", "--capacity 50KB,100KB", "--every 500 --capacity 50KB"]
     {
-        printed(directory.path(), &format!("sim run.csv {words} --force --plot a.svg"));
-        printed(directory.path(), &format!("sim run.csv {words} --force --plot a.png"));
+        printed(directory.path(), &format!("sim run.csv {words} --force --picture a.svg"));
+        printed(directory.path(), &format!("sim run.csv {words} --force --picture a.png"));
         let svg = fs::read_to_string(directory.path().join("a.svg")).unwrap();
         assert!(svg.starts_with("<svg ") && svg.contains(">lru"), "{svg}");
         assert!(fs::read(directory.path().join("a.png")).unwrap().starts_with(b"\x89PNG"));
@@ -87,7 +87,7 @@ fn what_cannot_be_is_refused_with_what_to_type() {
     let directory = workplace();
     trace(directory.path());
     for (words, hint) in [
-        ("--plot a.gif", ".svg or .png"),
+        ("--picture a.gif", ".svg or .png"),
         ("--curve magic", "sampled=RATE"),
         ("--curve shards=0.1 --policy arc", "sampled=0.1"),
         ("--curve exact --capacity 1MB", "cannot be used with"),

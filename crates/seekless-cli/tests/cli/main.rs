@@ -26,6 +26,7 @@ mod mount;
 mod names;
 #[path = "../../../seekless-record/tests/recording/odd_programs.rs"]
 mod odd_programs;
+mod options;
 mod outputs;
 mod pack;
 mod pipes;

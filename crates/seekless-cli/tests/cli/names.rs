@@ -81,7 +81,12 @@ const LINES: [(&str, &[(Prints, &str)]); 39] = [
     ),
     (
         "trace merge",
-        &[(Words, "TRACE SPOOL -o OUT"), (Words, "TRACE -o TRACE"), (Words, "GONE -o OUT")],
+        &[
+            (Words, "TRACE SPOOL -o OUT"),
+            (Json, "TRACE SPOOL --json -o OUT"),
+            (Words, "TRACE -o TRACE"),
+            (Words, "GONE -o OUT"),
+        ],
     ),
     (
         "trace cut",
@@ -105,6 +110,7 @@ const LINES: [(&str, &[(Prints, &str)]); 39] = [
         "trace recover",
         &[
             (Words, "SPOOL -o OUT"),
+            (Json, "SPOOL --json -o OUT"),
             (Words, "GONE"),
             (Words, "FILE -o OUT"),
             (Words, "SPOOL -o TRACE"),
@@ -115,11 +121,11 @@ const LINES: [(&str, &[(Prints, &str)]); 39] = [
         &[
             (Words, "TRACE"),
             (Words, "TRACE --policy GONE"),
-            (Words, "TRACE --plot OUT"),
+            (Words, "TRACE --picture OUT"),
             (Words, "GONE"),
             (Words, "TRACE --device GONE"),
             (Words, "TRACE --device TABLE"),
-            (Words, "--pack ZIP --trace TRACE --device TABLE"),
+            (Words, "TRACE --pack ZIP --device TABLE"),
             (Words, "TRACE --unit page --policy lru --capacity 1MB --post-cache GONE/x"),
         ],
     ),
@@ -219,7 +225,12 @@ const LINES: [(&str, &[(Prints, &str)]); 39] = [
     ("profiles path", &[(Data, "TRACE"), (Words, "GONE")]),
     (
         "profiles merge",
-        &[(Words, "TRACE PLAIN -o OUT"), (Words, "GONE -o OUT"), (Words, "TRACE -o TRACE")],
+        &[
+            (Words, "TRACE PLAIN -o OUT"),
+            (Json, "TRACE PLAIN --json -o OUT"),
+            (Words, "GONE -o OUT"),
+            (Words, "TRACE -o TRACE"),
+        ],
     ),
     (
         "profiles prune",

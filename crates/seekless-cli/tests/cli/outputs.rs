@@ -19,8 +19,8 @@ const WRITERS: [(&str, &str); 15] = [
     ("trace anonymise run.parquet -o", ".parquet"),
     ("order --trace run.parquet -o", ".txt"),
     ("order --trace run.parquet --picture", ".svg"),
-    ("sim run.parquet --plot", ".svg"),
-    ("sim run.parquet --curve exact --policy lru --plot", ".png"),
+    ("sim run.parquet --picture", ".svg"),
+    ("sim run.parquet --curve exact --policy lru --picture", ".png"),
     ("sim run.parquet --unit page --policy lru --capacity 1MB --post-cache", ".parquet"),
     (
         "compare data data.zip --trace run.parquet --device iops=9000,bandwidth=1GB/s --rounds 1 --picture",
@@ -238,7 +238,7 @@ fn a_dash_is_standard_output() {
     let (csv, said) = streamed(path, "trace export run.parquet -o -");
     assert_eq!((csv.iter().filter(|&&byte| byte == b'\n').count(), said.as_str()), (4, ""));
     for words in [
-        "sim run.parquet --plot - --json",
+        "sim run.parquet --picture - --json",
         "compare data data.zip --trace run.parquet --rounds 1 --picture -",
     ] {
         let (svg, said) = streamed(path, words);
@@ -263,7 +263,7 @@ fn a_dash_is_standard_output() {
     fs::write(path.join("streamed.zip"), zip).unwrap();
     assert!(printed(path, "pack --check streamed.zip").contains("all whole"));
     assert!(!path.join("-").exists());
-    let two = "sim run.parquet --unit page --policy lru --capacity 1MB --plot - --post-cache -";
+    let two = "sim run.parquet --unit page --policy lru --capacity 1MB --picture - --post-cache -";
     assert!(refused(&run(path, two), two).contains("cannot both go to standard output"));
 }
 

@@ -41,7 +41,7 @@ fn reads_are_played_and_writes_are_left_out() {
     let directory = workplace();
     blocks(directory.path(), 100);
     let target = target(directory.path(), 1 << 20);
-    let report = json(directory.path(), "blocks.txt --on target.bin --repeat 3");
+    let report = json(directory.path(), "blocks.txt --on target.bin --rounds 3");
     assert_eq!((&report["ios"], &report["changes"]["writes_left_out"]), (&50.into(), &50.into()));
     assert_eq!(report["real"]["rounds_ns"].as_array().unwrap().len(), 3);
     assert!(report["real"]["cpu_ns_per_io"].as_f64().unwrap() > 0.0);
@@ -187,7 +187,7 @@ fn wrong_words_are_usage_errors() {
         ("blocks.txt --on nothing.bin", "nothing.bin: cannot be opened"),
         ("missing.txt --on target.bin", "missing.txt"),
         ("blocks.txt --on target.bin --speed 0", "above 0"),
-        ("blocks.txt --on target.bin --repeat never", "stable"),
+        ("blocks.txt --on target.bin --rounds never", "stable"),
         ("blocks.txt --on target.bin --depth 0", "1..=16384"),
         ("blocks.txt --on target.bin --size 5B", "--write"),
         ("blocks.txt --on target.bin --timed --closed", "--closed"),

@@ -355,7 +355,7 @@ fn the_loads_of_a_run_from_a_pack_are_predicted() {
     fs::write(folder.path().join("run.csv"), format!("time_s,path,size\n{rows}")).unwrap();
     printed(folder.path(), "synth run.csv data");
     printed(folder.path(), "pack data -o data.zip --codec stored --trace run.csv");
-    let words = "sim --pack data.zip --trace run.csv --device iops=500,bandwidth=150MB/s";
+    let words = "sim run.csv --pack data.zip --device iops=500,bandwidth=150MB/s";
     let said: Value = serde_json::from_str(&printed(
         folder.path(),
         &format!("{words} --policy lru,landlord --capacity 1MB --json"),
@@ -377,7 +377,7 @@ fn the_loads_of_a_run_from_a_pack_are_predicted() {
     assert!(rows.iter().all(|row| (1..=4).contains(&reads(row))), "{said}");
     assert!(printed(folder.path(), words).contains("60 loads one after another from the pack"));
 
-    let output = run(folder.path(), "sim --pack data.zip --trace run.csv");
+    let output = run(folder.path(), "sim run.csv --pack data.zip");
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("--device"));
 }

@@ -363,6 +363,9 @@ fn profiles_are_merged_shown_and_pruned() {
     };
     let merged = ran(&["merge", &name, &name, "-o", "both.parquet"]);
     assert!(merged.status.success(), "{merged:?}");
+    let figures = place.profiles(&["merge", &name, &name, "-o", "figures.parquet"]);
+    let files = place.profiles(&["show", &name])["files"].as_array().unwrap().len();
+    assert_eq!((&figures["runs"], &figures["files"]), (&2.into(), &files.into()));
     let shown = place.profiles(&["show", "both.parquet"]);
     assert_eq!(shown["runs"], 2);
     assert!(!ran(&["merge", &name, "-o", "both.parquet"]).status.success(), "it is there");

@@ -53,6 +53,9 @@ fn merge_numbers_runs_on() {
     imported(directory.path());
     let said = printed(directory.path(), "trace merge run.parquet run.csv -o all.parquet");
     assert_eq!(said, "all.parquet: 6 rows, 2 files\n");
+    let said = printed(directory.path(), "trace merge run.parquet -o one.parquet --json");
+    let merged: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(merged, serde_json::json!({ "rows": 3, "files": 2 }));
     let runs = info(directory.path(), "all.parquet")["runs"].clone();
     assert_eq!(runs.as_array().unwrap().len(), 2);
 }
@@ -115,6 +118,10 @@ fn a_recording_that_was_cut_off() {
     let said = printed(directory.path(), "trace recover run.parquet.spool");
     assert!(said.starts_with("run.parquet: 8 rows recovered; the last "), "{said}");
     assert_eq!(info(directory.path(), "run.parquet")["accesses"], 8);
+    let said = printed(directory.path(), "trace recover run.parquet.spool --force --json");
+    let recovered: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert_eq!((&recovered["rows"], &recovered["files"]), (&8.into(), &1.into()));
+    assert!(recovered["torn_bytes"].as_u64().unwrap() > 0 && recovered["damaged_at"].is_null());
 }
 
 /// Two runs of a small game. It looks for a missing file, reads a wall's texture twice, and maps a

@@ -1,6 +1,6 @@
 //! `--curve`: miss ratios over a spread of cache sizes, exact or from samples of the ids.
 
-use super::{Args, Outputs, plot, table};
+use super::{Args, Outputs, picture, table};
 use crate::output::table as text_table;
 use anyhow::bail;
 use seekless::sim::Requests;
@@ -62,7 +62,7 @@ impl FromStr for Method {
     }
 }
 
-/// Computes a curve for each policy, prints the curves, and draws them with `--plot`.
+/// Computes a curve for each policy, prints the curves, and draws them with `--picture`.
 pub(super) fn run(
     args: &Args,
     requests: &Requests,
@@ -74,8 +74,8 @@ pub(super) fn run(
     for policy in policies(args, method)? {
         curves.push(find(args, requests, policy, &sizes, method)?);
     }
-    if let Some(plot) = outputs.plot {
-        plot.draw(&plot::curves(args, &requests.totals(), &curves))?;
+    if let Some(drawn) = outputs.picture {
+        drawn.draw(&picture::curves(args, &requests.totals(), &curves))?;
     }
     if args.json {
         outputs.words.json(&curves)?;

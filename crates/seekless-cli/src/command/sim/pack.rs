@@ -17,10 +17,10 @@ use std::process::ExitCode;
 #[derive(clap::Args, Debug)]
 pub(super) struct PackArgs {
     /// Predict the loads of a run from this pack: requests to the device, bytes and time
-    #[arg(long, value_name = "ZIP", requires = "device", conflicts_with_all = ["unit", "unit_weights", "merge", "raw", "write_back", "fetch_on_write", "changed", "every", "post_cache", "curve", "plot", "memory"])]
+    #[arg(long, value_name = "ZIP", requires = "device", conflicts_with_all = ["unit", "unit_weights", "merge", "raw", "write_back", "fetch_on_write", "changed", "every", "post_cache", "curve", "picture", "memory"])]
     pub(super) pack: Option<PathBuf>,
-    /// Traces with the run to load, as the other TRACEs
-    #[arg(long, num_args = 1.., value_name = "RUN", requires = "pack")]
+    /// TRACEs too: an older name, which still works
+    #[arg(long, hide = true, num_args = 1.., value_name = "RUN", requires = "pack")]
     pub(super) trace: Vec<PathBuf>,
     /// The run to load, from 0 [default: the newest]
     #[arg(long, value_name = "N", requires = "pack")]

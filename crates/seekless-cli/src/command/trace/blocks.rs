@@ -41,7 +41,7 @@ pub struct Args {
     #[arg(long, value_name = "OLD=NEW")]
     root: Vec<Root>,
     /// Keep the accesses of this device alone, such as sda
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
     /// Write files back that have no places yet, which takes the time of the writes
     #[arg(long)]

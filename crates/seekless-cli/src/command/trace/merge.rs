@@ -3,6 +3,7 @@
 use crate::output::{self, Words};
 use seekless::device::units::counted;
 use seekless::trace::merge;
+use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -23,6 +24,16 @@ pub struct Args {
     output: PathBuf,
     #[command(flatten)]
     force: output::Force,
+    /// Print what was written as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What the trace holds, as JSON.
+#[derive(Serialize)]
+struct Merged {
+    rows: u64,
+    files: u64,
 }
 
 /// Merges, and prints the result.
@@ -31,7 +42,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut progress = output::progress("Merging");
     let summary = merge::merge(&args.traces, &out, &mut progress)?;
     drop(progress);
-    let (rows, files) = (counted(summary.rows, "row"), counted(summary.files, "file"));
-    Words::beside([&out]).text(&format!("{}: {rows}, {files}\n", output::shown(out.path())))?;
+    let words = Words::beside([&out]);
+    if args.json {
+        words.json(&Merged { rows: summary.rows, files: summary.files })?;
+    } else {
+        let (rows, files) = (counted(summary.rows, "row"), counted(summary.files, "file"));
+        words.text(&format!("{}: {rows}, {files}\n", output::shown(out.path())))?;
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -3,7 +3,8 @@
 use crate::output::{self, Words};
 use anyhow::Context;
 use seekless::device::units::{counted, format_bytes};
-use seekless::trace::recover;
+use seekless::trace::recover::{self, Recovered};
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -30,6 +31,19 @@ pub struct Args {
     output: Option<PathBuf>,
     #[command(flatten)]
     force: output::Force,
+    /// Print what was recovered as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What the trace holds and what the spool lost, as JSON.
+#[derive(Serialize)]
+struct Figures {
+    rows: u64,
+    files: u64,
+    torn_bytes: u64,
+    /// The offset of the first damaged byte of the spool.
+    damaged_at: Option<u64>,
 }
 
 /// Recovers, and prints how much.
@@ -40,6 +54,21 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     let out = args.force.destination(&output);
     let recovered = recover::recover(&args.spool, &out)?;
+    let words = Words::beside([&out]);
+    if args.json {
+        words.json(&Figures {
+            rows: recovered.summary.rows,
+            files: recovered.summary.files,
+            torn_bytes: recovered.torn_bytes,
+            damaged_at: recovered.damaged_at,
+        })?;
+    } else {
+        words.text(&format!("{}: {}\n", output::shown(out.path()), describe(&recovered)))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe(recovered: &Recovered) -> String {
     let rows = counted(recovered.summary.rows, "row");
     let lost = format_bytes(recovered.torn_bytes);
     let torn = match recovered.damaged_at {
@@ -47,9 +76,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         None if recovered.torn_bytes == 0 => "no batch was torn".to_owned(),
         None => format!("the last {lost} were torn and are lost"),
     };
-    Words::beside([&out])
-        .text(&format!("{}: {rows} recovered; {torn}\n", output::shown(out.path())))?;
-    Ok(ExitCode::SUCCESS)
+    format!("{rows} recovered; {torn}")
 }
 
 fn default_output(spool: &Path) -> Option<PathBuf> {

@@ -1,4 +1,4 @@
-//! `--plot`: bars for each policy and capacity, or lines for curves and for misses over time.
+//! `--picture`: bars for each policy and capacity, or lines for curves and for misses over time.
 
 use super::{Args, Row, table};
 use seekless::device::units::format_count;
