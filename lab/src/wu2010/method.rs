@@ -16,9 +16,9 @@ pub(super) const NEW: &str = "ondemand";
 pub(super) const SEED: u64 = 2010;
 
 /// Linux 2.6 on such a disk: its largest I/O, and a queue that is congested at 113 of 128 requests.
-/// What the program takes for a page is fitted.
+/// The 24 µs that the program takes for a page are fitted to the paper's figures.
 pub(super) fn rules() -> Rules {
-    Rules { io_bytes_max: 512 << 10, congested_ios: 113, ..Rules::default() }
+    Rules { think_ns: 24_000, io_bytes_max: 512 << 10, congested_ios: 113, ..Rules::default() }
 }
 
 pub(super) fn case(readahead: &str, max_bytes: u64) -> TimedCase {

@@ -87,7 +87,7 @@ def simulate(
     readahead: str | Sequence[str] = ("none", "linux"),
     readahead_max: str = "128KiB",
     readahead_lead: str = "auto",
-    think: str = "24us",
+    think: str = "0s",
     arrivals: bool = False,
     memory: int | None = None,
     progress: Progress = None,

@@ -151,8 +151,8 @@ pub struct Args {
     /// How many pages before its end a window requests the next one: auto, off or a number
     #[arg(long, default_value_t, value_name = "PAGES", requires = "device")]
     readahead_lead: Lead,
-    /// How long a program computes with a page before it reads on
-    #[arg(long, default_value = "24us", value_name = "TIME", value_parser = parse_duration, requires = "device")]
+    /// How long the program computes with a page before it reads on
+    #[arg(long, default_value = "0s", value_name = "TIME", value_parser = parse_duration, requires = "device")]
     think: u64,
     /// Start no access before its time in the trace
     #[arg(long, requires = "device")]

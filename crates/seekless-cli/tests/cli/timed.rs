@@ -16,8 +16,9 @@ fn interleaved(directory: &Path) {
     std::fs::write(directory.join("run.csv"), text).unwrap();
 }
 
+/// The figures of a program that computes for a moment with each page.
 fn rows(directory: &Path, words: &str) -> Vec<Value> {
-    let device = "--device iops=10,bandwidth=50MB/s --json";
+    let device = "--device iops=10,bandwidth=50MB/s --think 24us --json";
     serde_json::from_str(&printed(directory, &format!("sim run.csv {device} {words}"))).unwrap()
 }
 
@@ -78,7 +79,11 @@ fn the_table_says_what_the_program_waited() {
     interleaved(directory.path());
     let words = "sim run.csv --device iops=200,bandwidth=50MB/s --policy lru --readahead none";
     let text = printed(directory.path(), words);
-    assert!(text.starts_with("400 accesses of 1 file on iops=200,bandwidth=50MB/s\n"), "{text}");
+    let heading =
+        "400 accesses of 1 file on iops=200,bandwidth=50MB/s, by a program which computes";
+    assert!(text.starts_with(&format!("{heading} nothing between reads (--think)\n")), "{text}");
+    let thinks = printed(directory.path(), &format!("{words} --think 2ms"));
+    assert!(thinks.starts_with(&format!("{heading} 2 ms with each page\n")), "{thinks}");
     let words = ["waited", "device busy", "late", "evicted unused", "lru", "none", "1.6 MB"];
     assert!(words.iter().all(|word| text.contains(word)), "{text}");
 }
@@ -105,4 +110,18 @@ fn what_makes_no_sense_is_refused() {
 fn the_help_lists_the_readaheads() {
     let text = printed(workplace().path(), "sim --help");
     assert!(text.contains("Readaheads:") && text.contains("Wu, Xi and Xu 2010"), "{text}");
+}
+
+/// Unless it is asked for, the program computes nothing: a fast device is not held up.
+#[test]
+fn a_fast_drive_delivers_what_it_can() {
+    let directory = workplace();
+    let mut text = "time_s,op,path,offset,bytes\n".to_owned();
+    for page in 0..5120 {
+        writeln!(text, "0,read,data.bin,{},4096", page * 4096).unwrap();
+    }
+    std::fs::write(directory.path().join("run.csv"), text).unwrap();
+    let words = "sim run.csv --device nvme --policy lru --readahead linux --json";
+    let rows: Vec<Value> = serde_json::from_str(&printed(directory.path(), words)).unwrap();
+    assert!(rows[0]["bytes_per_second"].as_f64().unwrap() > 1e9, "{rows:?}");
 }

@@ -80,12 +80,12 @@ impl Rules {
 }
 
 impl Default for Rules {
-    /// A reader works 24 µs on a page, which is fitted to Wu 2010. No device is congested, no fetch
-    /// is cut, and dirty pages are written when they are evicted.
+    /// A reader works no time on a page. No device is congested, no fetch is cut, and dirty pages are
+    /// written when they are evicted.
     fn default() -> Self {
         Self {
             pacing: Pacing::Closed,
-            think_ns: 24_000,
+            think_ns: 0,
             io_bytes_max: u64::MAX,
             congested_ios: u32::MAX,
             until_ns: Nanos::MAX,

@@ -50,7 +50,8 @@ pub(super) fn run(args: &Args, device: &DeviceSpec, outputs: &Outputs) -> anyhow
     if args.json {
         outputs.words.json(&rows)?;
     } else {
-        outputs.words.text(&report(&workload, &output::line(&device.to_string()), &rows))?;
+        let device = output::line(&device.to_string());
+        outputs.words.text(&report(&workload, &device, args.think, &rows))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -75,9 +76,13 @@ fn cases(args: &Args, workload: &Workload) -> anyhow::Result<Vec<TimedCase>> {
     Ok(cases)
 }
 
-fn report(workload: &Workload, device: &str, rows: &[TimedFigures]) -> String {
+fn report(workload: &Workload, device: &str, think_ns: u64, rows: &[TimedFigures]) -> String {
+    let thinks = match think_ns {
+        0 => "which computes nothing between reads (--think)".to_owned(),
+        think_ns => format!("which computes {} with each page", format_duration(think_ns)),
+    };
     let heading = format!(
-        "{} of {} on {device}\n\n",
+        "{} of {} on {device}, by a program {thinks}\n\n",
         counted(workload.accesses(), "access"),
         counted(workload.files.len() as u64, "file"),
     );
