@@ -50,8 +50,8 @@ pub(super) fn run(args: &Args, device: &DeviceSpec, outputs: &Outputs) -> anyhow
     if args.json {
         outputs.words.json(&rows)?;
     } else {
-        let device = output::line(&device.to_string());
-        outputs.words.text(&report(&workload, &device, args.think, &rows))?;
+        let device = device.to_string();
+        outputs.words.text(&report(&workload, &output::line(&device), args.think, &rows))?;
     }
     Ok(ExitCode::SUCCESS)
 }
