@@ -63,6 +63,7 @@ pub mod post_cache;
 mod requests;
 mod run;
 pub mod score;
+mod steps;
 pub mod store;
 mod stream;
 pub mod timed;

@@ -1,15 +1,16 @@
 //! Runs cases: one of them, or many on all cores.
 
+use crate::Result;
 use crate::case::{Case, Options};
 use crate::check::check_cases;
 use crate::drive::{self, Device};
 use crate::figures::{Counts, Figures};
 use crate::requests::{Requests, Totals};
+use crate::steps::Begin;
 use crate::unit::Unit;
-use crate::{Error, Result};
 use rayon::prelude::*;
 use seekless_policy::cache::{Cache, Command, Config, Filled};
-use seekless_policy::eviction::{Eviction, Id, Needs, Visitor, visit};
+use seekless_policy::eviction::{Eviction, Id, Named, Needs, named, needs_of};
 use std::sync::Mutex;
 
 /// Runs one case over the requests, under the rules of [`Options::default`].
@@ -42,7 +43,8 @@ pub fn simulate_own<E: Eviction + Send + 'static>(
 ) -> Result<Figures> {
     check_cases(requests, &[], options)?;
     let config = config(&requests.totals(), capacity);
-    let counts = Run { requests, config, options, device: None }.visit(make(config.capacity))?;
+    let run = Run { requests, config, options, device: None };
+    let counts = run.counts_of_own(make(config.capacity))?;
     Ok(Figures::new(name, capacity, &requests.totals(), counts))
 }
 
@@ -55,7 +57,7 @@ pub(crate) fn run(
 ) -> Result<Figures> {
     check_cases(requests, std::slice::from_ref(case), options)?;
     let config = config(&requests.totals(), case.capacity);
-    let counts = visit(&case.policy, config.capacity, Run { requests, config, options, device })??;
+    let counts = Run { requests, config, options, device }.counts(&case.policy)?;
     Ok(Figures::new(&case.policy, case.capacity, &requests.totals(), counts))
 }
 
@@ -105,16 +107,15 @@ pub fn each_case<T: Send>(
 pub fn victims(requests: &Requests, case: &Case) -> Result<Vec<Vec<Id>>> {
     let config = config(&requests.totals(), case.capacity);
     let options = &Options::default();
-    visit(&case.policy, config.capacity, Watch(Run { requests, config, options, device: None }))?
+    let run = Run { requests, config, options, device: None };
+    let policy = named(&case.policy, config.capacity)?;
+    let next_uses = run.next_uses(policy.needs());
+    Ok(watch(&mut run.cache(policy)?, requests, next_uses))
 }
 
 /// The counts of `policy` in a cache of any configuration, under the rules of [`Options::default`].
 pub(crate) fn count(requests: &Requests, policy: &str, config: Config) -> Result<Counts> {
-    visit(
-        policy,
-        config.capacity,
-        Run { requests, config, options: &Options::default(), device: None },
-    )?
+    Run { requests, config, options: &Options::default(), device: None }.counts(policy)
 }
 
 /// Files over half the cache bypass it; pages, objects and bare ids never do.
@@ -125,7 +126,7 @@ pub(crate) fn config(totals: &Totals, capacity: u64) -> Config {
     }
 }
 
-/// A run before the type of its policy is known.
+/// A run whose policy is still to be chosen.
 struct Run<'a> {
     requests: &'a Requests,
     config: Config,
@@ -133,15 +134,14 @@ struct Run<'a> {
     device: Option<Device<'a>>,
 }
 
-impl Run<'_> {
-    fn cache<E: Eviction>(&self, policy: E) -> Result<Cache<E>> {
-        let mut cache =
-            Cache::with_offer(policy, self.config, self.requests.offer()).map_err(Error::from)?;
-        if self.requests.sizes_change() {
-            cache = cache.when_changed(self.options.changed);
+impl<'a> Run<'a> {
+    fn begin(&self) -> Begin {
+        Begin {
+            config: self.config,
+            offer: self.requests.offer(),
+            changed: self.options.changed,
+            sizes_change: self.requests.sizes_change(),
         }
-        cache.grow(self.requests.id_limit());
-        Ok(cache)
     }
 
     /// Whether the fast loop suffices: the requests are reads, and the policy needs neither the
@@ -150,45 +150,48 @@ impl Run<'_> {
         let simple = self.device.is_none() && self.options.every.is_none();
         simple && self.requests.writes() == 0 && !needs.next_use && !needs.neighbours
     }
-}
 
-impl Visitor for Run<'_> {
-    type Output = Result<Counts>;
-
-    fn visit<E: Eviction + Send + 'static>(self, policy: E) -> Self::Output {
-        let needs = policy.needs();
-        let mut cache = self.cache(policy)?;
-        if self.is_plain(needs) {
-            let mut counts = Counts::default();
-            drive::reads(&mut cache, self.requests, self.options.changed, &mut counts);
-            return Ok(counts);
+    fn counts(self, policy: &str) -> Result<Counts> {
+        if self.is_plain(needs_of(policy)?) {
+            let mut cache = self.begin().with(policy)?;
+            cache.step(self.requests);
+            return Ok(cache.finish().0);
         }
-        let next_uses = if needs.next_use { self.requests.next_uses() } else { &[] };
+        let policy = named(policy, self.config.capacity)?;
+        self.every_request(policy)
+    }
+
+    fn counts_of_own<E: Eviction>(self, policy: E) -> Result<Counts> {
+        if !self.is_plain(policy.needs()) {
+            return self.every_request(policy);
+        }
+        let mut cache = self.cache(policy)?;
+        let mut counts = Counts::default();
+        drive::reads(&mut cache, self.requests, self.options.changed, &mut counts);
+        Ok(counts)
+    }
+
+    fn every_request<E: Eviction>(self, policy: E) -> Result<Counts> {
+        let next_uses = self.next_uses(policy.needs());
+        let mut cache = self.cache(policy)?;
         if self.options.write_back.is_active() {
             cache = cache.list_dirty();
         }
         Ok(drive::everything(&mut cache, self.requests, next_uses, self.options, self.device))
     }
-}
 
-/// As [`Run`], for the victims.
-struct Watch<'a>(Run<'a>);
+    fn cache<E: Eviction>(&self, policy: E) -> Result<Cache<E>> {
+        let mut cache = self.begin().cache(policy)?;
+        cache.grow(self.requests.id_limit());
+        Ok(cache)
+    }
 
-impl Visitor for Watch<'_> {
-    type Output = Result<Vec<Vec<Id>>>;
-
-    fn visit<E: Eviction + Send + 'static>(self, policy: E) -> Self::Output {
-        let needs = policy.needs();
-        let next_uses = if needs.next_use { self.0.requests.next_uses() } else { &[] };
-        Ok(watch(&mut self.0.cache(policy)?, self.0.requests, next_uses))
+    fn next_uses(&self, needs: Needs) -> &'a [u32] {
+        if needs.next_use { self.requests.next_uses() } else { &[] }
     }
 }
 
-fn watch<E: Eviction>(
-    cache: &mut Cache<E>,
-    requests: &Requests,
-    next_uses: &[u32],
-) -> Vec<Vec<Id>> {
+fn watch(cache: &mut Cache<Named>, requests: &Requests, next_uses: &[u32]) -> Vec<Vec<Id>> {
     let mut commands = Vec::new();
     let mut evicted = |(position, &id): (usize, &Id)| {
         cache.step(&drive::request(requests, next_uses, position, id), &mut commands);

@@ -9,18 +9,18 @@
 use crate::capacity::Capacities;
 use crate::case::{Case, Options};
 use crate::check::check_policy;
-use crate::drive;
-use crate::figures::{Counts, Figures};
+use crate::figures::Figures;
 use crate::requests::{Reader, Reading, Requests, Totals, Window};
 use crate::run::config;
+use crate::steps::{Begin, Steps};
 use crate::unit::Unit;
 use crate::{Error, ErrorKind, Result};
 use rayon::prelude::*;
 use seekless_device::units::{counted, format_bytes};
-use seekless_policy::cache::{Cache, Changed, Config};
-use seekless_policy::eviction::{Eviction, Needs, Visitor, bytes_per_id, needs_of, visit};
+use seekless_policy::cache::Changed;
+use seekless_policy::eviction::{bytes_per_id, needs_of};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What is to be simulated: each policy at each capacity.
 #[derive(Clone, Debug)]
@@ -358,53 +358,9 @@ impl Stream {
     }
 }
 
-/// A cache that takes one window after another.
-trait Steps: Send {
-    fn step(&mut self, requests: &Requests);
-    fn finish(self: Box<Self>) -> (Counts, Duration);
-}
-
-struct Stepping<E> {
-    cache: Cache<E>,
-    changed: Changed,
-    counts: Counts,
-    time: Duration,
-}
-
-impl<E: Eviction + Send> Steps for Stepping<E> {
-    fn step(&mut self, requests: &Requests) {
-        let started = Instant::now();
-        self.cache.grow(requests.id_limit());
-        drive::reads(&mut self.cache, requests, self.changed, &mut self.counts);
-        self.time += started.elapsed();
-    }
-
-    fn finish(self: Box<Self>) -> (Counts, Duration) {
-        (self.counts, self.time)
-    }
-}
-
 fn begin(case: &Case, totals: &Totals, changed: Changed) -> Result<Box<dyn Steps>> {
     check_policy(totals, &case.policy)?;
     let config = config(totals, case.capacity);
-    let offer = totals.offer();
-    visit(&case.policy, config.capacity, Begin { config, offer, changed })?
-}
-
-struct Begin {
-    config: Config,
-    offer: Needs,
-    changed: Changed,
-}
-
-impl Visitor for Begin {
-    type Output = Result<Box<dyn Steps>>;
-
-    fn visit<E: Eviction + Send + 'static>(self, policy: E) -> Self::Output {
-        let Self { config, offer, changed } = self;
-        let cache = Cache::with_offer(policy, config, offer).map_err(Error::from)?;
-        let cache = if offer.unit_weights { cache } else { cache.when_changed(changed) };
-        let (counts, time) = (Counts::default(), Duration::ZERO);
-        Ok(Box::new(Stepping { cache, changed, counts, time }))
-    }
+    let (offer, sizes_change) = (totals.offer(), !totals.unit_weights);
+    Begin { config, offer, changed, sizes_change }.with(&case.policy)
 }
