@@ -1,4 +1,5 @@
-//! The project's own chores: `cargo xtask layers`, `columns`, `licences`, `figures` and `dist DIR`.
+//! The project's own chores: `cargo xtask layers`, `columns`, `house`, `licences`, `figures`,
+//! `tests` and `dist DIR`.
 
 mod columns;
 mod dist;
@@ -9,6 +10,7 @@ mod layers;
 mod licences;
 mod loading;
 mod stops;
+mod tests;
 mod tree;
 mod workspace;
 
@@ -29,9 +31,10 @@ fn main() -> anyhow::Result<()> {
         ["licences"] => licences::check(),
         ["figures"] => figures::run(false),
         ["figures", "--check"] => figures::run(true),
+        ["tests"] => tests::run(),
         ["dist", folder] => dist::write(Path::new(folder)),
         _ => bail!(
-            "usage: cargo xtask layers | columns | house | licences | figures [--check] | dist DIR"
+            "usage: cargo xtask layers | columns | house | licences | figures [--check] | tests | dist DIR"
         ),
     }
 }

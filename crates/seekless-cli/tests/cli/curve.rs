@@ -1,5 +1,5 @@
-//! `seekless sim --curve` and `--picture`: curves agree with plain runs, and pictures have the format
-//! of their ending.
+//! `seekless sim --curve` and `--picture`: curves agree with plain runs, and pictures have the
+//! format of their ending.
 
 use super::{printed, run, workplace};
 use serde_json::Value;

@@ -83,7 +83,7 @@ fn the_table_says_what_the_program_waited() {
         "400 accesses of 1 file on iops=200,bandwidth=50MB/s, by a program which computes";
     assert!(text.starts_with(&format!("{heading} nothing between reads (--think)\n")), "{text}");
     let thinks = printed(directory.path(), &format!("{words} --think 2ms"));
-    assert!(thinks.starts_with(&format!("{heading} 2 ms with each page\n")), "{thinks}");
+    assert!(thinks.starts_with(&format!("{heading} 2.0 ms with each page\n")), "{thinks}");
     let words = ["waited", "device busy", "late", "evicted unused", "lru", "none", "1.6 MB"];
     assert!(words.iter().all(|word| text.contains(word)), "{text}");
 }

@@ -80,8 +80,8 @@ impl Rules {
 }
 
 impl Default for Rules {
-    /// A reader works no time on a page. No device is congested, no fetch is cut, and dirty pages are
-    /// written when they are evicted.
+    /// A reader works no time on a page. No device is congested, no fetch is cut, and dirty pages
+    /// are written when they are evicted.
     fn default() -> Self {
         Self {
             pacing: Pacing::Closed,
