@@ -79,3 +79,20 @@ fn printed(directory: &Path, words: &str) -> String {
 fn workplace() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder")
 }
+
+/// Copies a program that is to be run. Not with `fs::copy`: a child that another test starts
+/// meanwhile would inherit the descriptor, and the kernel runs no file that is open for writing.
+fn copy_program(from: &Path, to: &Path) {
+    let status = Command::new("cp").args([from, to]).status().expect("cp starts");
+    assert!(status.success(), "cp {} {}", from.display(), to.display());
+}
+
+/// Writes a script that is to be run, in the same way.
+fn write_script(path: &Path, text: &str) {
+    let written = path.with_extension("text");
+    std::fs::write(&written, text).expect("room");
+    copy_program(&written, path);
+    std::fs::remove_file(written).expect("ours");
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("ours");
+}

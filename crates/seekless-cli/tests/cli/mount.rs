@@ -1,6 +1,6 @@
 //! `seekless mount` and `seekless run --mount`: programs read a pack as a folder.
 
-use super::{run, seekless, workplace};
+use super::{copy_program, run, seekless, workplace};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -59,7 +59,7 @@ impl Overlaid {
         fs::write(root.join("data/art/a"), "loose").unwrap();
         let programs = Path::new(env!("CARGO_BIN_EXE_seekless")).parent().unwrap();
         for program in ["seekless", "seekless-verbs"] {
-            fs::copy(programs.join(program), root.join(program)).unwrap();
+            copy_program(&programs.join(program), &root.join(program));
         }
         Self { _folder: folder, root }
     }

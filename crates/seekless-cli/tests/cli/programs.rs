@@ -1,7 +1,7 @@
 //! The command is two programs: `seekless`, which starts quickly, and `seekless-verbs`, which it
 //! becomes.
 
-use super::{printed, run, seekless, workplace};
+use super::{copy_program, printed, run, seekless, workplace};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -10,7 +10,7 @@ use std::process::{Command, Output};
 /// A copy of `seekless` without `seekless-verbs`, in a folder of its own.
 fn alone(folder: &Path) -> Command {
     let copy = folder.join("seekless");
-    fs::copy(env!("CARGO_BIN_EXE_seekless"), &copy).expect("room");
+    copy_program(Path::new(env!("CARGO_BIN_EXE_seekless")), &copy);
     Command::new(copy)
 }
 

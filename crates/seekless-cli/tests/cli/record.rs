@@ -1,6 +1,6 @@
 //! `seekless record`: what it prints, and what is left after it was killed.
 
-use crate::{seekless, workplace};
+use crate::{copy_program, seekless, workplace};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -117,7 +117,7 @@ fn standard_output_is_the_programs_and_cannot_hold_the_trace() {
 fn privileged(folder: &Path) -> std::io::Result<[std::path::PathBuf; 2]> {
     let paths = ["setuid", "capable"].map(|name| folder.join(name));
     for path in &paths {
-        std::fs::copy("/bin/true", path)?;
+        copy_program(Path::new("/bin/true"), path);
     }
     std::fs::set_permissions(&paths[0], std::fs::Permissions::from_mode(0o4755))?;
     let mut net_raw = [0_u8; 20];

@@ -1,9 +1,8 @@
 //! `./run` with a fake cargo that only prints its folder: it builds in the checkout and runs in the
 //! caller's folder.
 
-use super::workplace;
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use super::{workplace, write_script};
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -14,19 +13,14 @@ printf '#!/bin/sh\necho "ran in $PWD: $*"\n' >"$CARGO_TARGET_DIR/release/seekles
 chmod +x "$CARGO_TARGET_DIR/release/seekless"
 "#;
 
-fn tool(folder: &Path, name: &str, text: &str) {
-    fs::write(folder.join(name), text).expect("room");
-    fs::set_permissions(folder.join(name), Permissions::from_mode(0o755)).expect("ours");
-}
-
 #[test]
 fn run_builds_in_the_checkout_and_runs_where_the_caller_is() {
     let folder = workplace();
     let (tools, caller) = (folder.path().join("tools"), folder.path().join("a caller's"));
     fs::create_dir(&tools).expect("a new folder");
     fs::create_dir(&caller).expect("a new folder");
-    tool(&tools, "cargo", CARGO);
-    tool(&tools, "cc", "#!/bin/sh\n");
+    write_script(&tools.join("cargo"), CARGO);
+    write_script(&tools.join("cc"), "#!/bin/sh\n");
     let checkout =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("it is here");
     let path = format!("{}:{}", tools.display(), std::env::var("PATH").expect("set"));

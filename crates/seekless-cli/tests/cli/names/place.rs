@@ -1,13 +1,12 @@
 //! A folder of things with odd names, and the words that stand for them in the lines of the sweep.
 
-use crate::workplace;
+use crate::{workplace, write_script};
 use seekless::trace::{
     Access, Metadata, Op, RunInfo, SpoolWriter, Writer, escape_path, spool_path,
 };
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -43,8 +42,7 @@ impl Place {
             [listed.as_os_str().as_bytes(), b"\n/", TEXT.as_bytes(), b"\n"].concat(),
         )
         .unwrap();
-        fs::write(path("PROGRAM"), "#!/bin/sh\n[ $# = 0 ] || cat < \"$0\" > /dev/null\n").unwrap();
-        fs::set_permissions(path("PROGRAM"), fs::Permissions::from_mode(0o755)).unwrap();
+        write_script(&path("PROGRAM"), "#!/bin/sh\n[ $# = 0 ] || cat < \"$0\" > /dev/null\n");
         fs::write(path("TABLE"), "kind = \"volume\"\niops = 500\nbandwidth = 150000000\n").unwrap();
         fits(&path("FITS"));
         place.traces();
