@@ -27,7 +27,7 @@ fn as_nobody(name: &str, make: impl Fn(&Path), look: impl Fn(&Path), see: impl F
     let folder = folder.or_else(|_| tempfile::tempdir()).unwrap();
     std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
     let program = folder.path().join("program");
-    // Not by `fs::copy`, whose descriptor a child of another test could inherit: then it cannot run.
+    // Not by `fs::copy`: a child of another test could inherit the descriptor, and it cannot run.
     let this = std::env::current_exe().unwrap();
     assert!(Command::new("cp").args([&this, &program]).status().unwrap().success());
     let data = folder.path().join("data");

@@ -165,7 +165,7 @@ fn in_a_chroot_a_name_is_not_the_hosts_file() {
     let place = Place::new();
     let jail = place.root.join("jail");
     std::fs::create_dir_all(jail.join("etc")).unwrap();
-    // Not by `fs::copy`, whose descriptor a child of another test could inherit: then it cannot run.
+    // Not by `fs::copy`: a child of another test could inherit the descriptor, and it cannot run.
     let copied = std::process::Command::new("cp").arg(helper).arg(jail.join("helper")).status();
     assert!(copied.unwrap().success());
     std::fs::write(jail.join("etc/passwd"), "not the host's").unwrap();
