@@ -1,6 +1,7 @@
 //! The experiments of the papers, one module each: `./run lab NAME`. Each prints the paper's
 //! figure beside ours, and returns its figures as tables for `--save` and `--results FILE`.
 
+mod alone;
 mod data;
 mod mccarthy2015;
 mod output;
@@ -66,8 +67,18 @@ impl Experiment {
         }
     }
 
+    /// Whether its figures depend on what else the machine reads.
+    fn measures_machine(&self) -> bool {
+        match self {
+            Self::Mccarthy2015(_) | Self::Vanmeter2000(_) | Self::Wassenberg2006(_) => true,
+            Self::Wu2010(args) => args.is_live(),
+            _ => false,
+        }
+    }
+
     /// Measures, prints, and returns what `--save` writes.
     fn measure(&self) -> anyhow::Result<Vec<Table>> {
+        let _alone = self.measures_machine().then(alone::alone);
         match self {
             Self::Mccarthy2015(args) => mccarthy2015::run(args),
             Self::Ozen2018(args) => ozen2018::run(args),

@@ -42,6 +42,13 @@ pub(crate) struct Args {
     json: bool,
 }
 
+impl Args {
+    /// Whether the real device is read, too.
+    pub(crate) fn is_live(&self) -> bool {
+        self.live.is_some()
+    }
+}
+
 /// How much is read.
 struct Scale {
     /// Bytes of a stream, and of a sequence that is disturbed: the paper's 100 MB.

@@ -198,7 +198,7 @@ fn reader(options: &Options) -> Reader {
         records: options.records(),
         record_bytes_max: options.line_bytes_max(),
         plan: if options.linear { Plan::Linear } else { Plan::Best },
-        cached_only: options.cached_only,
+        reach: options.reach,
         hold_bytes: options.hold_bytes,
         // One that may stop early reads nothing before it has seen all that is cached. And what is
         // needed in order would, if it came from the device before its turn, be read from there

@@ -36,7 +36,7 @@
 //!
 //! ```
 //! use seekless_gnu::wc::{self, Charset, Input, Job, Total, Wanted};
-//! use seekless_read::Plan;
+//! use seekless_read::{Plan, Reach};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("log");
@@ -47,7 +47,7 @@
 //!     total: Total::Never,
 //!     aligned: true,
 //!     plan: Plan::Best,
-//!     cached_only: false,
+//!     reach: Reach::default(),
 //!     hold_bytes: 0,
 //!     statistics: true,
 //!     quiet: true, // print no lines: the report has the counts

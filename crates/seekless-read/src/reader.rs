@@ -9,9 +9,11 @@
 //! The parts:
 //! - [`Files`] opens, closes and forgets files;
 //! - [`Survey`](survey::Survey) looks at a file and finds what of it is cached;
-//! - [`Schedule`] says which file comes next;
+//! - [`Schedule`] says which file comes next, by the [`Price`] of its ranges, which `levels`
+//!   divides by where they lie;
 //! - [`Room`] says whether the cache has room for what is read;
 //! - [`Device`] reads what is not cached, and `window` what is;
+//! - [`Recalls`] opens what lies in an archive, at the end;
 //! - [`Tray`] hands it out.
 //!
 //! The reader decides whose turn it is, and carries the outcome of one part to the others: `looks`
@@ -26,12 +28,15 @@ mod files;
 mod kernel;
 mod learned;
 mod left;
+mod levels;
 mod linear;
 mod looks;
 mod opened;
 mod options;
 mod planned;
+mod price;
 mod ranges;
+mod recall;
 mod schedule;
 mod source;
 mod sparse;
@@ -55,6 +60,8 @@ use files::{Files, Gone};
 use kernel::{Kernel, Linux};
 use linear::Linear;
 use opened::Opened;
+use price::Price;
+use recall::Recalls;
 use schedule::Schedule;
 use seekless_sys::residency::GRAIN_BYTES;
 use source::{Source, State};
@@ -77,6 +84,9 @@ pub struct Reader {
     schedule: Schedule,
     room: Room,
     device: Device,
+    /// What is being read from devices costs so much.
+    reading: Price,
+    recalls: Recalls,
     tray: Tray,
     statistics: Statistics,
 }
@@ -85,13 +95,15 @@ impl Reader {
     /// A reader without files.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        Reader::over(options, Arc::new(Linux))
+        Reader::over(options, Arc::new(Linux::default()))
     }
 
     fn over(options: Options, kernel: Arc<dyn Kernel>) -> Self {
         let options = Options { chunk_bytes: options.chunk_bytes.max(1), ..options };
         Reader {
             device: Device::new(Arc::clone(&kernel), &options),
+            reading: Price::default(),
+            recalls: Recalls::new(Arc::clone(&kernel)),
             options,
             kernel,
             files: Files::default(),
@@ -195,6 +207,9 @@ impl Reader {
         if self.settle() {
             return true;
         }
+        if self.take_recalled() {
+            return true;
+        }
         if self.tray.stream().is_some() {
             return self.read_linear();
         }
@@ -220,7 +235,7 @@ impl Reader {
         }
         // A look at what was absent may have found it cached meanwhile.
         let found = self.tray.has_last() || self.schedule.next_cached().is_some();
-        found || !self.tray.is_empty() || self.begin_linear()
+        found || !self.tray.is_empty() || self.begin_linear() || self.await_recall()
     }
 
     /// Begins the next file in the plain order; false when no file is left.
@@ -305,7 +320,8 @@ impl Reader {
     /// Updates the schedule after a file's ranges have changed.
     fn sort(&mut self, file: usize) {
         if let Some(planned) = self.files.planned(file) {
-            self.schedule.sort(file, planned.dearness_ns, &planned.left);
+            planned.left.promote();
+            self.schedule.sort(file, &planned.left);
         }
     }
 

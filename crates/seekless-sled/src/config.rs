@@ -132,6 +132,12 @@ impl Config {
         Ok(config)
     }
 
+    /// Whether the answer for a file may depend on its path.
+    #[must_use]
+    pub fn has_rules(&self) -> bool {
+        !self.mounts.is_empty() || self.mock_files
+    }
+
     /// The rule of the deepest folder that contains `path` (absolute).
     #[must_use]
     pub fn rule(&self, path: &Path) -> Option<&MountRule> {

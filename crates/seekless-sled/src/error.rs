@@ -42,6 +42,14 @@ impl Error {
         self.system.as_ref()
     }
 
+    /// The same error once more, for each file that it stands in the way of.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        let system = self.system.as_ref().and_then(io::Error::raw_os_error);
+        let system = system.map(io::Error::from_raw_os_error);
+        Error { kind: self.kind, message: self.message.clone(), system }
+    }
+
     /// An error that names no file yet.
     pub(crate) fn new(kind: ErrorKind, message: String) -> Self {
         Error { kind, message, system: None }

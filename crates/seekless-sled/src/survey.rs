@@ -5,6 +5,7 @@ mod answer;
 mod ceiling;
 mod costs;
 mod plain;
+mod ruled;
 
 pub use ceiling::Ceiling;
 
@@ -260,16 +261,11 @@ impl Surveyor {
             let why = format!("{}: {}, which has no SLEDs", name.display(), word(kind));
             return Err(Error::new(ErrorKind::NotAFile, why));
         }
-        let needs_path = self.has_rules() || self.needs_path(stat.st_dev);
+        let needs_path = self.config.has_rules() || self.needs_path(stat.st_dev);
         let path = needs_path.then(|| name.canonicalize().ok()).flatten();
         let home = self.home_of(stat.st_dev, path.as_deref());
         let rule = path.as_deref().and_then(|path| self.config.rule(path)).cloned();
         Ok(Subject { name, path, stat, home, rule, lent: false })
-    }
-
-    /// Whether the answer for a file may depend on its path.
-    fn has_rules(&self) -> bool {
-        !self.config.mounts.is_empty() || self.config.mock_files
     }
 }
 

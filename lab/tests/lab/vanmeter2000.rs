@@ -53,10 +53,12 @@ fn a_file_larger_than_the_cache_is_not_read_whole_again_and_again() {
         assert_eq!((&series[0]["tool"], &series[1]["tool"]), (&"gnu".into(), &"seekless".into()));
         assert!(series.iter().all(|series| series["discarded"].as_array().unwrap().len() == 1));
     }
-    let bytes = |tool: usize, pass: usize| {
-        curves[0]["points"][1]["series"][tool]["passes"][pass]["device_bytes"].as_u64().unwrap()
+    // The least of the passes, since other tests empty the caches meanwhile.
+    let least = |tool: usize| {
+        let passes = curves[0]["points"][1]["series"][tool]["passes"].as_array().unwrap();
+        passes.iter().map(|pass| pass["device_bytes"].as_u64().unwrap()).min().unwrap()
     };
-    assert!(bytes(1, 1) < bytes(0, 1), "{} and {}", bytes(1, 1), bytes(0, 1));
+    assert!(least(1) < least(0), "{} and {}", least(1), least(0));
     for figure in [7, 9, 11, 13] {
         let picture =
             std::fs::read_to_string(pictures.join(format!("figure-{figure}-200MB-s.svg"))).unwrap();

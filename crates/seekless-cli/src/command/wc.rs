@@ -13,9 +13,9 @@ use crate::{getopt, output};
 use clap::{Arg, ArgAction, Command};
 use flags::FLAGS;
 use rustix::io::Errno;
-use seekless::device::units::parse_bytes;
+use seekless::device::units::{parse_bytes, parse_duration};
 use seekless::gnu::wc::{Charset, Counts, Input, Job, Report, Total, Wanted, run};
-use seekless::sled::Plan;
+use seekless::read::{Plan, Reach};
 use seekless::sys::inherited::is_closed;
 use seekless::sys::output::StandardOutput;
 use seekless::sys::reason;
@@ -23,6 +23,7 @@ use serde_json::{Map, json};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// GNU wc's code for anything wrong.
 const FAILURE: u8 = 1;
@@ -45,6 +46,7 @@ Exit code: 0, or 1 when something could not be counted or was skipped.
 Examples:
   seekless wc -l big.log                 again and again: reads only what memory cannot hold
   seekless wc -l --cached-only *.log     without waiting for a device
+  seekless wc -l --max-latency 1s /hsm/* without what must be recalled from an archive
   find . -print0 | seekless wc --files0-from=- --total=only";
 
 /// What the help, the man page and the completions are made of.
@@ -62,7 +64,7 @@ struct Draft {
     total: Total,
     plan: Plan,
     list: Option<OsString>,
-    cached_only: bool,
+    reach: Reach,
     hold_bytes: u64,
     json: bool,
     stats: bool,
@@ -127,7 +129,7 @@ fn draft(parsed: &getopt::Parsed<flags::Sets>) -> Result<Draft, Wrong> {
         total: Total::Auto,
         plan: Plan::Best,
         list: None,
-        cached_only: false,
+        reach: Reach::default(),
         hold_bytes: 0,
         json: false,
         stats: false,
@@ -142,8 +144,7 @@ fn draft(parsed: &getopt::Parsed<flags::Sets>) -> Result<Draft, Wrong> {
 }
 
 fn asked(parsed: &getopt::Parsed<flags::Sets>, charset: &mut Charset) -> Result<Asked, Wrong> {
-    let Draft { mut wanted, total, plan, list, cached_only, hold_bytes, json, stats } =
-        draft(parsed)?;
+    let Draft { mut wanted, total, plan, list, reach, hold_bytes, json, stats } = draft(parsed)?;
     if wanted == Wanted::default() {
         wanted = Wanted { lines: true, words: true, bytes: true, ..wanted };
     }
@@ -153,17 +154,8 @@ fn asked(parsed: &getopt::Parsed<flags::Sets>, charset: &mut Charset) -> Result<
         None => (parsed.operands.iter().map(|name| names::input(name)).collect(), None),
     };
     let (statistics, aligned) = (json || stats, later.is_none());
-    let job = Job {
-        inputs,
-        wanted,
-        total,
-        aligned,
-        plan,
-        cached_only,
-        hold_bytes,
-        statistics,
-        quiet: json,
-    };
+    let job =
+        Job { inputs, wanted, total, aligned, plan, reach, hold_bytes, statistics, quiet: json };
     Ok(Asked { job, later, json, stats })
 }
 
@@ -194,6 +186,13 @@ fn held(word: &OsStr) -> Result<u64, Vec<u8>> {
     let word = word.to_string_lossy();
     parse_bytes(&word).map_err(|error| {
         usage(format!("invalid argument '{word}' for '--hold': {error}").as_bytes())
+    })
+}
+
+fn latency(word: &OsStr) -> Result<Duration, Vec<u8>> {
+    let word = word.to_string_lossy();
+    parse_duration(&word).map(Duration::from_nanos).map_err(|error| {
+        usage(format!("invalid argument '{word}' for '--max-latency': {error}").as_bytes())
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::Colors;
 use super::text::heeds_nuls;
-use seekless_read::Records;
+use seekless_read::{Reach, Records};
 
 /// The most memory for the copies of one long line.
 const HELD_BYTES_MAX: usize = 48 << 20;
@@ -106,8 +106,8 @@ pub struct Options {
     pub old_color: Option<String>,
     pub line_buffered: bool,
     pub no_messages: bool,
-    /// Search only what is in memory; skipped parts are reported on the error stream.
-    pub cached_only: bool,
+    /// How far to go for the bytes; skipped parts are reported on the error stream.
+    pub reach: Reach,
     /// The most cached bytes to hold in memory until they are searched.
     pub hold_bytes: u64,
     /// Read file by file, each from its first byte to its last.
@@ -147,7 +147,7 @@ impl Default for Options {
             old_color: None,
             line_buffered: false,
             no_messages: false,
-            cached_only: false,
+            reach: Reach::default(),
             hold_bytes: 0,
             linear: false,
         }

@@ -9,7 +9,8 @@ use super::pieces::Pieces;
 use super::print::{self, Size};
 use super::{Counts, Wanted, size};
 use crate::words::words;
-use seekless_read::Plan;
+use seekless_read::{Plan, Reach};
+use seekless_sled::Surveyor;
 use seekless_sys::inherited::is_closed;
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
@@ -42,8 +43,8 @@ pub struct Job {
     pub aligned: bool,
     /// The order of reading.
     pub plan: Plan,
-    /// Count only bytes that need no device read.
-    pub cached_only: bool,
+    /// How far to go for the bytes.
+    pub reach: Reach,
     /// The most cached bytes to hold in memory until they are counted.
     pub hold_bytes: u64,
     /// Whether to fill in the report's statistics. Without them, a single small file is counted
@@ -201,14 +202,18 @@ impl<'a> Run<'a> {
     }
 
     fn by_size(&mut self, inputs: &mut dyn Iterator<Item = Input>) -> io::Result<()> {
+        // Where the rules cannot be read, any file is opened.
+        let mut rules = Surveyor::if_ruled().ok().flatten();
+        let mut closed = |path: &Path| {
+            let survey = rules.as_mut()?.closed(path).ok().flatten()?;
+            Some(survey.bytes)
+        };
         for input in inputs {
             let index = self.add(input.clone());
             let counted = match input {
-                Input::Path(path) => match File::open(path) {
-                    Ok(mut file) => {
-                        size::bytes_of(&mut file, Some(0)).map_err(|error| (error, true))
-                    }
-                    Err(error) => Err((error, false)),
+                Input::Path(path) => match closed(&path) {
+                    Some(bytes) => Ok(bytes),
+                    None => size_of(&path),
                 },
                 Input::Standard { .. } => standard_input()
                     .and_then(|mut file| size::bytes_of(&mut file, None))
@@ -238,13 +243,22 @@ impl<'a> Run<'a> {
         let job = self.job;
         match (&job.inputs[..], sizes) {
             ([Input::Path(path)], [Size::Bytes(0..CHUNK)])
-                if job.aligned && !job.cached_only && !job.statistics && job.hold_bytes == 0 =>
+                if job.aligned
+                    && !job.reach.is_bounded()
+                    && !job.statistics
+                    && job.hold_bytes == 0 =>
             {
                 Some(path)
             }
             _ => None,
         }
     }
+}
+
+/// The bytes of a file; or an error, and whether the file could be opened.
+fn size_of(path: &Path) -> Result<u64, (io::Error, bool)> {
+    let mut file = File::open(path).map_err(|error| (error, false))?;
+    size::bytes_of(&mut file, Some(0)).map_err(|error| (error, true))
 }
 
 fn standard_input() -> io::Result<File> {

@@ -5,7 +5,9 @@ use super::block::Block;
 use super::device::READ_BYTES;
 use super::kernel::Kernel;
 use super::opened::Opened;
+use super::options::Options;
 use super::planned::Answer;
+use super::schedule::Turn;
 use super::threads::{Delivered, Done, Job};
 use crate::bypass::Way;
 use crate::room::Belief;
@@ -40,17 +42,28 @@ impl Reader {
 
     /// Keeps the device busy.
     pub(super) fn start_reads(&mut self) {
-        while !self.options.cached_only && self.device.has_place() {
+        let Options { reach, overlap, in_order, .. } = self.options;
+        while !reach.cached_only && self.device.has_place() {
             let cached_over = self.schedule.next_cached().is_none() && self.files.all_surveyed();
-            let Some(file) = self.schedule.next_absent(cached_over) else { return };
-            if self.options.in_order && !cached_over && !self.is_gap(file) {
+            let Some(Turn { price, file }) = self.schedule.next_absent(cached_over) else { return };
+            if in_order && !cached_over && !self.is_gap(file) {
                 return;
+            }
+            if self.schedule.devices_differ() && price.is_dear_beside(self.reading) {
+                // One that may stop early first sees all that is under way, and all that is cached.
+                if !overlap && (self.device.is_busy() || !(cached_over || in_order)) {
+                    return;
+                }
+                self.reading = price;
+                self.look_at_dear();
+                continue;
             }
             let Some(opened) = self.opened(file) else { return };
             if self.files.planned(file).is_some_and(|planned| planned.is_stale()) {
                 self.look_again(file, &opened);
                 continue;
             }
+            self.reading = price;
             self.start_read(file, opened, cached_over);
         }
     }

@@ -166,7 +166,7 @@ mod tests {
     use std::io::Write;
 
     fn device(chunk_bytes: usize) -> Device {
-        Device::new(Arc::new(Linux), &Options { chunk_bytes, ..Options::default() })
+        Device::new(Arc::new(Linux::default()), &Options { chunk_bytes, ..Options::default() })
     }
 
     #[test]

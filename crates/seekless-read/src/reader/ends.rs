@@ -15,9 +15,8 @@ impl Reader {
         let Some((file, block)) = self.tray.lift() else { return false };
         let lost = block.is_lost();
         self.device.recycle_block(block);
-        let cached_only = self.options.cached_only;
         let Some(planned) = self.files.planned(file) else { return false };
-        let complete = planned.is_complete(cached_only);
+        let complete = planned.is_complete(self.options.reach.cached_only);
         if lost {
             self.restart(file);
         } else if complete {
@@ -35,7 +34,7 @@ impl Reader {
         };
         let Some(planned) = self.files.planned(file) else { return };
         let (end, unknown) = (planned.stamp.bytes, !planned.answer.known);
-        match planned.end(&now, self.options.cached_only) {
+        match planned.end(&now, &self.options) {
             Ending::Changed => self.restart(file),
             Ending::Appended { offset, begun } => self.go_on(file, &opened, end, offset, begun),
             Ending::Whole { last, bytes, skipped } => {
@@ -79,9 +78,7 @@ impl Reader {
 
     /// Ends a file.
     pub(super) fn forget(&mut self, file: usize) {
-        if let Some(planned) = self.files.planned(file) {
-            self.schedule.remove(file, planned.dearness_ns);
-        }
+        self.schedule.remove(file);
         self.tray.end_stream(file);
         self.files.end(file);
     }

@@ -75,7 +75,7 @@ pub enum Event<'a> {
         file: usize,
         /// The bytes from where reading started to the file's end.
         bytes: u64,
-        /// The bytes left out because of [`Options::cached_only`](crate::Options::cached_only).
+        /// The bytes left out because of [`Options::reach`](crate::Options::reach).
         skipped: u64,
         /// Whether it is unknown what of the file is cached. Then skipped bytes may be cached.
         unknown: bool,

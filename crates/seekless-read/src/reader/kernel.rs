@@ -2,9 +2,11 @@
 //! and failing devices there.
 
 use super::learned::ReadCost;
+use super::price::Price;
+use super::schedule::Charge;
 use crate::headroom::{self, Headroom};
 use crate::touch::{TOUCH_MAX, runs_by_touch};
-use seekless_sled::{Devices, Error, Surveyor};
+use seekless_sled::{Devices, Error, Sled, Survey, Surveyor};
 use seekless_sys::folios;
 use seekless_sys::guarded::GuardedMap;
 use seekless_sys::reads::{self, Caching};
@@ -14,6 +16,8 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::AsFd;
 use std::path::Path;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 pub(super) trait Kernel: Send + Sync + std::fmt::Debug {
     /// Which parts of the range are cached; `None` if unknown. If `touch`, it may touch pages where
@@ -62,10 +66,32 @@ pub(super) trait Kernel: Send + Sync + std::fmt::Debug {
         GuardedMap::new(file, offset, bytes)
     }
 
-    /// The latency of the file's device in nanoseconds, from the device table; 0 if unknown.
-    fn dearness_ns(&self, path: &Path) -> u64 {
+    /// What the file's device charges, by the device table; nothing if unknown.
+    fn charge(&self, path: &Path) -> Charge {
         let home = Surveyor::new().and_then(|mut surveyor| surveyor.home(path));
-        home.map_or(0, |(_, row)| row.at(0).latency_ns)
+        home.map_or_else(
+            |_| Charge::default(),
+            |(_, row)| {
+                let latency = Duration::from_nanos(row.at(0).latency_ns);
+                Charge { latency, price: Price::of_device(latency, row.at(0).bytes_per_second) }
+            },
+        )
+    }
+
+    /// The SLEDs of a file that might be recalled by opening it, by the user's rules; `None` if it
+    /// may be opened.
+    fn closed(&self, _: &Path) -> Result<Option<Vec<Sled>>, Error> {
+        Ok(None)
+    }
+
+    /// The SLEDs of an open file that one of the user's rules is about; `None` if none is.
+    fn ruled(&self, _: &Path, _: &File) -> Result<Option<Vec<Sled>>, Error> {
+        Ok(None)
+    }
+
+    /// Opens a file, which recalls it from its archive.
+    fn recall(&self, path: &Path) -> io::Result<File> {
+        File::open(path)
     }
 
     /// Whether a page of the file may be touched to see whether it is cached. Not where a touch
@@ -98,7 +124,30 @@ pub(super) trait Kernel: Send + Sync + std::fmt::Debug {
 }
 
 /// The system itself.
-#[derive(Debug)]
-pub(super) struct Linux;
+#[derive(Debug, Default)]
+pub(super) struct Linux {
+    /// Asked about rules; `None` inside if the user has none.
+    rules: OnceLock<Result<Option<Mutex<Surveyor>>, Error>>,
+}
 
-impl Kernel for Linux {}
+impl Linux {
+    fn ask(
+        &self,
+        ask: impl FnOnce(&mut Surveyor) -> Result<Option<Survey>, Error>,
+    ) -> Result<Option<Vec<Sled>>, Error> {
+        let rules = self.rules.get_or_init(|| Ok(Surveyor::if_ruled()?.map(Mutex::new)));
+        let Some(surveyor) = rules.as_ref().map_err(Error::again)? else { return Ok(None) };
+        let mut surveyor = surveyor.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(ask(&mut surveyor)?.map(|survey| survey.sleds))
+    }
+}
+
+impl Kernel for Linux {
+    fn closed(&self, path: &Path) -> Result<Option<Vec<Sled>>, Error> {
+        self.ask(|surveyor| surveyor.closed(path))
+    }
+
+    fn ruled(&self, path: &Path, file: &File) -> Result<Option<Vec<Sled>>, Error> {
+        self.ask(|surveyor| surveyor.ruled(path, file))
+    }
+}

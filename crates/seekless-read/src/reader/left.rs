@@ -1,6 +1,7 @@
 //! What is still to be read of a file: cached ranges, absent ones, and small absent ones between
 //! cached ones.
 
+use super::price::Price;
 use super::ranges::Ranges;
 use seekless_sys::residency::{GRAIN_BYTES, PageRun};
 use std::ops::Range;
@@ -14,7 +15,14 @@ const RANGES_MAX: usize = 64 << 10;
 /// behind it.
 const GAP_BYTES: u64 = 64 << 20;
 
-/// The three are disjoint. A byte in none of them was read, is being read, or was left out.
+/// Ranges that cost the same.
+#[derive(Debug)]
+pub(super) struct Class {
+    pub(super) price: Price,
+    pub(super) ranges: Ranges,
+}
+
+/// All ranges are disjoint. A byte in none of them was read, is being read, or was left out.
 #[derive(Debug, Default)]
 pub(super) struct Left {
     pub(super) cached: Ranges,
@@ -22,19 +30,49 @@ pub(super) struct Left {
     /// Small absent ranges between cached ones. They are read last, into the cache, so that its
     /// content does not go to pieces.
     pub(super) slivers: Ranges,
+    /// The price of the absent ranges and the slivers.
+    pub(super) price: Price,
+    /// Ranges that are dearer than the absent ones, the dearest first.
+    dearer: Vec<Class>,
 }
 
 impl Left {
     /// Whether nothing is left to read. If only cached bytes are to be read, the others do not
     /// count.
     pub(super) fn is_over(&self, cached_only: bool) -> bool {
-        self.cached.is_empty()
-            && (cached_only || (self.absent.is_empty() && self.slivers.is_empty()))
+        self.cached.is_empty() && (cached_only || self.absent_bytes() == 0)
     }
 
     /// The bytes that are not cached.
     pub(super) fn absent_bytes(&self) -> u64 {
-        self.absent.bytes() + self.slivers.bytes()
+        let dearer: u64 = self.dearer.iter().map(|class| class.ranges.bytes()).sum();
+        self.absent.bytes() + self.slivers.bytes() + dearer
+    }
+
+    /// Makes the cheapest of the dearer ranges the absent ones once those are read; returns
+    /// whether it did.
+    pub(super) fn promote(&mut self) -> bool {
+        let over = self.absent.is_empty() && self.slivers.is_empty();
+        let Some(Class { price, ranges }) = over.then(|| self.dearer.pop()).flatten() else {
+            return false;
+        };
+        (self.price, self.absent) = (price, ranges);
+        true
+    }
+
+    /// Removes all that is not cached, ordered by offset.
+    pub(super) fn take_absent(&mut self) -> Vec<Range<u64>> {
+        let cached = std::mem::take(&mut self.cached);
+        let absent = self.take_all();
+        self.cached = cached;
+        absent
+    }
+
+    /// Adds ranges that are not cached, each class with its price; there must be no others.
+    pub(super) fn wait(&mut self, classes: impl Iterator<Item = Class>) {
+        self.dearer.extend(classes);
+        self.dearer.sort_by_key(|class| std::cmp::Reverse(class.price));
+        self.promote();
     }
 
     /// Whether a sliver is to be read next. Slivers wait until all that is cached has been read,
@@ -56,8 +94,12 @@ impl Left {
 
     /// Removes all that is left, ordered by offset.
     pub(super) fn take_all(&mut self) -> Vec<Range<u64>> {
-        let Left { cached, absent, slivers } = std::mem::take(self);
-        let mut all: Vec<_> = [cached, absent, slivers].iter().flat_map(Ranges::iter).collect();
+        let price = self.price;
+        let Left { cached, absent, slivers, dearer, .. } = std::mem::take(self);
+        self.price = price;
+        let dearer = dearer.into_iter().map(|class| class.ranges);
+        let all = [cached, absent, slivers].into_iter().chain(dearer);
+        let mut all: Vec<_> = all.flat_map(|ranges| ranges.iter().collect::<Vec<_>>()).collect();
         all.sort_unstable_by_key(|range| range.start);
         all
     }

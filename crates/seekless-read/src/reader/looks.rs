@@ -2,11 +2,13 @@
 //! cache as a whole.
 
 use super::Reader;
+use super::event::Event;
 use super::opened::Opened;
 use super::planned::Planned;
+use super::schedule::{Charge, Turn};
 use super::source::{Source, State};
 use super::survey::Survey;
-use crate::Hold;
+use crate::{Error, Hold};
 
 impl Reader {
     /// Looks at the next new file; false when there is no new file.
@@ -17,24 +19,41 @@ impl Reader {
             return true;
         }
         let survey = Survey { kernel: &*self.kernel, options: &self.options };
-        match survey.first(source) {
-            Err(error) => self.fail(file, error),
-            Ok(state) => {
-                source.state = state;
-                self.enter(file);
-            }
-        }
+        let state = survey.first(source);
+        self.enter(file, state);
         true
     }
 
-    /// Schedules a file after its first look, and counts what the look shows about the cache.
-    fn enter(&mut self, file: usize) {
-        if self.files.planned(file).is_none() {
-            return self.schedule.push_linear(file);
+    /// Schedules a file after its first look.
+    pub(super) fn enter(&mut self, file: usize, state: Result<State, Error>) {
+        match state {
+            Err(error) => return self.fail(file, error),
+            Ok(state) => self.files[file].state = state,
         }
-        let dearness_ns = self.dearness_ns(file);
+        match self.files[file].state {
+            State::Planned(_) => self.enter_planned(file),
+            State::Archived(price) => self.schedule.push_archived(Turn { price, file }),
+            State::LeftOut(bytes) => {
+                self.forget(file);
+                self.tray.push(Event::End { file, bytes, skipped: bytes, unknown: false });
+            }
+            State::New | State::Linear(_) | State::Ended => self.schedule.push_linear(file),
+        }
+    }
+
+    /// Counts what the first look at a planned file shows about the cache.
+    fn enter_planned(&mut self, file: usize) {
+        let charge = self.charge(file);
         let Some(planned) = self.files.planned(file) else { return };
-        planned.dearness_ns = dearness_ns;
+        if planned.ruled {
+            self.schedule.note_levels();
+        } else {
+            planned.left.price = charge.price;
+            let reach = self.options.reach;
+            if !reach.cached_only && reach.leaves_out(charge.latency) {
+                planned.left_out = !planned.left.take_absent().is_empty();
+            }
+        }
         self.room.miss(planned.left.absent_bytes());
         self.statistics.resident_bytes += planned.left.cached.bytes();
         self.statistics.resident_runs += planned.left.cached.len() as u64;
@@ -48,15 +67,16 @@ impl Reader {
         self.tray.looked_at(file);
     }
 
-    /// The cost of the file's device. It matters only beside another device's, so a lone file is
-    /// not asked about.
-    pub(super) fn dearness_ns(&mut self, file: usize) -> u64 {
+    /// What the file's device charges. It matters only beside another device's and for a bound, so
+    /// a lone file is not asked about.
+    pub(super) fn charge(&mut self, file: usize) -> Charge {
         let source = &self.files[file];
+        let matters = self.files.len() > 1 || self.options.reach.max_latency.is_some();
         match source.planned() {
-            Some(planned) if self.files.len() > 1 => self
-                .schedule
-                .dearness_ns(planned.stamp.device, || self.kernel.dearness_ns(&source.path)),
-            _ => 0,
+            Some(planned) if matters && !planned.ruled => {
+                self.schedule.charge(planned.stamp.device, || self.kernel.charge(&source.path))
+            }
+            _ => Charge::default(),
         }
     }
 
@@ -75,6 +95,18 @@ impl Reader {
         };
         *hold = Hold::on(&opened.buffered, left.cached.iter(), most);
         self.statistics.held_bytes += hold.bytes();
+    }
+
+    /// Looks again at the files on devices, where the last look was some time ago: what is about to
+    /// be read is dear, and another may have become cheaper meanwhile.
+    pub(super) fn look_at_dear(&mut self) {
+        for file in self.schedule.on_device() {
+            if self.files.planned(file).is_some_and(|planned| planned.is_stale())
+                && let Some(opened) = self.opened(file)
+            {
+                self.look_again(file, &opened);
+            }
+        }
     }
 
     /// Asks again what is cached of the rest of a file.

@@ -1,6 +1,6 @@
 //! How a reader reads.
 
-use crate::{Plan, Records};
+use crate::{Plan, Reach, Records};
 
 /// Chunks smaller than this (in tests, with small records) make reads as small.
 const SMALL_CHUNK: usize = 64 << 10;
@@ -12,15 +12,15 @@ pub struct Options {
     pub records: Records,
     /// The order of reading.
     pub plan: Plan,
-    /// Deliver only cached bytes, which cost the device nothing. The others are counted in the
-    /// `skipped` of [`Event::End`](crate::Event::End).
-    pub cached_only: bool,
+    /// How far to go for the bytes. What is left out is counted in the `skipped` of
+    /// [`Event::End`](crate::Event::End).
+    pub reach: Reach,
     /// About how many bytes a chunk has. A single record may be longer, and bytes from a device
     /// come in chunks of up to 1 MiB.
     pub chunk_bytes: usize,
     /// Read from the device while cached bytes are being delivered. A program that may stop early
     /// (`grep -q`) sets this to false, so that nothing is read before all cached bytes have been
-    /// seen.
+    /// seen, and nothing far away before all that is near.
     pub overlap: bool,
     /// For programs that need each file in order, and keep or read again what comes before its
     /// turn. Where reading past the cache disturbs nothing, a short absent range comes before the
@@ -44,7 +44,7 @@ impl Default for Options {
         Options {
             records: Records::None,
             plan: Plan::Best,
-            cached_only: false,
+            reach: Reach::default(),
             chunk_bytes: 256 << 10,
             overlap: true,
             in_order: false,

@@ -17,8 +17,10 @@ const ANSWER_AGE: Duration = Duration::from_millis(300);
 pub(super) struct Planned {
     pub(super) stamp: Stamp,
     pub(super) base: u64,
-    /// The latency of its device, in nanoseconds.
-    pub(super) dearness_ns: u64,
+    /// Whether one of the user's rules is about the file, so that its SLEDs say what it costs.
+    pub(super) ruled: bool,
+    /// Whether ranges were left out because they are too far away.
+    pub(super) left_out: bool,
     /// `None` while it is closed.
     pub(super) opened: Option<Opened>,
     pub(super) left: Left,
@@ -76,7 +78,8 @@ impl Planned {
         Planned {
             stamp,
             base,
-            dearness_ns: 0,
+            ruled: false,
+            left_out: false,
             opened: Some(opened),
             left: Left::default(),
             holes: Vec::new(),
@@ -141,7 +144,7 @@ impl Planned {
         if kept > most {
             return Err(Error::too_long(offset, most));
         }
-        if !options.cached_only {
+        if !self.may_skip(options) {
             self.go_in_order(again); // else what was dropped counts as skipped
         }
         Ok(())
@@ -157,16 +160,22 @@ impl Planned {
         all.into_iter().for_each(|range| self.left.absent.push(range));
     }
 
+    /// Whether bytes of it may be missing in the end.
+    fn may_skip(&self, options: &Options) -> bool {
+        options.reach.cached_only || self.left_out
+    }
+
     /// How the file ends, now that nothing is left; `now` describes it as it is by now.
-    pub(super) fn end(&mut self, now: &Stamp, cached_only: bool) -> Ending {
+    pub(super) fn end(&mut self, now: &Stamp, options: &Options) -> Ending {
+        let may_skip = self.may_skip(options);
         let bytes = self.stamp.bytes - self.base;
         // A missing byte would be a defect of the reader. Even then, no wrong result is given.
         let delivered = self.emitted + self.stitch.kept() as u64 == bytes;
-        if !self.stamp.is_kept_by(now) || !(cached_only || delivered) {
+        if !self.stamp.is_kept_by(now) || !(may_skip || delivered) {
             return Ending::Changed;
         }
         let last = self.stitch.take_last(bytes);
-        if now.bytes > self.stamp.bytes && !cached_only {
+        if now.bytes > self.stamp.bytes && !may_skip {
             let (offset, begun) = last.unwrap_or((bytes, Vec::new()));
             return Ending::Appended { offset, begun };
         }
@@ -244,7 +253,7 @@ mod tests {
         assert_eq!(pieces, [Piece { offset: 8, bytes: Bytes::Own(b"three\n".to_vec()) }]);
         let now = planned.stamp;
         let last = Some(Piece { offset: 14, bytes: Bytes::Own(b"four".to_vec()) });
-        assert_eq!(planned.end(&now, false), Ending::Whole { last, bytes: 18, skipped: 0 });
+        assert_eq!(planned.end(&now, &options), Ending::Whole { last, bytes: 18, skipped: 0 });
     }
 
     #[test]
@@ -253,17 +262,17 @@ mod tests {
         let (mut cut, file) = planned(text);
         read(&mut cut, text, 0..7, &options(100, usize::MAX));
         file.set_len(3).unwrap();
-        assert_eq!(cut.end(&Stamp::of(&file).unwrap(), false), Ending::Changed);
+        assert_eq!(cut.end(&Stamp::of(&file).unwrap(), &Options::default()), Ending::Changed);
         file.set_len(20).unwrap();
         let begun = b"two".to_vec();
         assert_eq!(
-            cut.end(&Stamp::of(&file).unwrap(), false),
+            cut.end(&Stamp::of(&file).unwrap(), &Options::default()),
             Ending::Appended { offset: 4, begun }
         );
         let (mut short, _) = planned(text);
         read(&mut short, text, 0..3, &options(100, usize::MAX));
         let now = short.stamp;
-        assert_eq!(short.end(&now, false), Ending::Changed, "a byte is missing");
+        assert_eq!(short.end(&now, &Options::default()), Ending::Changed, "a byte is missing");
     }
 
     #[test]

@@ -1,15 +1,24 @@
-//! Which file has the next turn: cached bytes come first, then those on the cheapest device, then
-//! the files in the plain order.
+//! Which file has the next turn: cached bytes come first, then those that cost the least a byte,
+//! then the files in the plain order, and last those that must be recalled.
 
 use super::left::Left;
+use super::price::Price;
 use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::time::Duration;
 
-/// A file's turn among those that are read from devices: cheap devices first, then in the order in
-/// which files were added.
+/// A file's turn among those that are read from devices: what costs less a byte first, then in the
+/// order in which files were added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Turn {
-    dearness_ns: u64,
-    file: usize,
+pub(super) struct Turn {
+    pub(super) price: Price,
+    pub(super) file: usize,
+}
+
+/// What a device charges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Charge {
+    pub(super) latency: Duration,
+    pub(super) price: Price,
 }
 
 /// A file is in a set as long as it has ranges of that kind. [`sort`](Self::sort) must follow each
@@ -22,24 +31,43 @@ pub(super) struct Schedule {
     absent: BTreeSet<Turn>,
     /// Files with slivers to be filled.
     slivers: BTreeSet<Turn>,
+    /// The price by which a file is in those two.
+    prices: HashMap<usize, Price>,
     /// Files to be read in the plain order.
     linear: VecDeque<usize>,
-    /// The latency of each device, by its number, looked up once.
-    dearness: HashMap<u64, u64>,
+    /// Files to be recalled.
+    archived: BTreeSet<Turn>,
+    /// What each device charges, by its number, looked up once.
+    charges: HashMap<u64, Charge>,
+    /// Whether a file lies on several levels, or in an archive.
+    has_levels: bool,
 }
 
 impl Schedule {
     /// Puts a file into the sets of the kinds of ranges that it has left.
-    pub(super) fn sort(&mut self, file: usize, dearness_ns: u64, left: &Left) {
-        let turn = Turn { dearness_ns, file };
-        set(&mut self.cached, file, !left.cached.is_empty());
-        set(&mut self.absent, turn, !left.absent.is_empty());
-        set(&mut self.slivers, turn, !left.slivers.is_empty());
+    pub(super) fn sort(&mut self, file: usize, left: &Left) {
+        if let Some(price) = self.prices.remove(&file) {
+            self.absent.remove(&Turn { price, file });
+            self.slivers.remove(&Turn { price, file });
+        }
+        if left.cached.is_empty() {
+            self.cached.remove(&file);
+        } else {
+            self.cached.insert(file);
+        }
+        let turn = Turn { price: left.price, file };
+        for (set, ranges) in [(&mut self.absent, &left.absent), (&mut self.slivers, &left.slivers)]
+        {
+            if !ranges.is_empty() {
+                set.insert(turn);
+                self.prices.insert(file, turn.price);
+            }
+        }
     }
 
-    /// Removes a file from all sets.
-    pub(super) fn remove(&mut self, file: usize, dearness_ns: u64) {
-        self.sort(file, dearness_ns, &Left::default());
+    /// Removes a file from these sets.
+    pub(super) fn remove(&mut self, file: usize) {
+        self.sort(file, &Left::default());
     }
 
     /// The file whose cached bytes come next.
@@ -49,14 +77,19 @@ impl Schedule {
 
     /// The file to read from its device next. Holes count only when all cached bytes have been
     /// read.
-    pub(super) fn next_absent(&self, cached_over: bool) -> Option<usize> {
+    pub(super) fn next_absent(&self, cached_over: bool) -> Option<Turn> {
         let sliver = self.slivers.first().filter(|_| cached_over);
-        self.absent.first().into_iter().chain(sliver).min().map(|turn| turn.file)
+        self.absent.first().into_iter().chain(sliver).min().copied()
     }
 
     /// The first file that has anything to come from its device.
     pub(super) fn first_on_device(&self) -> Option<usize> {
-        self.next_absent(true)
+        self.next_absent(true).map(|turn| turn.file)
+    }
+
+    /// The files that have anything to come from their devices.
+    pub(super) fn on_device(&self) -> Vec<usize> {
+        self.prices.keys().copied().collect()
     }
 
     /// Whether no cached bytes are to come of a file before this one.
@@ -73,31 +106,44 @@ impl Schedule {
         self.linear.pop_front()
     }
 
-    /// The latency of a device in nanoseconds; `ask` finds it if it is not known yet.
-    pub(super) fn dearness_ns(&mut self, device: u64, ask: impl FnOnce() -> u64) -> u64 {
-        *self.dearness.entry(device).or_insert_with(ask)
+    /// A file to be recalled.
+    pub(super) fn push_archived(&mut self, turn: Turn) {
+        self.has_levels = true;
+        self.archived.insert(turn);
     }
 
-    /// Whether files lie on several devices.
+    /// The next file to be recalled.
+    pub(super) fn pop_archived(&mut self) -> Option<usize> {
+        Some(self.archived.pop_first()?.file)
+    }
+
+    /// What a device charges; `ask` finds it if it is not known yet.
+    pub(super) fn charge(&mut self, device: u64, ask: impl FnOnce() -> Charge) -> Charge {
+        *self.charges.entry(device).or_insert_with(ask)
+    }
+
+    /// A file lies on several levels.
+    pub(super) fn note_levels(&mut self) {
+        self.has_levels = true;
+    }
+
+    /// Whether files lie on several devices or levels.
     pub(super) fn devices_differ(&self) -> bool {
-        self.dearness.len() > 1
+        self.has_levels || self.charges.len() > 1
     }
-}
-
-fn set<T: Ord>(set: &mut BTreeSet<T>, key: T, is_in: bool) {
-    if is_in {
-        set.insert(key)
-    } else {
-        set.remove(&key)
-    };
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn left(cached: u64, absent: u64, slivers: u64) -> Left {
+    fn price(ns: u64) -> Price {
+        Price::of(Duration::from_nanos(ns), 1 << 20)
+    }
+
+    fn left(price_ns: u64, cached: u64, absent: u64, slivers: u64) -> Left {
         let mut left = Left::default();
+        left.price = price(price_ns);
         left.cached.push(0..cached);
         left.absent.push(1000..1000 + absent);
         left.slivers.push(2000..2000 + slivers);
@@ -105,32 +151,46 @@ mod tests {
     }
 
     #[test]
-    fn cheap_devices_come_first_and_slivers_once_the_cached_is_over() {
+    fn cheap_bytes_come_first_and_slivers_once_the_cached_is_over() {
         let mut schedule = Schedule::default();
-        schedule.sort(0, 900, &left(5, 5, 0));
-        schedule.sort(1, 100, &left(5, 0, 5));
-        schedule.sort(2, 100, &left(0, 5, 0));
+        let next = |schedule: &Schedule, cached_over| {
+            schedule.next_absent(cached_over).map(|turn| turn.file)
+        };
+        schedule.sort(0, &left(900, 5, 5, 0));
+        schedule.sort(1, &left(100, 5, 0, 5));
+        schedule.sort(2, &left(100, 0, 5, 0));
         assert_eq!(schedule.next_cached(), Some(0));
-        assert_eq!(schedule.next_absent(false), Some(2), "the sliver of file 1 waits");
-        assert_eq!((schedule.next_absent(true), schedule.first_on_device()), (Some(1), Some(1)));
+        assert_eq!(next(&schedule, false), Some(2), "the sliver of file 1 waits");
+        assert_eq!((next(&schedule, true), schedule.first_on_device()), (Some(1), Some(1)));
         assert!(schedule.is_next(0) && !schedule.is_next(1));
-        schedule.sort(0, 900, &left(0, 5, 0));
-        assert_eq!(schedule.next_cached(), Some(1));
-        for file in [0, 1, 2] {
-            let dearness_ns = if file == 0 { 900 } else { 100 };
-            schedule.remove(file, dearness_ns);
+        schedule.sort(0, &left(10, 0, 5, 0));
+        assert_eq!((schedule.next_cached(), next(&schedule, true)), (Some(1), Some(0)));
+        assert_eq!(schedule.on_device().len(), 3);
+        (0..3).for_each(|file| schedule.remove(file));
+        assert_eq!((schedule.next_cached(), next(&schedule, true)), (None, None));
+        assert!(schedule.is_next(7) && schedule.on_device().is_empty());
+    }
+
+    #[test]
+    fn recalls_come_by_their_price() {
+        let mut schedule = Schedule::default();
+        assert!(!schedule.devices_differ());
+        for (file, ns) in [(0, 900), (1, 100), (2, 900)] {
+            schedule.push_archived(Turn { price: price(ns), file });
         }
-        assert_eq!((schedule.next_cached(), schedule.next_absent(true)), (None, None));
-        assert!(schedule.is_next(7));
+        let order = std::iter::from_fn(|| schedule.pop_archived());
+        assert_eq!(order.collect::<Vec<_>>(), [1, 0, 2]);
+        assert!(schedule.devices_differ());
     }
 
     #[test]
     fn a_device_is_asked_about_once() {
         let mut schedule = Schedule::default();
-        assert_eq!(schedule.dearness_ns(1, || 5), 5);
-        assert_eq!(schedule.dearness_ns(1, || unreachable!()), 5);
+        let charge = |ns| Charge { latency: Duration::from_nanos(ns), price: price(ns) };
+        assert_eq!(schedule.charge(1, || charge(5)), charge(5));
+        assert_eq!(schedule.charge(1, || unreachable!()), charge(5));
         assert!(!schedule.devices_differ());
-        assert_eq!(schedule.dearness_ns(2, || 7), 7);
+        assert_eq!(schedule.charge(2, || charge(7)), charge(7));
         assert!(schedule.devices_differ());
     }
 }

@@ -2,6 +2,7 @@
 
 use super::linear::Start;
 use super::planned::Planned;
+use super::price::Price;
 use rustix::fs::SeekFrom;
 use seekless_sys::descriptor::by_descriptor;
 use std::fs::File;
@@ -23,6 +24,10 @@ pub(super) struct Source {
 pub(super) enum State {
     /// Not yet looked at.
     New,
+    /// Not opened, since that would recall it from an archive.
+    Archived(Price),
+    /// Not to be opened, since it is too far away; its size.
+    LeftOut(u64),
     /// In the order of cost.
     Planned(Box<Planned>),
     /// From the first byte to the last, when its turn comes.

@@ -2,10 +2,12 @@
 
 use super::kernel::Kernel;
 use super::left::Left;
+use super::levels::cost_of;
 use super::linear::Start;
 use super::opened::{Opened, Stamp};
 use super::options::Options;
 use super::planned::Planned;
+use super::price::Price;
 use super::ranges::Ranges;
 use super::source::{Source, State};
 use super::sparse;
@@ -28,11 +30,29 @@ pub(super) struct Survey<'a> {
 }
 
 impl Survey<'_> {
-    /// Looks at a new file: it is planned or linear.
+    /// Looks at a new file: it is planned or linear, or it must be recalled first.
     ///
     /// # Errors
     /// It cannot be opened, or the system refuses to describe it.
     pub(super) fn first(&self, source: &Source) -> Result<State, Error> {
+        if source.given.is_none()
+            && self.options.plan == Plan::Best
+            && let Ok(Some(sleds)) = self.kernel.closed(&source.path)
+        {
+            let (cost, bytes) = cost_of(&sleds);
+            return Ok(match self.options.reach.leaves_out(cost) {
+                true => State::LeftOut(bytes),
+                false => State::Archived(Price::of(cost, bytes)),
+            });
+        }
+        self.opened(source)
+    }
+
+    /// Opens a file, and looks at it.
+    ///
+    /// # Errors
+    /// As [`first`](Self::first).
+    pub(super) fn opened(&self, source: &Source) -> Result<State, Error> {
         let (file, base) = source.open().map_err(Error::open)?;
         let about = file.metadata()?;
         // A size of 0 says nothing: files of /proc have content.
@@ -48,17 +68,17 @@ impl Survey<'_> {
         for part in sparse::between(&holes, base..stamp.bytes) {
             known &= self.sort(&source.path, &file, part, &mut left);
         }
-        let seen = self.options.cached_only || self.kernel.is_seen(&file);
+        let seen = self.options.reach.cached_only || self.kernel.is_seen(&file);
         let once = !seen || self.kernel.count(&file, base..stamp.bytes).is_none();
-        let mut planned = Planned::new(stamp, base, Opened::new(file), self.options.records);
+        let opened = Opened::new(file);
+        let mut planned = Planned::new(stamp, base, opened.clone(), self.options.records);
         planned.answer.known = known;
         planned.answer.once = once;
         planned.left = left;
+        self.divide(&source.path, &opened.buffered, &mut planned)?;
         planned.pass_over(&holes);
         planned.holes = holes;
-        if stamp.bytes > ADVISED_BYTES
-            && let Some(opened) = &planned.opened
-        {
+        if stamp.bytes > ADVISED_BYTES {
             opened.advise_random();
         }
         Ok(State::Planned(Box::new(planned)))
@@ -74,13 +94,31 @@ impl Survey<'_> {
         for range in joined.iter() {
             self.sort(path, file, range, &mut planned.left);
         }
+        if planned.ruled {
+            // Where this fails, all that is not cached counts as one level.
+            let _ = self.divide(path, file, planned);
+        }
+    }
+
+    /// Divides what is not cached by where it lies, if a rule is about the file.
+    fn divide(&self, path: &Path, file: &File, planned: &mut Planned) -> Result<(), Error> {
+        if self.options.plan == Plan::Best
+            && let Some(sleds) = self.kernel.ruled(path, file)?
+        {
+            planned.ruled = true;
+            let reach = self.options.reach;
+            planned.left_out |= planned
+                .left
+                .divide(&sleds, |latency| !reach.cached_only && reach.leaves_out(latency));
+        }
+        Ok(())
     }
 
     /// Sorts a range into what is cached and what is not. If that is unknown, all counts as absent,
     /// and the result is false.
     fn sort(&self, path: &Path, file: &File, range: Range<u64>, left: &mut Left) -> bool {
         match self.look(path, file, range.clone()) {
-            Some(runs) => left.sort_in(&runs, self.options.cached_only),
+            Some(runs) => left.sort_in(&runs, self.options.reach.cached_only),
             None => {
                 left.absent.push(range);
                 return false;
@@ -92,9 +130,9 @@ impl Survey<'_> {
     /// Which parts of a file are cached. Where only touching helps, pages are touched, if that is
     /// cheap and everything is to be read.
     fn look(&self, path: &Path, file: &File, range: Range<u64>) -> Option<Vec<PageRun>> {
-        let grain = if self.options.cached_only { page_bytes() } else { GRAIN_BYTES };
+        let grain = if self.options.reach.cached_only { page_bytes() } else { GRAIN_BYTES };
         let ask = |touch| self.kernel.runs(file, range.clone(), grain, touch).ok().flatten();
-        let may_touch = || !self.options.cached_only && self.kernel.may_touch(path);
+        let may_touch = || !self.options.reach.cached_only && self.kernel.may_touch(path);
         ask(false).or_else(|| may_touch().then(|| ask(true)).flatten())
     }
 }

@@ -3,23 +3,28 @@
 
 use super::kernel::Kernel;
 use super::learned::ReadCost;
+use super::schedule::Charge;
 use super::*;
 use crate::headroom::Headroom;
-use crate::{Plan, Records};
+use crate::{Plan, Reach, Records};
 use proptest::prelude::*;
+use seekless_sled::{Level, Sled};
 use seekless_sys::guarded::GuardedMap;
 use seekless_sys::reads::Caching;
 use seekless_sys::residency::{PageRun, Pages};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Seek, Write};
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::ThreadId;
+use std::time::Duration;
 use tempfile::{NamedTempFile, TempDir};
 
 mod changes;
 mod device_reads;
+mod levels;
 mod order;
 mod parts;
 mod sparse;
@@ -27,6 +32,7 @@ mod unseen;
 
 const PAGE: u64 = 4096;
 const SHARED_MEMORY: &str = "/dev/shm";
+const CACHED_ONLY: Reach = Reach { cached_only: true, max_latency: None, recall: false };
 
 /// A system whose page cache holds what the test says: page `n` of every file is cached if
 /// `cached[n % len]`.
@@ -46,6 +52,10 @@ struct Made {
     reads: Mutex<Vec<u64>>,
     /// The threads that read.
     readers: Mutex<HashSet<ThreadId>>,
+    /// Where the bytes of files lie that rules are about.
+    levels: Mutex<HashMap<PathBuf, Vec<Sled>>>,
+    /// The files that were recalled, in order.
+    recalled: Mutex<Vec<PathBuf>>,
     /// How often cached pages were counted.
     counts: AtomicUsize,
     /// What was reported to the device table.
@@ -54,7 +64,7 @@ struct Made {
 
 impl Made {
     fn new(cached: &[bool]) -> Self {
-        let (warm, reads, readers, counts, learned) = Default::default();
+        let (warm, reads, readers, counts, learned, levels, recalled) = Default::default();
         Made {
             cached: cached.to_vec(),
             warm,
@@ -64,6 +74,8 @@ impl Made {
             room: None,
             reads,
             readers,
+            levels,
+            recalled,
             counts,
             learned,
         }
@@ -120,7 +132,7 @@ impl Kernel for Made {
         }
         self.reads.lock().unwrap().push(offset);
         self.readers.lock().unwrap().insert(std::thread::current().id());
-        Linux.read_at(file, buffer, offset, caching)
+        Linux::default().read_at(file, buffer, offset, caching)
     }
 
     fn bring_in(&self, _: &File, _: Range<u64>) -> Option<GuardedMap> {
@@ -136,8 +148,24 @@ impl Kernel for Made {
     }
 
     /// Shared memory plays the cheap device.
-    fn dearness_ns(&self, path: &Path) -> u64 {
-        if path.starts_with(SHARED_MEMORY) { 1_000 } else { 1_000_000 }
+    fn charge(&self, path: &Path) -> Charge {
+        let ns = if path.starts_with(SHARED_MEMORY) { 1_000 } else { 1_000_000 };
+        let latency = Duration::from_nanos(ns);
+        Charge { latency, price: Price::of_device(latency, 1 << 40) }
+    }
+
+    fn closed(&self, path: &Path) -> Result<Option<Vec<Sled>>, seekless_sled::Error> {
+        let archived = |sleds: &Vec<Sled>| sleds.iter().all(|sled| sled.level == Level::Archive);
+        Ok(self.levels.lock().unwrap().get(path).cloned().filter(archived))
+    }
+
+    fn ruled(&self, path: &Path, _: &File) -> Result<Option<Vec<Sled>>, seekless_sled::Error> {
+        Ok(self.levels.lock().unwrap().get(path).cloned())
+    }
+
+    fn recall(&self, path: &Path) -> io::Result<File> {
+        self.recalled.lock().unwrap().push(path.to_owned());
+        File::open(path)
     }
 
     fn headroom(&self) -> Option<Headroom> {

@@ -60,7 +60,7 @@ impl Windows<'_> {
         let count = || self.kernel.count(self.open, window.clone()).map(|pages| pages.cached);
         let cached = if planned.answer.once { None } else { count() };
         let gone = cached.is_some_and(|cached| cached < all);
-        if gone && just_looked && self.options.cached_only {
+        if gone && just_looked && self.options.reach.cached_only {
             planned.left.was_absent(window.end - window.start);
             return Outcome::Gone;
         }

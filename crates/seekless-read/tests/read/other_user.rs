@@ -1,7 +1,7 @@
 //! Files that a user may read but does not own. The kernel says nothing about their pages.
 
 use crate::support::{MIB, cached, dropped, is_child, run_again, written};
-use seekless_read::{Event, Options, Reader, runs_by_touch};
+use seekless_read::{Event, Options, Reach, Reader, runs_by_touch};
 use seekless_sled::{Config, Devices, Level, Surveyor};
 use seekless_sys::residency::{GRAIN_BYTES, runs};
 use std::fs::File;
@@ -74,7 +74,10 @@ fn a_file_that_is_not_ones_own_is_read_to_its_end_and_its_state_is_unknown() {
             return eprintln!("skipped: this kernel tells everybody what is cached");
         }
         let read = |cached_only| {
-            let mut reader = Reader::new(Options { cached_only, ..Options::default() });
+            let mut reader = Reader::new(Options {
+                reach: Reach { cached_only, ..Reach::default() },
+                ..Options::default()
+            });
             reader.add_path(data);
             let mut end = None;
             while let Some(event) = reader.next() {

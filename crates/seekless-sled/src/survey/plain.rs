@@ -44,7 +44,7 @@ impl Surveyor {
         name: &Path,
     ) -> Option<(Stat, Option<Survey>)> {
         let Asked { device, slowest: Some(_), .. } = self.last_asked? else { return None };
-        if self.has_rules() {
+        if self.config.has_rules() {
             return None;
         }
         let file = self.open(folder, below, None).ok()?;
@@ -87,7 +87,8 @@ impl Surveyor {
     /// Whether the page cache and a device of this machine know all about a regular file. Then
     /// asking runs no command, asks no other machine and recalls nothing.
     pub fn is_plain(&mut self, name: &Path, stat: &Stat) -> bool {
-        if self.has_rules() || FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        if self.config.has_rules() || FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile
+        {
             return false;
         }
         if let Some(asked) = &self.last_asked

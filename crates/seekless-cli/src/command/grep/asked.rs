@@ -1,7 +1,7 @@
 //! From options as they stand on the command line to what is searched for and where.
 
 use crate::getopt::{Given, Parsed};
-use seekless::device::units::parse_bytes;
+use seekless::device::units::{parse_bytes, parse_duration};
 use seekless::gnu::grep::{
     BinaryFiles, Colors, Devices, Directories, Locale, Options, Pattern, Search, Syntax,
 };
@@ -14,6 +14,7 @@ use std::io::{self, IsTerminal, Read};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
+use std::time::Duration;
 
 /// A search and what else was asked for.
 #[derive(Debug)]
@@ -171,9 +172,10 @@ impl Draft {
 
     fn finish(mut self) -> Result<Asked, Wrong> {
         let options = &mut self.options;
-        if options.cached_only && options.line_number && options.prints_lines() {
+        if options.reach.is_bounded() && options.line_number && options.prints_lines() {
             return Err(wrong(
-                b"--cached-only cannot number lines: that takes every byte before them; leave out -n",
+                b"--cached-only and --max-latency cannot number lines: that takes every byte before \
+                  them; leave out -n",
             ));
         }
         // Of a negative count nothing is left after any line; but GNU looks whether something is
@@ -258,6 +260,13 @@ pub(super) fn held(text: &OsStr) -> Result<u64, Wrong> {
     let words = text.to_string_lossy();
     parse_bytes(&words).map_err(|error| {
         wrong(format!("invalid argument '{words}' for '--hold': {error}").as_bytes())
+    })
+}
+
+pub(super) fn latency(text: &OsStr) -> Result<Duration, Wrong> {
+    let words = text.to_string_lossy();
+    parse_duration(&words).map(Duration::from_nanos).map_err(|error| {
+        wrong(format!("invalid argument '{words}' for '--max-latency': {error}").as_bytes())
     })
 }
 

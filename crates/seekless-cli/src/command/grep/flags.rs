@@ -310,8 +310,22 @@ pub(super) const FLAGS: &[Flag<Sets>] = &[
     ours(
         &["cached-only"],
         "Only cached data; skipped data is reported and makes the code 2; not with -n",
-        |draft, _| set(&mut draft.options.cached_only),
+        |draft, _| set(&mut draft.options.reach.cached_only),
     ),
+    with(
+        "TIME",
+        ours(
+            &["max-latency"],
+            "Skip what takes longer than this (100ms, say) to its first byte, as --cached-only does",
+            |draft, given| {
+                draft.options.reach.max_latency = Some(asked::latency(given.text())?);
+                Ok(())
+            },
+        ),
+    ),
+    ours(&["recall"], "Recall archived files at once, not after all others", |draft, _| {
+        set(&mut draft.options.reach.recall)
+    }),
     with(
         "BYTES",
         ours(

@@ -1,7 +1,7 @@
 //! The options of wc: GNU's, in the order in which it names those that an abbreviation may stand
 //! for, and ours.
 
-use super::{Draft, Wrong, held, total};
+use super::{Draft, Wrong, held, latency, total};
 use crate::getopt::{Flag, Value};
 use seekless::sled::Plan;
 use std::ffi::OsStr;
@@ -17,7 +17,7 @@ const fn ours(long: &'static [&'static str], doc: &'static str, sets: Sets) -> F
     Flag { abbreviates: false, group: "Options of seekless", ..gnus(long, doc, sets) }
 }
 
-pub(super) const FLAGS: [Flag<Sets>; 14] = [
+pub(super) const FLAGS: [Flag<Sets>; 16] = [
     Flag {
         short: b"c",
         ..gnus(&["bytes"], "Print the bytes", |draft, _| set(&mut draft.wanted.bytes))
@@ -67,7 +67,21 @@ pub(super) const FLAGS: [Flag<Sets>; 14] = [
         Ok(())
     }),
     ours(&["cached-only"], "Count only cached bytes, and name the files skipped", |draft, _| {
-        set(&mut draft.cached_only)
+        set(&mut draft.reach.cached_only)
+    }),
+    Flag {
+        value: Value::Required("TIME"),
+        ..ours(
+            &["max-latency"],
+            "Leave out what takes longer than this (100ms, say) to its first byte, and name it",
+            |draft, time| {
+                draft.reach.max_latency = Some(latency(time)?);
+                Ok(())
+            },
+        )
+    },
+    ours(&["recall"], "Recall archived files at once, not after all others", |draft, _| {
+        set(&mut draft.reach.recall)
     }),
     Flag {
         value: Value::Required("BYTES"),

@@ -43,8 +43,8 @@ impl Session<'_, '_> {
             }
         }
         if searched.skipped > 0 {
-            let what = if searched.unknown { "not known to be cached" } else { "not cached" };
-            let message = format!("{} bytes are {what} and were skipped", searched.skipped);
+            let why = self.options.reach.why(searched.unknown);
+            let message = format!("{} bytes are {why} and were skipped", searched.skipped);
             self.say(&problem(&searched.name, &message));
         }
     }

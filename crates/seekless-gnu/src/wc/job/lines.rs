@@ -33,7 +33,7 @@ impl Run<'_> {
                     self.print(&input, counts, skipped)?;
                     if skipped > 0 {
                         self.report.complete = false;
-                        let why = if unknown { "not known to be cached" } else { "not cached" };
+                        let why = self.job.reach.why(unknown);
                         let what = format!("{skipped} bytes skipped: {why}");
                         let message = complaint(&input, &what, self.charset);
                         self.complain(&message)?;

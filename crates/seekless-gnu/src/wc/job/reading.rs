@@ -83,12 +83,12 @@ impl Run<'_> {
 
     /// The reader for inputs of these sizes.
     fn reader(&self, sizes: &[Size]) -> Reader {
-        let Job { plan, cached_only, hold_bytes, aligned, .. } = *self.job;
+        let Job { plan, reach, hold_bytes, aligned, .. } = *self.job;
         let chunk_bytes = if aligned { chunk_bytes(sizes) } else { CHUNK as usize };
         Reader::new(Options {
             records: Records::None,
             plan,
-            cached_only,
+            reach,
             chunk_bytes,
             hold_bytes,
             holes: true,

@@ -7,7 +7,7 @@ fn changed(bytes: usize, made: Option<Made>, change: impl FnOnce(&Path)) -> Rece
     let folder = TempDir::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
     let path = folder.path().join("file");
     std::fs::write(&path, text(bytes)).unwrap();
-    let kernel: Arc<dyn Kernel> = made.map_or(Arc::new(Linux), |made| Arc::new(made));
+    let kernel: Arc<dyn Kernel> = made.map_or(Arc::new(Linux::default()), |made| Arc::new(made));
     let mut reader = Reader::over(options(Records::Delimiter(b'\n'), 64 << 10), kernel);
     reader.add_path(&path);
     let mut received = Received::default();
@@ -102,8 +102,7 @@ fn what_is_appended_is_read_until_the_end_is_met_once() {
 fn touched() {
     let touch = |path: &Path| {
         let file = File::options().write(true).open(path).unwrap();
-        file.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(5))
-            .unwrap();
+        file.set_modified(std::time::SystemTime::now() + Duration::from_secs(5)).unwrap();
     };
     both_ways(touch, &text(2 << 20), &[]);
 }
@@ -154,7 +153,7 @@ fn a_file_that_had_to_be_closed_and_grew_or_was_touched_is_still_itself() {
     let mut received = Received::default();
     received.take(reader.next().unwrap());
     File::options().append(true).open(path(20)).unwrap().write_all(b"more").unwrap();
-    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
+    let later = std::time::SystemTime::now() + Duration::from_secs(5);
     File::options().write(true).open(path(30)).unwrap().set_modified(later).unwrap();
     std::fs::write(path(999), text(6_000)).unwrap();
     std::fs::rename(path(999), path(40)).unwrap();
@@ -244,7 +243,7 @@ fn what_was_absent_and_is_cached_when_its_turn_comes_is_read_all_the_same() {
         received.take(event);
         if !made.warm.swap(true, Ordering::Relaxed) {
             // Longer than an answer about the cache is believed.
-            std::thread::sleep(std::time::Duration::from_millis(350));
+            std::thread::sleep(Duration::from_millis(350));
         }
     }
     assert_eq!(received.content(0), text(50_000));

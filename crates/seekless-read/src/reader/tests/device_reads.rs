@@ -39,7 +39,7 @@ fn every_way_reads_the_same() {
                 direct: opened.direct(),
                 buffer: AlignedBuf::with_capacity(1 << 20),
             };
-            let mut device = Threads::new(Arc::new(Linux));
+            let mut device = Threads::new(Arc::new(Linux::default()));
             device.submit(job);
             let done = device.wait().unwrap();
             let Ok(Delivered::Read(found)) = done.result else { panic!("{:?}", done.result) };
@@ -59,7 +59,7 @@ fn every_way_reads_the_same() {
 fn jobs_come_back_in_their_order() {
     let file = written(400_000);
     let open = Arc::new(File::open(file.path()).unwrap());
-    let mut device = Threads::new(Arc::new(Linux));
+    let mut device = Threads::new(Arc::new(Linux::default()));
     for number in 0..40 {
         device.submit(Job {
             file: number,
@@ -104,7 +104,7 @@ impl Kernel for Folios {
 
     fn bring_in(&self, file: &File, folio: Range<u64>) -> Option<GuardedMap> {
         self.asked.lock().unwrap().push(folio.clone());
-        Linux.bring_in(file, folio)
+        Linux::default().bring_in(file, folio)
     }
 }
 
@@ -121,7 +121,7 @@ fn a_pinned_hit_is_cached_for_the_next_pass() {
         if cached() * PAGE == GRAIN_BYTES {
             break;
         }
-        std::thread::sleep(std::time::Duration::from_millis(5));
+        std::thread::sleep(Duration::from_millis(5));
     }
     assert_eq!(cached() * PAGE, GRAIN_BYTES);
     let mut first = None;
@@ -137,13 +137,13 @@ fn a_pinned_hit_is_cached_for_the_next_pass() {
 fn a_hit_that_is_cached_brings_nothing_in_when_pinned() {
     let Some(file) = uncached(1 << 20) else { return };
     rustix::fs::fadvise(file.as_file(), 0, None, rustix::fs::Advice::Random).unwrap();
-    Linux.read_at(file.as_file(), &mut [0; 10], 700_000, Caching::Usual).unwrap();
+    Linux::default().read_at(file.as_file(), &mut [0; 10], 700_000, Caching::Usual).unwrap();
     let cached = || residency::resident_bytes(file.as_file().as_fd()).unwrap();
     let before = cached();
     let mut reader = Reader::new(Options { overlap: false, ..Options::default() });
     reader.add_path(file.path());
     reader.pin(0, 700_000, 10);
-    std::thread::sleep(std::time::Duration::from_millis(20)); // what WILLNEED starts is seen at once, in flight or not
+    std::thread::sleep(Duration::from_millis(20)); // what WILLNEED starts is seen at once, in flight or not
     assert_eq!(cached(), before);
     assert!(before < Some(GRAIN_BYTES), "the grain is not whole: {before:?}");
 }

@@ -63,7 +63,7 @@ proptest! {
         records in any_records(),
     ) {
         let file = written(bytes);
-        let options = Options { cached_only: true, ..options(records, 5_000) };
+        let options = Options { reach: CACHED_ONLY, ..options(records, 5_000) };
         let (mut reader, made) = over(options, Made::new(&cached));
         reader.add_path(file.path());
         let received = all(&mut reader);
@@ -230,7 +230,7 @@ fn the_plain_order_is_file_by_file() {
 fn a_terabyte_of_holes_is_skipped_at_once() {
     let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
     file.set_len(1 << 40).unwrap();
-    let mut reader = Reader::new(Options { cached_only: true, ..Options::default() });
+    let mut reader = Reader::new(Options { reach: CACHED_ONLY, ..Options::default() });
     reader.add_file(Path::new("holes"), file);
     let received = all(&mut reader);
     assert_eq!(received.ends[&0], (1 << 40, 1 << 40));

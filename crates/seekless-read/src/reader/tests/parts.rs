@@ -57,11 +57,12 @@ fn streams_empty_files_and_the_linear_plan_are_not_planned() {
 #[test]
 fn a_window_that_has_left_the_cache_is_asked_about_again_or_left_out() {
     for cached_only in [false, true] {
-        let options = Options { cached_only, ..options(Records::None, 4096) };
+        let reach = Reach { cached_only, ..Reach::default() };
+        let options = Options { reach, ..options(Records::None, 4096) };
         let (_file, mut source) = surveyed(&Made::new(&[true]), &options);
         let (planned, open) = planned(&mut source);
         let gone = Made::new(&[false]);
-        let mut device = Device::new(Arc::new(Linux), &options);
+        let mut device = Device::new(Arc::new(Linux::default()), &options);
         let mut read = |planned: &mut Planned, kernel: &Made| {
             Windows { kernel, options: &options, open: &open }.next(planned, &mut device)
         };
@@ -83,7 +84,7 @@ fn a_window_of_a_file_that_was_cut_is_short() {
     let (made, options) = (Made::new(&[true]), options(Records::None, 4096));
     let (file, mut source) = surveyed(&made, &options);
     let (planned, open) = planned(&mut source);
-    let mut device = Device::new(Arc::new(Linux), &options);
+    let mut device = Device::new(Arc::new(Linux::default()), &options);
     let windows = Windows { kernel: &made, options: &options, open: &open };
     let mut read = |planned: &mut Planned| windows.next(planned, &mut device);
     let Outcome::Block(0, block) = read(planned) else { panic!("the first window") };
