@@ -39,6 +39,14 @@ pub enum ErrorKind {
     Survey,
 }
 
+impl ErrorKind {
+    /// Whether it stands in the way before anything of the file has been read.
+    #[must_use]
+    pub fn is_at_opening(self) -> bool {
+        matches!(self, ErrorKind::Open | ErrorKind::Survey)
+    }
+}
+
 impl Error {
     /// An error that names no file yet.
     pub(crate) fn new(kind: ErrorKind, reason: impl Into<String>) -> Self {

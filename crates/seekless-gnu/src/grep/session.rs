@@ -21,7 +21,7 @@ use super::waiting::Waiting;
 use super::walk::{Item, problem};
 use crate::words::words;
 use rustix::fs::SeekFrom;
-use seekless_read::{Chunk, ErrorKind, Event};
+use seekless_read::{Chunk, Event};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
@@ -187,7 +187,7 @@ impl<'a, 'o> Session<'a, 'o> {
                 let words = error.io_error().map_or_else(|| error.reason().to_owned(), words);
                 session.fail(searched, &words);
                 if let Some(problem) = &mut searched.problem {
-                    problem.opened = error.kind() != ErrorKind::Open;
+                    problem.opened = !error.kind().is_at_opening();
                 }
             }),
         }

@@ -216,12 +216,23 @@ fn what_looks_recalled_is_not_opened() {
     {
         let survey = surveyor(&rule(recall)).path(&path).expect("surveyed");
         assert_eq!(survey.bytes_at(Level::Archive), 5 * MIB, "{recall}");
+        let closed = surveyor(&rule(recall)).closed(&path).expect("surveyed");
+        assert_eq!(closed, Some(survey), "{recall}");
         assert!(!opened(), "{recall}");
     }
     let survey = surveyor(&rule(r#"{ command = ["false"] }"#)).path(&path).expect("surveyed");
     assert_eq!(survey.bytes_at(Level::Unknown), 5 * MIB, "who cannot be asked does not say no");
     assert_eq!(survey.notes.len(), 1);
+    let closed = surveyor(&rule(r#"{ command = ["false"] }"#)).closed(&path).expect("surveyed");
+    assert_eq!(closed, Some(survey));
     assert!(!opened());
+    assert_eq!(surveyor(&rule("{ never = true }")).closed(&path).expect("surveyed"), None);
+    assert_eq!(surveyor("").closed(folder.path()).expect("a folder"), None);
+    assert!(surveyor("").closed(&folder.path().join("none")).is_err());
+    let file = File::open(&path).expect("there");
+    let ruled = |config: &str| surveyor(config).ruled(&path, &file).expect("surveyed").is_some();
+    assert!(ruled(&rule("{ never = true }")) && ruled("mock_files = true") && !ruled(""));
+    assert!(opened());
     let survey = surveyor(&rule("{ never = true }")).path(&path).expect("surveyed");
     assert_eq!(survey.bytes_at(Level::Hole), 5 * MIB);
     assert!(opened());

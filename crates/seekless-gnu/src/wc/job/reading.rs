@@ -5,7 +5,7 @@ use super::{Size, standard_input};
 use crate::wc::Counts;
 use crate::wc::pieces::Pieces;
 use crate::words::words;
-use seekless_read::{ErrorKind, Event, Options, Reader, Records};
+use seekless_read::{Event, Options, Reader, Records};
 use seekless_sys::inherited::is_closed;
 use std::fs::File;
 use std::io::{self, Read};
@@ -131,7 +131,7 @@ impl Run<'_> {
             Event::Failed { file, error } => {
                 let Some((index, pieces)) = counting.remove(&file) else { return Ok(0) };
                 let what = error.io_error().map_or_else(|| error.reason().to_owned(), words);
-                let counted = (error.kind() != ErrorKind::Open).then(|| pieces.counts());
+                let counted = (!error.kind().is_at_opening()).then(|| pieces.counts());
                 let message = self.complaint(index, &what);
                 self.end(index, Outcome::Failed { message, counted })?;
             }

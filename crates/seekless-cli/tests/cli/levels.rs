@@ -1,0 +1,158 @@
+//! `seekless wc` and `seekless grep` on files that rules of the configuration are about: in an
+//! archive, or on several levels. What they open is seen by strace.
+
+use super::{seekless, workplace};
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+const LINES: usize = 100_000;
+
+/// A folder with two files, `a` and `b`, of which one counts as archived.
+struct Archive {
+    _folder: tempfile::TempDir,
+    root: PathBuf,
+}
+
+impl Archive {
+    /// `None`, said so, without strace or extended attributes.
+    fn new(archived: &str) -> Option<Self> {
+        let folder = workplace();
+        let root = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("config/seekless")).unwrap();
+        fs::create_dir(root.join("hsm")).unwrap();
+        let text: String = (0..LINES).map(|line| format!("{line}\n")).collect();
+        ["a", "b"].iter().for_each(|name| fs::write(root.join("hsm").join(name), &text).unwrap());
+        let rules = format!(
+            "[device.archive]\nzones = [{{ latency = \"40s\", bandwidth = \"300MB/s\" }}]\n\
+             [[mount]]\npath = {:?}\nrow = \"archive\"\n\
+             [mount.recall]\nxattr = \"user.hsm.state\"\noffline = \"released\"\n",
+            root.join("hsm")
+        );
+        fs::write(root.join("config/seekless/sleds.toml"), rules).unwrap();
+        let stub = root.join("hsm").join(archived);
+        let flags = rustix::fs::XattrFlags::empty();
+        let marked = rustix::fs::setxattr(stub, "user.hsm.state", b"released", flags);
+        let traces = Command::new("strace").arg("--version").output().is_ok();
+        if marked.is_err() || !traces {
+            eprintln!("skipped: no extended attributes, or no strace");
+            return None;
+        }
+        Some(Archive { _folder: folder, root })
+    }
+
+    /// Runs the command; returns what it printed, and the files of the archive that it opened.
+    fn run(&self, words: &[&str]) -> (Output, Vec<String>) {
+        let seen = self.root.join("seen");
+        let output = Command::new("strace")
+            .args(["-f", "-e", "trace=open,openat", "-o"])
+            .arg(&seen)
+            .arg(env!("CARGO_BIN_EXE_seekless"))
+            .args(words)
+            .current_dir(&self.root)
+            .env("XDG_CONFIG_HOME", self.root.join("config"))
+            .output()
+            .unwrap();
+        let seen = fs::read_to_string(seen).unwrap();
+        let name = |line: &str| {
+            let (_, name) = line.split_once("hsm/")?;
+            name.split_once('"').map(|(name, _)| name.to_owned()).filter(|name| !name.is_empty())
+        };
+        let mut opened: Vec<String> = seen.lines().filter_map(name).collect();
+        opened.dedup();
+        (output, opened)
+    }
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat()).into_owned()
+}
+
+#[test]
+fn an_archived_file_is_opened_last() {
+    for (archived, here) in [("a", "b"), ("b", "a")] {
+        let Some(archive) = Archive::new(archived) else { return };
+        for words in [&["grep", "-rc", "99999", "hsm"][..], &["wc", "-l", "hsm/a", "hsm/b"]] {
+            let (output, opened) = archive.run(words);
+            assert_eq!(opened, [here, archived], "{words:?}");
+            assert!(output.status.success(), "{}", said(&output));
+        }
+        let (output, opened) = archive.run(&["grep", "-q", "99999", "hsm/a", "hsm/b"]);
+        assert_eq!((output.status.code(), opened), (Some(0), vec![here.to_owned()]));
+        let (_, opened) = archive.run(&["wc", "-c", "hsm/a", "hsm/b"]);
+        assert_eq!(opened, [here], "its size is known without a recall");
+    }
+}
+
+#[test]
+fn what_is_beyond_a_bound_is_not_opened_and_is_named() {
+    let Some(archive) = Archive::new("a") else { return };
+    let bytes = fs::metadata(archive.root.join("hsm/a")).unwrap().len();
+    for (bound, why) in [
+        (&["--cached-only"][..], "not cached"),
+        (&["--max-latency", "1s"], "more than 1.00 s away"),
+    ] {
+        let (output, opened) = archive.run(&[&["wc", "-l", "hsm/a", "hsm/b"], bound].concat());
+        let wanted = format!("wc: hsm/a: {bytes} bytes skipped: {why}\n");
+        assert_eq!((output.status.code(), &opened[..]), (Some(1), &["b".to_owned()][..]));
+        assert!(said(&output).contains(&wanted), "{}", said(&output));
+        let words = ["grep", "-c", "99999", "hsm/a", "hsm/b"];
+        let (output, opened) = archive.run(&[&words, bound].concat());
+        let wanted = format!("grep: hsm/a: {bytes} bytes are {why} and were skipped\n");
+        assert_eq!((output.status.code(), &opened[..]), (Some(2), &["b".to_owned()][..]));
+        assert!(said(&output).contains(&wanted), "{}", said(&output));
+    }
+    let (output, opened) = archive.run(&["wc", "-l", "--max-latency=1min", "hsm/a"]);
+    assert_eq!((output.status.success(), opened.len()), (true, 1), "{}", said(&output));
+}
+
+/// A file of which the second half lies in the local cache of its mount.
+#[test]
+fn the_cheap_half_of_a_mounts_file_is_searched_first() {
+    let folder = workplace();
+    let root = folder.path().canonicalize().unwrap();
+    fs::create_dir_all(root.join("config/seekless")).unwrap();
+    let half = 4 << 20;
+    let mut text = vec![b'-'; 2 * half];
+    text.iter_mut().skip(99).step_by(100).for_each(|byte| *byte = b'\n');
+    // In the first line of each half that lies in it whole.
+    text[10..13].copy_from_slice(b"dea");
+    text[half + 110..half + 113].copy_from_slice(b"dea");
+    fs::write(root.join("data"), &text).unwrap();
+    let file = fs::File::open(root.join("data")).unwrap();
+    file.sync_all().unwrap();
+    seekless::sys::residency::drop_cached(std::os::fd::AsFd::as_fd(&file)).unwrap();
+    fs::write(root.join("config/seekless/sleds.toml"), "mock_files = true\n").unwrap();
+    let range = |offset: usize, latency: &str, bandwidth: &str| {
+        format!(
+            "[[range]]\noffset = \"{offset}\"\nbytes = \"{half}\"\nlevel = \"network\"\n\
+             latency = \"{latency}\"\nbandwidth = \"{bandwidth}\"\n"
+        )
+    };
+    let levels = [range(0, "270ms", "1MB/s"), range(half, "2ms", "200MB/s")].concat();
+    fs::write(root.join("data.sleds.toml"), levels).unwrap();
+    let read = |words: &[&str]| {
+        let output = seekless(&root)
+            .args(words)
+            .env("XDG_CONFIG_HOME", root.join("config"))
+            .output()
+            .unwrap();
+        (output.status.code(), said(&output))
+    };
+    let (code, printed) = read(&["wc", "-l", "--max-latency", "100ms", "data"]);
+    assert_eq!(code, Some(1));
+    assert!(
+        printed.contains(&format!("{half} bytes skipped: more than 100.0 ms away")),
+        "{printed}"
+    );
+    let (code, printed) = read(&["grep", "-q", "dea", "--stats", "data"]);
+    assert_eq!(code, Some(0));
+    let read_bytes: usize = printed
+        .split_whitespace()
+        .filter_map(|word| word.parse().ok())
+        .next()
+        .unwrap_or_else(|| panic!("{printed}"));
+    assert!(read_bytes <= half, "{printed}");
+    let lines = text.iter().filter(|&&byte| byte == b'\n').count();
+    assert_eq!(read(&["wc", "-l", "data"]), (Some(0), format!("{lines} data\n")));
+}
