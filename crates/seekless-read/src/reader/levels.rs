@@ -101,7 +101,7 @@ mod tests {
         }
         // What was appended is like the last range. Of two far ranges, three MiB share one latency.
         assert_eq!(order, [(4, 5), (8, 10), (1, 4), (7, 8)]);
-        assert!(left.price > near && left.is_over(false));
+        assert!(left.price > near && left.absent_bytes() == 0);
     }
 
     #[test]
