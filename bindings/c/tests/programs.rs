@@ -3,7 +3,7 @@
 
 mod shared;
 
-use shared::{declared, has, run};
+use shared::{built_library, declared, has, run};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
@@ -34,17 +34,11 @@ fn place() -> &'static Place {
         let prefix = folder.join("prefix");
         fs::create_dir_all(folder.join("config/seekless")).unwrap();
         fs::write(folder.join("config/seekless/sleds.toml"), "mock_files = true\n").unwrap();
-        // The test's own libraries are named otherwise and may lie elsewhere.
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-        run(Command::new(env!("CARGO"))
-            .args(["build", "--locked", "--package", "seekless-c", "--target-dir"])
-            .arg(target)
-            .current_dir(here()));
         run(Command::new(here().join("install.sh"))
             .arg("--prefix")
             .arg(&prefix)
             .arg("--built")
-            .arg(target.join("debug"))
+            .arg(built_library("seekless-c"))
             .args(["--only", "sleds"]));
         Place { folder, prefix }
     })

@@ -71,13 +71,7 @@ impl Follower {
         let writer = Writer::create(&path, Metadata::default()).map_err(io::Error::other)?;
         let ending = Arc::new(AtomicBool::new(false));
         let theirs = Arc::clone(&ending);
-        let requests = Requests {
-            started_ns: crate::faults::now_ns(),
-            writer,
-            names: HashMap::new(),
-            open: HashMap::new(),
-            seen: Seen::default(),
-        };
+        let requests = Requests::new(crate::faults::now_ns(), writer);
         let thread = std::thread::Builder::new()
             .name("seekless-blocks".into())
             .spawn(move || requests.follow(events, &theirs))?;
@@ -97,7 +91,7 @@ impl Follower {
         let thread = self.thread.take().ok_or_else(panicked)?;
         let Seen { others, lost } = thread.join().map_err(|_| panicked())??;
         let all = Trace::open(&self.folder.path().join("all.parquet")).map_err(unwritten)?;
-        let source = "seekless record: block_rq_issue and block_rq_complete of the whole machine";
+        let source = "seekless record: the block layer's requests of the whole machine";
         let run = RunInfo { source: source.into(), ..run };
         let view = Some(View::PostCache);
         let metadata =
@@ -156,6 +150,11 @@ struct Requests {
 }
 
 impl Requests {
+    fn new(started_ns: u64, writer: Writer) -> Self {
+        let (names, open) = (HashMap::new(), HashMap::new());
+        Self { started_ns, writer, names, open, seen: Seen::default() }
+    }
+
     fn follow(mut self, mut events: BlockEvents, ending: &AtomicBool) -> Result<Seen> {
         let mut pending: Vec<BlockEvent> = Vec::new();
         loop {
@@ -181,6 +180,11 @@ impl Requests {
         match event.what {
             Happened::Issued(request) => self.issued(event, request),
             Happened::Completed { request, error } => self.completed(event, request, error),
+            Happened::Requeued(request) => {
+                // What the driver gave back has its row when it is issued again.
+                self.open.remove(&(request.disk, request.sector, request.kind));
+                Ok(())
+            }
             Happened::Lost { records } => {
                 self.seen.lost += records;
                 Ok(())
@@ -209,7 +213,7 @@ impl Requests {
             device: Some(makedev(request.disk.0, request.disk.1)),
             ..Access::new(op, self.writer.file(name))
         };
-        // A request that was issued again, or whose end was lost: it is a row of its own.
+        // The older one's end was lost, or two programs ask for the same: each is a row of its own.
         match self.open.insert((request.disk, request.sector, request.kind), access) {
             Some(older) => self.writer.push(older),
             None => Ok(()),
@@ -256,4 +260,37 @@ pub(crate) fn disks(devices: impl Iterator<Item = u64>) -> HashSet<Disk> {
     let number = |device: u64| (rustix::fs::major(device), rustix::fs::minor(device));
     let found = devices.into_iter().filter_map(|device| OnDisk::find(number(device)));
     found.flat_map(|device| device.bottom).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A driver without room for a request gives it back, and gets it again.
+    #[test]
+    fn what_is_issued_again_is_one_row_and_two_that_ask_for_the_same_are_two() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("all.parquet");
+        let writer = Writer::create(&path, Metadata::default()).unwrap();
+        let mut requests = Requests::new(1_000, writer);
+        let read = |sector| BlockRequest { disk: (7, 1), sector, sectors: 8, kind: BlockOp::Read };
+        let done = |sector| Happened::Completed { request: read(sector), error: 0 };
+        let happened = [
+            Happened::Issued(read(0)),
+            Happened::Requeued(read(0)),
+            Happened::Issued(read(0)),
+            done(0),
+            Happened::Issued(read(64)),
+            Happened::Issued(read(64)),
+            done(64),
+        ];
+        for (time_ns, what) in (2_000..).zip(happened) {
+            requests.happened(BlockEvent { time_ns, pid: 1, tid: 1, what }).unwrap();
+        }
+        requests.finish().unwrap();
+        let trace = Trace::open(&path).unwrap();
+        let rows = trace.accesses().unwrap().map(|row| row.unwrap());
+        let rows: Vec<_> = rows.map(|row| (row.offset, row.time_ns, row.latency_ns)).collect();
+        assert_eq!(rows, [(0, 1_002, Some(1)), (32_768, 1_004, None), (32_768, 1_005, Some(1))]);
+    }
 }

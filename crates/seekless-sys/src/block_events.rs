@@ -1,7 +1,7 @@
 //! What reaches the machine's disks: each request as the block layer hands it to a driver, and its
-//! end. The kernel's tracepoints block_rq_issue and block_rq_complete report both, through perf
-//! events of every process. Root may follow them, or a process with CAP_PERFMON that can read
-//! tracefs.
+//! end. The kernel's tracepoints block_rq_issue, block_rq_complete and block_rq_requeue report them
+//! through perf events of every process. Root may follow them, or a process with CAP_PERFMON that
+//! can read tracefs.
 
 use crate::perf::{self, Attributes, LOST, Ring, SAMPLE, records, samples, u32_at, u64_at};
 use crate::tracepoint::{self, Field};
@@ -34,6 +34,8 @@ pub enum Happened {
         /// The error number; 0 if it succeeded.
         error: i32,
     },
+    /// The driver gave a request back, having no room for it: it will be issued again.
+    Requeued(BlockRequest),
     /// Records for which the ring had no room.
     Lost {
         /// How many.
@@ -73,8 +75,7 @@ pub enum BlockOp {
 #[derive(Debug)]
 pub struct BlockEvents {
     rings: Vec<Ring>,
-    issue: Layout,
-    complete: Layout,
+    layouts: Layouts,
     scratch: Vec<u8>,
 }
 
@@ -85,11 +86,16 @@ impl BlockEvents {
     /// The kernel has no such tracepoints, or refuses them to this process.
     pub fn follow() -> io::Result<Self> {
         let tracefs = tracepoint::tracefs()?;
-        let issue = Layout::read(&tracefs, "block_rq_issue", false)?;
-        let complete = Layout::read(&tracefs, "block_rq_complete", true)?;
-        let mut rings = open(issue.id)?;
-        rings.extend(open(complete.id)?);
-        Ok(Self { rings, issue, complete, scratch: Vec::new() })
+        let layouts = Layouts {
+            issue: Layout::read(&tracefs, "block_rq_issue", false)?,
+            complete: Layout::read(&tracefs, "block_rq_complete", true)?,
+            requeue: Layout::read(&tracefs, "block_rq_requeue", false)?,
+        };
+        let mut rings = Vec::new();
+        for layout in [&layouts.issue, &layouts.complete, &layouts.requeue] {
+            rings.extend(open(layout.id)?);
+        }
+        Ok(Self { rings, layouts, scratch: Vec::new() })
     }
 
     /// Waits until a ring is a quarter full, or the time is up.
@@ -108,7 +114,7 @@ impl BlockEvents {
             ring.take(&mut self.scratch);
             for record in records(&self.scratch) {
                 events.extend(match record.kind {
-                    SAMPLE => sample(&self.issue, &self.complete, record.body),
+                    SAMPLE => sample(&self.layouts, record.body),
                     LOST if record.body.len() >= 16 => {
                         let what = Happened::Lost { records: u64_at(record.body, 8) };
                         Some(BlockEvent { time_ns: 0, pid: 0, tid: 0, what })
@@ -124,6 +130,14 @@ fn open(id: u64) -> io::Result<Vec<Ring>> {
     let samples = samples::TID | samples::TIME | samples::RAW;
     let attributes = Attributes::new(Attributes::TRACEPOINT, id, samples, 0);
     perf::open_on_all(&attributes, -1)
+}
+
+/// Where the fields of each tracepoint lie.
+#[derive(Debug)]
+struct Layouts {
+    issue: Layout,
+    complete: Layout,
+    requeue: Layout,
 }
 
 /// Where a tracepoint's fields lie.
@@ -186,18 +200,20 @@ fn kind(rwbs: &[u8], sectors: u32) -> BlockOp {
 }
 
 /// A sample: thread and time, then the size of the tracepoint's record, and the record.
-fn sample(issue: &Layout, complete: &Layout, body: &[u8]) -> Option<BlockEvent> {
+fn sample(layouts: &Layouts, body: &[u8]) -> Option<BlockEvent> {
     const HEAD_BYTES: usize = 20;
     if body.len() < HEAD_BYTES {
         return None;
     }
     let record = body.get(HEAD_BYTES..HEAD_BYTES.checked_add(u32_at(body, 16) as usize)?)?;
+    let Layouts { issue, complete, requeue } = layouts;
     let what = match issue.kind.number(record)? {
         id if id == issue.id => Happened::Issued(issue.request(record)?),
         id if id == complete.id => Happened::Completed {
             request: complete.request(record)?,
             error: complete.error.and_then(|field| field.number(record)).unwrap_or(0) as u32 as i32,
         },
+        id if id == requeue.id => Happened::Requeued(requeue.request(record)?),
         _ => return None,
     };
     Some(BlockEvent { time_ns: u64_at(body, 8), pid: u32_at(body, 0), tid: u32_at(body, 4), what })

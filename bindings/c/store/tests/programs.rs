@@ -5,7 +5,7 @@
 mod shared;
 
 use seekless_pack::{About, Codec, PackWriter, prepare};
-use shared::{declared, has, run};
+use shared::{built_library, declared, has, run};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,17 +50,11 @@ fn place() -> &'static Place {
             pack.add(prepare(About::named(name), bytes, codec).unwrap()).unwrap();
         }
         pack.finish().unwrap();
-        // The test's own libraries are named otherwise and may lie elsewhere.
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-        run(Command::new(env!("CARGO"))
-            .args(["build", "--locked", "--package", "seekless-store-c", "--target-dir"])
-            .arg(target)
-            .current_dir(here()));
         run(Command::new(here().join("../install.sh"))
             .arg("--prefix")
             .arg(&prefix)
             .arg("--built")
-            .arg(target.join("debug"))
+            .arg(built_library("seekless-store-c"))
             .args(["--only", "store"]));
         Place { folder, prefix }
     })
