@@ -288,20 +288,22 @@ fn in_a_small_cache_every_pass_reads_only_what_the_last_could_not_keep() {
     fs::write(place.folder.join("large.txt"), text(FILE_BYTES)).unwrap();
     let words = "dd of=large.txt oflag=nocache conv=notrunc,fdatasync count=0 status=none
         echo $$ >\"$1/cgroup.procs\"
-        for pass in 1 2 3; do \"$2\" large.txt; sed -n 's/^read_bytes: //p' /proc/$$/io; done";
+        for pass in 1 2 3 4 5; do \"$2\" large.txt; sed -n 's/^read_bytes: //p' /proc/$$/io; done";
     let mut shell = place.command(Path::new("sh"));
     let told = run(shell.args(["-ec", words, "sh"]).arg(&group.0).arg(&program));
     fs::remove_file(place.folder.join("large.txt")).unwrap();
     let lines: Vec<&str> = told.lines().collect();
-    assert!(
-        lines[0].ends_with("80000000 large.txt") && lines[2] == lines[0] && lines[4] == lines[0],
-        "{told}"
-    );
-    let read: Vec<usize> = [1, 3, 5].map(|at| lines[at].parse().unwrap()).to_vec();
+    let counts: Vec<&str> = lines.iter().step_by(2).copied().collect();
+    assert!(counts[0].ends_with("80000000 large.txt"), "{told}");
+    assert!(counts.len() == 5 && counts.iter().all(|count| *count == counts[0]), "{told}");
+    let read: Vec<usize> =
+        lines.iter().skip(1).step_by(2).map(|line| line.parse().unwrap()).collect();
     if read[0] < FILE_BYTES / 2 {
         return eprintln!("skipped: the file stays in the page cache (tmpfs?)");
     }
-    assert!(read[2] - read[1] < FILE_BYTES / 2, "{told}");
+    // The least of the later passes: another test may empty the caches in between.
+    let least = read.windows(2).map(|pair| pair[1] - pair[0]).min().unwrap();
+    assert!(least < FILE_BYTES / 2, "{told}");
 }
 
 #[test]
