@@ -35,6 +35,8 @@ pub(crate) fn resolved(capacities: &[Capacities], totals: &Totals) -> Result<Vec
 pub(crate) struct ImportOptions {
     format: Option<String>,
     columns: Option<String>,
+    ops: Option<String>,
+    binary: Option<String>,
     delimiter: String,
     header: bool,
     lenient: bool,
@@ -50,14 +52,22 @@ impl ImportOptions {
         let format = self.format.as_ref().map(named).transpose()?;
         let columns = self.columns.as_deref().map(str::parse).transpose();
         let columns = columns.map_err(|wrong| Failure::usage(format!("columns: {wrong}")))?;
+        let ops = self.ops.as_deref().map(str::parse).transpose();
+        let ops = ops.map_err(|wrong| Failure::usage(format!("ops: {wrong}")))?;
+        let layout = self.binary.as_deref().map(str::parse).transpose();
+        let layout = layout.map_err(|wrong| Failure::usage(format!("binary: {wrong}")))?;
         let [delimiter] = self.delimiter.as_bytes() else {
             return Err(Failure::usage("delimiter: give one ASCII character"));
         };
         Ok(Options {
-            // What has columns is CSV.
-            format: format.or(columns.as_ref().map(|_| Format::Csv)),
+            // What has columns is CSV, and what has a layout is records.
+            format: format
+                .or(columns.as_ref().map(|_| Format::Csv))
+                .or(layout.as_ref().map(|_| Format::Binary)),
             lenient: self.lenient,
             columns,
+            ops: ops.unwrap_or_default(),
+            layout,
             delimiter: *delimiter,
             header: self.header,
             ..Options::default()

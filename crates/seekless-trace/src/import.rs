@@ -4,6 +4,7 @@
 
 mod accesses;
 mod alibaba;
+mod arc;
 mod binary;
 mod blkparse;
 mod blktrace;
@@ -14,8 +15,11 @@ mod fio;
 mod fiu;
 mod format;
 mod ids;
+mod layout;
+mod lrb;
 mod msr;
 pub(crate) mod number;
+mod ops;
 mod ozen;
 pub(crate) mod record;
 mod records;
@@ -29,7 +33,7 @@ mod vscsi;
 use crate::compressed::{Input, estimated_rows};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::lines::Lines;
-use crate::{FileId, Kind, Metadata, RunInfo, Trace, Writer, compressed};
+use crate::{Access, FileId, Kind, Metadata, RunInfo, Trace, Writer, compressed};
 use accesses::import_lines;
 use records::Numbered;
 use seekless_sys::output::Destination;
@@ -43,6 +47,8 @@ pub use fields::{Columns, KNOWN_NAMES};
 pub use format::Format;
 pub(crate) use format::HEAD_BYTES;
 pub use ids::ids;
+pub use layout::Layout;
+pub use ops::Ops;
 pub use ozen::ozen;
 pub use records::{lcs, oracle_general};
 pub use table::{Table, table};
@@ -104,7 +110,7 @@ pub(crate) fn open_input(path: &Path, input: Input, options: &Options) -> Result
 /// The file cannot be read.
 pub fn kind_of(path: &Path, options: &Options) -> Result<Option<Kind>> {
     match options.format {
-        Some(format) => Ok(Some(format.kind())),
+        Some(format) => Ok(Some(options.kind(format))),
         None if !path.metadata().is_ok_and(|found| found.is_file()) => Ok(None),
         None => Ok(Some(Format::detect(path, &mut compressed::open(path)?)?.kind())),
     }
@@ -119,6 +125,10 @@ pub struct Options {
     pub lenient: bool,
     /// Which column holds which field. If it is `None`, the names in the header decide.
     pub columns: Option<Columns>,
+    /// What the words of an operation column mean.
+    pub ops: Ops,
+    /// The fields of records of one length.
+    pub layout: Option<Layout>,
     /// The byte between columns.
     pub delimiter: u8,
     /// Whether the first line names the columns.
@@ -135,6 +145,8 @@ impl Default for Options {
             format: None,
             lenient: false,
             columns: None,
+            ops: Ops::default(),
+            layout: None,
             delimiter: b',',
             header: true,
             cancel: Arc::default(),
@@ -170,6 +182,16 @@ impl LeftOut {
 }
 
 impl Options {
+    /// What a trace of this format is about, which columns and layouts may decide.
+    fn kind(&self, format: Format) -> Kind {
+        let is_blocks = match format {
+            Format::Csv => self.columns.as_ref().is_some_and(Columns::is_blocks),
+            Format::Binary => self.layout.as_ref().is_some_and(Layout::is_blocks),
+            _ => false,
+        };
+        if is_blocks { Kind::Blocks } else { format.kind() }
+    }
+
     /// The same for files of this format.
     fn of(&self, format: Format) -> Self {
         Options { format: Some(format), ..self.clone() }
@@ -272,7 +294,7 @@ impl<'a> Import<'a> {
             Some(format) => format,
             None => Format::detect(path, &mut input)?,
         };
-        self.set_kind(format.kind(), path)?;
+        self.set_kind(self.options.kind(format), path)?;
         if !format.is_records() {
             self.end_numbered()?;
             self.name_numbered();
@@ -296,6 +318,11 @@ impl<'a> Import<'a> {
             Format::Systor => import_lines(self, lines(input), &systor::FORM),
             Format::FiuBlocks => import_lines(self, lines(input), &fiu::BLOCKS),
             Format::FiuFiles => import_lines(self, lines(input), &fiu::FILES),
+            Format::Arc => import_lines(self, lines(input), &arc::FORM),
+            Format::Lrb => import_lines(self, lines(input), &lrb::FORM),
+            Format::Binary => layout::import_file(self, input, path),
+            Format::Twitter => csv::import_preset(self, lines(input), &csv::TWITTER),
+            Format::CacheLib => csv::import_preset(self, lines(input), &csv::CACHELIB),
         }
     }
 
@@ -382,10 +409,29 @@ impl<'a> Import<'a> {
 
     /// Reports progress now and then; `lines` is the current file.
     fn tick(&mut self, lines: &Lines) {
+        self.tick_at(lines.consumed());
+    }
+
+    /// The same, with the bytes of the current file that have been read.
+    fn tick_at(&mut self, consumed: u64) {
         self.progress.rows += 1;
         if self.progress.rows.is_multiple_of(1 << 13) {
-            self.progress.tell(lines.consumed());
+            self.progress.tell(consumed);
         }
+    }
+
+    /// Adds what a record of a file without lines says.
+    fn push_row(&mut self, row: csv::Parsed, path: &Path) -> Result<()> {
+        if row.left_out {
+            self.leave_out("row by its operation");
+            return Ok(());
+        }
+        if self.writer.names_are_too_many(u64::MAX) {
+            let message = "has more objects than a trace holds; cut it";
+            return Err(Error::new(ErrorKind::Limit, path, message));
+        }
+        let file = self.writer.file(&row.name);
+        (0..row.count).try_for_each(|_| self.writer.push(Access { file, ..row.access }))
     }
 
     /// Puts the trace in its place.

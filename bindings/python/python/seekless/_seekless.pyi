@@ -8,6 +8,8 @@ version: str
 class ImportOptions(TypedDict):
     format: str | None
     columns: str | None
+    ops: str | None
+    binary: str | None
     delimiter: str
     header: bool
     lenient: bool

@@ -29,8 +29,10 @@ class Trace:
     not.
 
     ``format`` names the format where the content does not show it. For CSV, ``columns`` says which
-    column holds which field (``time:ms=ts,path=name,bytes=#3``), ``delimiter`` and ``header`` what
-    it looks like; with ``lenient`` malformed lines are skipped.
+    column holds which field (``time:ms=ts,path=name,bytes=#3+#4``), ``ops`` what the words of an
+    operation column mean (``get=load,delete=skip``), ``delimiter`` and ``header`` what it looks
+    like; with ``lenient`` malformed lines are skipped. ``binary`` names the fields of records of
+    one length (``u32:time,u64:key,u32:bytes``).
 
     It is cheap to make: rows are read when they are asked for.
 
@@ -48,6 +50,8 @@ class Trace:
         *,
         format: str | None = None,
         columns: str | None = None,
+        ops: str | None = None,
+        binary: str | None = None,
         delimiter: str = ",",
         header: bool = True,
         lenient: bool = False,
@@ -56,6 +60,8 @@ class Trace:
         self.import_options: _seekless.ImportOptions = {
             "format": format,
             "columns": columns,
+            "ops": ops,
+            "binary": binary,
             "delimiter": delimiter,
             "header": header,
             "lenient": lenient,
@@ -164,6 +170,8 @@ class Trace:
 PLAIN: _seekless.ImportOptions = {
     "format": None,
     "columns": None,
+    "ops": None,
+    "binary": None,
     "delimiter": ",",
     "header": True,
     "lenient": False,

@@ -4,7 +4,7 @@ use crate::output;
 use anyhow::bail;
 use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use seekless::device::units::counted;
-use seekless::trace::import::{Columns, Format, Options};
+use seekless::trace::import::{Columns, Format, Layout, Ops, Options};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -15,9 +15,18 @@ pub struct Foreign {
     #[arg(long, value_name = "FORMAT", value_parser = format())]
     format: Option<Format>,
     /// csv: which column holds which field: FIELD[:UNIT]=COLUMN,... where COLUMN is a name of the
-    /// header or #1, #2, ...
+    /// header or #1, #2, ... ; bytes may be a sum, as in bytes=#3+#4
     #[arg(long, value_name = "LIST")]
     columns: Option<Columns>,
+    /// csv: what the words of an operation column mean: WORD=OPERATION,... or WORD=skip to leave
+    /// such rows out [default: get, set and the like are loads, delete is left out]
+    #[arg(long, value_name = "LIST")]
+    ops: Option<Ops>,
+    /// binary: the fields of a record: TYPE:FIELD[:UNIT],... such as
+    /// u32:time,u64:key,u32:bytes,i64:next; be behind a type is big-endian; libCacheSim's
+    /// `format=<IIQ,obj-id-col=3,...` is understood
+    #[arg(long, value_name = "LAYOUT")]
+    binary: Option<Layout>,
     /// csv: the character between columns, or `tab`
     #[arg(long, default_value = ",", value_name = "CHAR", value_parser = delimiter)]
     delimiter: u8,
@@ -36,9 +45,22 @@ impl Foreign {
         if self.columns.is_some() && format.is_some_and(|format| format != Format::Csv) {
             bail!("--columns is for --format csv: the other formats have no columns");
         }
+        if self.binary.is_some() && format.is_some_and(|format| format != Format::Binary) {
+            bail!("--binary is for --format binary: the other formats have layouts of their own");
+        }
+        if format == Some(Format::Binary) && self.binary.is_none() {
+            bail!("--format binary needs the fields: --binary u32:time,u64:key,u32:bytes");
+        }
+        if self.columns.is_some() && self.binary.is_some() {
+            bail!("--columns is for text, --binary for records: give one of them");
+        }
+        // What has columns is CSV, and what has a layout is records.
+        let columns = self.columns.as_ref().map(|_| Format::Csv);
+        let layout = self.binary.as_ref().map(|_| Format::Binary);
         Ok(Options {
-            // What has columns is CSV.
-            format: format.or(self.columns.as_ref().map(|_| Format::Csv)),
+            format: format.or(columns).or(layout),
+            ops: self.ops.clone().unwrap_or_default(),
+            layout: self.binary.clone(),
             lenient: self.lenient,
             columns: self.columns.clone(),
             delimiter: self.delimiter,

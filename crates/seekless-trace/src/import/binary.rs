@@ -31,6 +31,17 @@ impl Bytes {
         Ok((filled == N).then_some(record))
     }
 
+    /// Fills `record` with the next bytes; false at the end of the file.
+    pub(super) fn next_into(&mut self, record: &mut [u8]) -> Result<bool> {
+        let filled = self.input.fill(&self.path, record, self.at)?;
+        if filled > 0 && filled < record.len() {
+            let message = format!("ends within a record of {} bytes", record.len());
+            return Err(self.corrupt(message));
+        }
+        self.at += filled as u64;
+        Ok(filled > 0)
+    }
+
     /// Skips data behind a record, which is short.
     pub(super) fn skip(&mut self, bytes: u16) -> Result<()> {
         self.skipped.resize(bytes.into(), 0);

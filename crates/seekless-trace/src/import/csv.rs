@@ -3,7 +3,8 @@
 //! counts the events that are missing before each row. Such a log may end inside of a row, since
 //! its program may have been killed while it wrote; then that row is lost too.
 
-use super::fields::{Binding, Field, bind_header};
+use super::fields::{Binding, Columns, Field, bind_header};
+use super::ops::{Meaning, Ops};
 use super::record::Record;
 use super::{Format, Import, KNOWN_NAMES, Options, Progress, Report, any, number};
 use crate::error::{Error, ErrorKind, Result};
@@ -29,26 +30,69 @@ pub fn csv(
     any(files, out, &options.of(Format::Csv), progress)
 }
 
-pub(super) fn import_file(import: &mut Import<'_>, mut lines: Lines) -> Result<()> {
+/// The most rows that a row with a count stands for.
+const COUNT_MAX: u64 = 1 << 24;
+
+/// How the columns of a published CSV are found.
+pub(super) struct Preset {
+    pub(super) header: bool,
+    pub(super) columns: &'static str,
+}
+
+/// Twitter's traces of its caches (Yang, Yue and Rashmi 2020): time, key, its size, that of its
+/// value, client, operation, lifetime.
+pub(super) const TWITTER: Preset =
+    Preset { header: false, columns: "time:s=#1,key=#2,bytes=#3+#4,op=#6" };
+/// The traces of CacheLib's benchmark, of keys and values. The order of their columns varies.
+pub(super) const CACHELIB: Preset =
+    Preset { header: true, columns: "key=key,op=op,bytes=key_size+size,count=op_count" };
+
+/// How the fields of a text are separated, and what they mean.
+struct Reading<'a> {
+    delimiter: u8,
+    header: bool,
+    columns: Option<&'a Columns>,
+}
+
+pub(super) fn import_file(import: &mut Import<'_>, lines: Lines) -> Result<()> {
+    let options = import.options;
+    let (delimiter, header, columns) =
+        (options.delimiter, options.header, options.columns.as_ref());
+    import_as(import, lines, &Reading { delimiter, header, columns })
+}
+
+pub(super) fn import_preset(import: &mut Import<'_>, lines: Lines, preset: &Preset) -> Result<()> {
+    let columns = preset.columns.parse::<Columns>();
+    let columns = columns.map_err(|wrong| Error::new(ErrorKind::Usage, lines.path(), wrong))?;
+    let reading = Reading { delimiter: b',', header: preset.header, columns: Some(&columns) };
+    import_as(import, lines, &reading)
+}
+
+fn import_as(import: &mut Import<'_>, mut lines: Lines, reading: &Reading<'_>) -> Result<()> {
     let mut record = Record::default();
-    let (bindings, mut more) = bindings(import, &mut lines, &mut record)?;
-    let rows = Rows { first_run: import.report.runs, ..Rows::new(bindings) };
+    let (bindings, mut more) = bindings(import, &mut lines, &mut record, reading)?;
+    let (ops, first_run) = (import.options.ops.clone(), import.report.runs);
+    let rows = Rows { first_run, ops, ..Rows::new(bindings) };
     let mut runs = 1;
     let mut number = 0;
     while more || lines.advance()? {
         more = false;
         let row = record
-            .read(&mut lines, import.options.delimiter)
+            .read(&mut lines, reading.delimiter)
             .and_then(|()| rows.parse(&record, number).map_err(|wrong| lines.malformed(wrong)));
         if rows.is_log && row.is_err() && !lines.has_end() {
             import.lose(1);
             break;
         }
-        let pushed = row.and_then(|(access, name, lost)| {
-            import.lose(lost);
-            runs = runs.max(access.run - rows.first_run + 1);
-            let file = import.file(&name, &lines)?;
-            import.writer.push(Access { file, ..access })
+        let pushed = row.and_then(|row| {
+            runs = runs.max(row.access.run - rows.first_run + 1);
+            import.lose(row.lost);
+            if row.left_out {
+                import.leave_out("row by its operation");
+                return Ok(());
+            }
+            let file = import.file(&row.name, &lines)?;
+            (0..row.count).try_for_each(|_| import.writer.push(Access { file, ..row.access }))
         });
         import.forgive(pushed)?;
         number += 1;
@@ -63,10 +107,11 @@ fn bindings(
     import: &mut Import<'_>,
     lines: &mut Lines,
     record: &mut Record,
+    reading: &Reading<'_>,
 ) -> Result<(Vec<Binding>, bool)> {
     let any = lines.advance()?;
-    if !import.options.header {
-        let columns = import.options.columns.as_ref().ok_or_else(|| {
+    if !reading.header {
+        let columns = reading.columns.ok_or_else(|| {
             let message =
                 "without a header, --columns must say which column holds what, such as path=#1,size=#2";
             Error::new(ErrorKind::Usage, lines.path(), message)
@@ -80,10 +125,10 @@ fn bindings(
             "is empty: a trace has at least a header line",
         ));
     }
-    record.read(lines, import.options.delimiter)?;
+    record.read(lines, reading.delimiter)?;
     let header: Vec<String> =
         record.iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect();
-    if let Some(columns) = &import.options.columns {
+    if let Some(columns) = reading.columns {
         return Ok((columns.bind(Some(&header), lines.path())?, false));
     }
     let (bindings, ignored) =
@@ -104,10 +149,27 @@ fn no_header(path: &Path, wrong: &str) -> Error {
     Error::new(ErrorKind::NotATrace, path, message)
 }
 
+/// What a record says.
+pub(super) struct Parsed {
+    pub(super) access: Access,
+    pub(super) name: String,
+    /// How many events were lost before it.
+    pub(super) lost: u64,
+    /// How often it comes.
+    pub(super) count: u64,
+    /// Whether its operation becomes no row.
+    pub(super) left_out: bool,
+}
+
 /// How records become accesses.
 pub(super) struct Rows {
     bindings: Vec<Binding>,
+    ops: Ops,
+    /// The name of all rows, where no column has one.
+    name: &'static str,
     loads: bool,
+    /// Whether each row is an object of which only the name is known.
+    units: bool,
     /// Whether a read or write says how many bytes it moves.
     has_bytes: bool,
     is_log: bool,
@@ -119,27 +181,44 @@ impl Rows {
     pub(super) fn new(bindings: Vec<Binding>) -> Self {
         let has = |field| bindings.iter().any(|binding| binding.field == field);
         let (has_bytes, is_log) = (has(Field::Bytes), has(Field::Lost));
-        Self { loads: !has(Field::Op), has_bytes, is_log, bindings, first_run: 0 }
+        let is_device = !has(Field::Path);
+        let (loads, name) = (!has(Field::Op) && !is_device, if is_device { "disk" } else { "" });
+        let (ops, units, first_run) = (Ops::default(), false, 0);
+        Self { ops, name, loads, units, has_bytes, is_log, bindings, first_run }
     }
 
-    /// The access of a record, its path, and how many events were lost before it. The error says
-    /// what was expected.
-    pub(super) fn parse(
-        &self,
-        record: &Record,
-        number: u64,
-    ) -> Result<(Access, String, u64), String> {
+    /// Rows of records with these fields.
+    pub(super) fn of_layout(bindings: &[Binding], ops: Ops, first_run: u32) -> Self {
+        let sized = |one: &Binding| matches!(one.field, Field::Bytes | Field::FileBytes);
+        let rows = Self::new(bindings.to_vec());
+        Self { units: rows.loads && !bindings.iter().any(sized), ops, first_run, ..rows }
+    }
+
+    /// What a record says. The error says what was expected.
+    pub(super) fn parse(&self, record: &Record, number: u64) -> Result<Parsed, String> {
         let mut access = Access::new(if self.loads { Op::Load } else { Op::Read }, 0);
         (access.run, access.time_ns) = (self.first_run, number);
-        let mut name = String::new();
-        let (mut bytes, mut lost) = (None, 0);
+        let mut name = self.name.to_owned();
+        let (mut bytes, mut lost, mut count, mut left_out) = (None, 0, 1, false);
         for binding in &self.bindings {
             let text = record.get(binding.column).ok_or_else(|| {
                 format!("has {} of at least {} columns", record.len(), binding.column + 1)
             })?;
             match binding.field {
                 Field::Path => name = path(text)?,
-                Field::Bytes => bytes = optional(binding, text)?,
+                Field::Bytes => bytes = sum(bytes, optional(binding, text)?),
+                Field::FileBytes => {
+                    access.file_bytes = sum(access.file_bytes, optional(binding, text)?);
+                }
+                Field::Op => match self.ops.meaning(text)? {
+                    Meaning::Row(op) => access.op = op,
+                    Meaning::LeftOut => left_out = true,
+                },
+                Field::Count => {
+                    let found = optional(binding, text)?.unwrap_or(1);
+                    let few = (found <= COUNT_MAX).then_some(found);
+                    count = few.ok_or_else(|| expected(binding, text))?;
+                }
                 Field::Lost => lost = optional(binding, text)?.unwrap_or(0),
                 field => set(&mut access, field, binding, text, self.first_run)?,
             }
@@ -157,7 +236,10 @@ impl Rows {
         if self.loads {
             access.file_bytes = access.file_bytes.or(bytes);
         }
-        Ok((access, name, lost))
+        if self.units {
+            (access.bytes, access.file_bytes) = (1, Some(1));
+        }
+        Ok(Parsed { access, name, lost, count, left_out })
     }
 }
 
@@ -187,10 +269,8 @@ fn set(
         }
         Field::Pid => access.pid = small(binding, text)?,
         Field::Tid => access.tid = small(binding, text)?,
-        Field::Op => access.op = op(text)?,
         Field::Offset => access.offset = offset(binding, text)?,
         Field::Latency => access.latency_ns = optional(binding, text)?,
-        Field::FileBytes => access.file_bytes = optional(binding, text)?,
         Field::Device => access.device = optional(binding, text)?,
         Field::Inode => access.inode = optional(binding, text)?,
         Field::Error => {
@@ -201,7 +281,7 @@ fn set(
                 Some(parse().ok_or_else(|| expected(binding, text))?)
             };
         }
-        Field::Path | Field::Bytes | Field::Lost => {}
+        Field::Path | Field::Op | Field::Bytes | Field::FileBytes | Field::Count | Field::Lost => {}
     }
     Ok(())
 }
@@ -239,12 +319,11 @@ fn offset(binding: &Binding, text: &[u8]) -> Result<i64, String> {
     value.ok_or_else(|| expected(binding, text))
 }
 
-fn op(text: &[u8]) -> Result<Op, String> {
-    let word = String::from_utf8_lossy(text).trim().to_ascii_lowercase();
-    match word.as_str() {
-        "r" => Ok(Op::Read),
-        "w" => Ok(Op::Write),
-        word => word.parse().map_err(|error| format!("has op `{}`, {error}", shown(text))),
+/// The sum of what is known.
+fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.saturating_add(other)),
+        (one, other) => one.or(other),
     }
 }
 
@@ -255,6 +334,7 @@ fn expected(binding: &Binding, text: &[u8]) -> String {
         Field::Offset => "an offset",
         Field::Latency => "a duration",
         Field::Error => "an error number",
+        Field::Count => "a number of times, at most 16777216",
         _ => "a whole number from 0",
     };
     format!("has `{}` in column {}, expected {what}", shown(text), binding.column + 1)

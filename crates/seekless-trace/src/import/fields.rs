@@ -26,6 +26,8 @@ pub(crate) enum Field {
     Device,
     Inode,
     Lost,
+    /// How often the row comes.
+    Count,
 }
 
 impl Field {
@@ -48,6 +50,15 @@ impl Field {
             "lost" => Field::Lost,
             _ => return None,
         })
+    }
+
+    /// The field that `--columns` calls `name`: traces of objects have keys, not paths.
+    fn asked(name: &str) -> Option<Field> {
+        match name {
+            "key" | "id" | "object" => Some(Field::Path),
+            "count" => Some(Field::Count),
+            name => Field::named(name),
+        }
     }
 
     fn is_time(self) -> bool {
@@ -91,7 +102,8 @@ pub(crate) struct Binding {
 
 /// Which column holds which field, parsed from `--columns`, as in
 /// `time:ms=ts,path=name,bytes:KiB=#3`. Each part is `FIELD[:UNIT]=COLUMN`; COLUMN is a name from
-/// the header, or `#` and a position from 1.
+/// the header, or `#` and a position from 1. Bytes may be the sum of several: `bytes=#3+#4`.
+/// Without a path, but with an offset, rows are accesses to one device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns(Vec<Wanted>);
 
@@ -107,8 +119,9 @@ impl FromStr for Columns {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let wanted: Vec<Wanted> = text.split(',').map(wanted).collect::<Result<_, String>>()?;
-        if !wanted.iter().any(|wanted| wanted.field == Field::Path) {
-            return Err("names no path; add `path=COLUMN`".into());
+        let has = |field| wanted.iter().any(|wanted: &Wanted| wanted.field == field);
+        if !has(Field::Path) && !has(Field::Offset) {
+            return Err("names no path; add `path=COLUMN`, or the offset of a device".into());
         }
         for (at, one) in wanted.iter().enumerate() {
             if wanted[..at].iter().any(|other| other.field == one.field) {
@@ -125,9 +138,16 @@ impl FromStr for Columns {
 fn wanted(part: &str) -> Result<Wanted, String> {
     let (left, column) =
         part.split_once('=').ok_or_else(|| format!("`{part}`: expected FIELD[:UNIT]=COLUMN"))?;
-    let (name, unit) = left.split_once(':').unwrap_or((left, ""));
-    let expected = "time path op offset bytes size pid tid run latency error device inode lost";
-    let field = Field::named(name)
+    let (field, scale) = field_and_scale(left)?;
+    Ok(Wanted { field, scale, column: column.to_owned() })
+}
+
+/// The field of `FIELD[:UNIT]`, and its unit's size.
+pub(super) fn field_and_scale(text: &str) -> Result<(Field, u64), String> {
+    let (name, unit) = text.split_once(':').unwrap_or((text, ""));
+    let expected =
+        "time path key op offset bytes size count pid tid run latency error device inode lost";
+    let field = Field::asked(name)
         .ok_or_else(|| format!("`{name}` is not a field, expected one of {expected}"))?;
     let scale = match unit {
         "" if field.is_time() => return Err(format!("`{name}` needs a unit: {name}:s, :ms, :us or :ns")),
@@ -136,32 +156,39 @@ fn wanted(part: &str) -> Result<Wanted, String> {
             format!("`{unit}` is not a unit of `{name}`, expected s ms us ns for times, B KB KiB MB MiB GB GiB sectors pages for bytes")
         })?,
     };
-    Ok(Wanted { field, scale, column: column.to_owned() })
+    Ok((field, scale))
 }
 
 impl Columns {
-    /// Finds the columns in the header. Without a header all of them must be positions.
+    /// Whether rows are accesses to one device, which has no name.
+    pub(crate) fn is_blocks(&self) -> bool {
+        !self.0.iter().any(|wanted| wanted.field == Field::Path)
+    }
+
+    /// Finds the columns in the header. Without a header all of them must be positions. A sum has
+    /// a binding for each of its columns.
     pub(crate) fn bind(&self, header: Option<&[String]>, path: &Path) -> Result<Vec<Binding>> {
-        let bind = |wanted: &Wanted| {
-            let column = match wanted
-                .column
-                .strip_prefix('#')
-                .and_then(|position| position.parse::<usize>().ok())
-            {
-                Some(position) => position.checked_sub(1),
-                None => {
-                    header.and_then(|header| header.iter().position(|name| *name == wanted.column))
-                }
-            };
-            let column = column.ok_or_else(|| {
-                let found = header
-                    .map_or("none, as there is no header".to_owned(), |header| header.join(","));
-                let message = format!("has no column `{}`; its columns are {found}", wanted.column);
-                Error::new(ErrorKind::Usage, path, message)
-            })?;
-            Ok(Binding { field: wanted.field, scale: wanted.scale, column })
+        let at = |name: &str| match name.strip_prefix('#').and_then(|at| at.parse::<usize>().ok()) {
+            Some(position) => position.checked_sub(1),
+            None => header.and_then(|header| header.iter().position(|found| found == name)),
         };
-        self.0.iter().map(bind).collect()
+        let mut bindings = Vec::new();
+        for &Wanted { field, scale, ref column } in &self.0 {
+            // A name may have a plus in it.
+            let is_sum = field.is_bytes() && field != Field::Offset && at(column).is_none();
+            let parts = if is_sum { column.split('+').collect() } else { vec![column.as_str()] };
+            for part in parts {
+                let column = at(part).ok_or_else(|| {
+                    let found = header.map_or("none, as there is no header".to_owned(), |header| {
+                        header.join(",")
+                    });
+                    let message = format!("has no column `{part}`; its columns are {found}");
+                    Error::new(ErrorKind::Usage, path, message)
+                })?;
+                bindings.push(Binding { field, scale, column });
+            }
+        }
+        Ok(bindings)
     }
 }
 

@@ -50,10 +50,20 @@ pub enum Format {
     FiuBlocks,
     /// FIU's traces of files.
     FiuFiles,
+    /// Records of one length, see [`Layout`](super::Layout).
+    Binary,
+    /// Twitter's traces of its caches.
+    Twitter,
+    /// The traces of CacheLib's benchmark, of keys and values.
+    CacheLib,
+    /// The traces of webcachesim and LRB.
+    Lrb,
+    /// The traces of ARC's authors.
+    Arc,
 }
 
 /// Each format with its name and, in a few words, what it holds.
-const FORMATS: [(Format, &str, &str); 18] = [
+const FORMATS: [(Format, &str, &str); 23] = [
     (Format::Csv, "csv", "Rows with named columns"),
     (Format::Ids, "ids", "One id a line"),
     (Format::Ozen, "ozen", "Sectors of a device, read or written"),
@@ -72,6 +82,11 @@ const FORMATS: [(Format, &str, &str); 18] = [
     (Format::Systor, "systor", "Block traces of SYSTOR '17"),
     (Format::FiuBlocks, "fiu-blocks", "Block traces of FIU"),
     (Format::FiuFiles, "fiu-files", "FIU's traces of files"),
+    (Format::Binary, "binary", "Records of one length, as --binary describes them"),
+    (Format::Twitter, "twitter", "Twitter's traces of its caches"),
+    (Format::CacheLib, "cachelib", "CacheLib's traces of keys and values"),
+    (Format::Lrb, "lrb", "Time, object and bytes, as webcachesim and LRB have them"),
+    (Format::Arc, "arc", "Block traces of ARC's authors (.lis)"),
 ];
 
 /// How much of the content is looked at.
@@ -124,8 +139,15 @@ impl Format {
             | Format::Tencent
             | Format::Spc
             | Format::Systor
-            | Format::FiuBlocks => Kind::Blocks,
-            Format::Ids | Format::OracleGeneral | Format::Lcs => Kind::Ids,
+            | Format::FiuBlocks
+            | Format::Arc => Kind::Blocks,
+            Format::Ids
+            | Format::OracleGeneral
+            | Format::Lcs
+            | Format::Binary
+            | Format::Twitter
+            | Format::CacheLib
+            | Format::Lrb => Kind::Ids,
         }
     }
 
@@ -205,6 +227,7 @@ impl Format {
         match name.rsplit_once('.')?.1 {
             "lcs" => Some(Format::Lcs),
             "csv" => Some(Format::Csv),
+            "lis" => Some(Format::Arc),
             "oraclegeneral" => Some(Format::OracleGeneral),
             "bin" if name.ends_with(".oraclegeneral.bin") => Some(Format::OracleGeneral),
             _ => None,
@@ -260,9 +283,9 @@ fn is_sectors(head: &[u8]) -> bool {
             .is_some_and(|line| ozen::access(line).is_some())
 }
 
-/// Whether each line is a number, and there is one.
+/// Whether each line is a number, or a `*` between them.
 fn are_numbers(head: &[u8]) -> bool {
-    let mut lines = lines(head).peekable();
+    let mut lines = lines(head).filter(|line| *line != b"*").peekable();
     lines.peek().is_some() && lines.all(|line| line.iter().all(u8::is_ascii_digit))
 }
 

@@ -26,6 +26,11 @@ pub(super) fn import_file(import: &mut Import<'_>, mut lines: Lines) -> Result<(
     let run = import.report.runs;
     let mut number = 0;
     while lines.advance()? {
+        // The traces of LIRS' authors have one between phases.
+        if lines.text().trim_ascii() == b"*" {
+            import.leave_out("phase mark");
+            continue;
+        }
         let pushed = id(&lines).and_then(|name| {
             let file = import.file(&name, &lines)?;
             let load = Access {

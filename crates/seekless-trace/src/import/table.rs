@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind, Place, Result};
 use crate::metadata::Metadata;
 use crate::{Access, RunInfo, Writer};
 use seekless_sys::output::Destination;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Rows between two calls of the progress.
@@ -52,7 +53,7 @@ pub fn table(
         .map_err(|wrong| Error::new(ErrorKind::Schema, name, wrong))?;
     let mut writer = Writer::create(out, known)?;
     let (total, mut runs) = (table.rows(), 1);
-    let mut record = Record::default();
+    let (mut record, mut left_out) = (Record::default(), BTreeMap::new());
     for number in 0..total {
         let mut wrong = None;
         record.fill(
@@ -67,14 +68,18 @@ pub fn table(
             Some(wrong) => Err(wrong),
             None => rows.parse(&record, number),
         };
-        let (access, path, lost) = parsed.map_err(|wrong| {
+        let row = parsed.map_err(|wrong| {
             Error::new(ErrorKind::Malformed, name, wrong).at(Place::Row(number))
         })?;
         let metadata = writer.metadata_mut();
-        metadata.lost = metadata.lost.saturating_add(lost);
-        runs = runs.max(access.run + 1);
-        let file = writer.file(&path);
-        writer.push(Access { file, ..access })?;
+        metadata.lost = metadata.lost.saturating_add(row.lost);
+        runs = runs.max(row.access.run + 1);
+        if row.left_out {
+            *left_out.entry("row by its operation".to_owned()).or_default() += 1;
+        } else {
+            let file = writer.file(&row.name);
+            writer.push(Access { file, ..row.access })?;
+        }
         if (number + 1).is_multiple_of(TICK_ROWS) {
             progress(number + 1, total);
         }
@@ -87,6 +92,7 @@ pub fn table(
         rows: summary.rows,
         runs,
         files: summary.files,
+        left_out,
         ignored_columns,
         ..Report::default()
     })

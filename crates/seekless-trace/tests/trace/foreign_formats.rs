@@ -4,14 +4,14 @@ use seekless_trace::import::{self, Format, Options};
 use seekless_trace::*;
 use std::path::{Path, PathBuf};
 
-fn file(folder: &tempfile::TempDir, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+pub(crate) fn file(folder: &tempfile::TempDir, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
     let path = folder.path().join(name);
     std::fs::write(&path, bytes).unwrap();
     path
 }
 
 /// The rows of a file that tells its own format.
-fn rows(name: &str, bytes: impl AsRef<[u8]>) -> (Vec<(Access, String)>, Metadata) {
+pub(crate) fn rows(name: &str, bytes: impl AsRef<[u8]>) -> (Vec<(Access, String)>, Metadata) {
     let folder = tempfile::tempdir().unwrap();
     let path = file(&folder, name, bytes);
     let trace = open_any(&path).unwrap();
@@ -20,13 +20,13 @@ fn rows(name: &str, bytes: impl AsRef<[u8]>) -> (Vec<(Access, String)>, Metadata
 }
 
 /// Time, operation, name, offset and bytes of each row.
-fn brief(rows: &[(Access, String)]) -> Vec<(u64, Op, &str, i64, u64)> {
+pub(crate) fn brief(rows: &[(Access, String)]) -> Vec<(u64, Op, &str, i64, u64)> {
     rows.iter()
         .map(|(row, name)| (row.time_ns, row.op, name.as_str(), row.offset, row.bytes))
         .collect()
 }
 
-fn message(bytes: impl AsRef<[u8]>, format: Format) -> String {
+pub(crate) fn message(bytes: impl AsRef<[u8]>, format: Format) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = file(&folder, "input", bytes);
     let options = Options { format: Some(format), ..Options::default() };

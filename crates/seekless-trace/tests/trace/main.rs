@@ -7,6 +7,7 @@ mod hostile;
 mod hostile_records;
 mod memory;
 mod merging;
+mod object_formats;
 mod old_traces;
 mod public_runs;
 mod simulator_formats;

@@ -79,6 +79,19 @@ fn no_header() {
 }
 
 #[test]
+fn without_a_path_rows_are_accesses_to_a_device_and_bytes_may_be_a_sum() {
+    let case = Case::new("10 4 1\n100 1 0\n");
+    let text = "offset:sectors=#1,bytes:sectors=#2+#3";
+    let options = Options { header: false, delimiter: b' ', ..columns(text) };
+    case.import(&options).unwrap();
+    let rows = case.rows();
+    let brief: Vec<_> =
+        rows.iter().map(|(row, name)| (row.op, name.as_str(), row.offset, row.bytes)).collect();
+    assert_eq!(brief, [(Op::Read, "disk", 5120, 2560), (Op::Read, "disk", 51_200, 512)]);
+    assert_eq!(Trace::open(&case.out).unwrap().metadata().kind, Kind::Blocks);
+}
+
+#[test]
 fn every_file_is_a_run_and_unknown_columns_are_told() {
     let case = Case::new("path,size,colour\na,1,red\n");
     let second = case.folder.path().join("second.csv");

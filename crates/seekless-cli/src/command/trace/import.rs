@@ -33,10 +33,15 @@ use std::process::ExitCode;
 /// or the issued ones if the first is one. Files NAME.blktrace.0, NAME.blktrace.1, ... that are
 /// given one after the other are one run.
 ///
+/// binary: records of one length, whose fields --binary names.
+///
+/// twitter, cachelib, lrb: traces of caches of objects. Reads and writes of an entry are loads, and
+/// deletes are left out. arc: block traces of ARC's authors, blocks of 512 bytes.
+///
 /// Without --format the format is guessed: lcs, blktrace and most formats of text from the first
-/// bytes; oracle-general, lcs and csv from the ending of the name (.oracleGeneral,
-/// .oracleGeneral.bin, .lcs, .csv, perhaps followed by .zst, .gz, .xz or .lzma); the others from
-/// their beginning.
+/// bytes; oracle-general, lcs, csv and arc from the ending of the name (.oracleGeneral,
+/// .oracleGeneral.bin, .lcs, .csv, .lis, perhaps followed by .zst, .gz, .xz or .lzma); the others
+/// from their beginning.
 ///
 /// Files may be plain or compressed with gzip, xz, lzma or zstd. Each file becomes one run, in the
 /// order given; the last is the newest. A csv with a run column keeps its runs.
@@ -46,6 +51,8 @@ Examples:
   seekless trace import monday.csv.gz tuesday.csv.gz -o runs.parquet
   seekless trace import --format csv log.csv -o run.parquet --columns time:ms=ts,path=name,bytes:KiB=len
   seekless trace import --format csv log.tsv -o run.parquet --delimiter tab --no-header --columns path=#1,size=#2
+  seekless trace import kv.csv -o kv.parquet --columns key=key,op=op,bytes=key_size+size
+  seekless trace import ids.bin -o ids.parquet --binary u32:time,u64:key,u32:bytes,i64:next
   seekless trace import --format ids web.txt.xz -o web.parquet
   seekless trace import --format ozen SequentialCopyGrep.txt.lzma -o copygrep.parquet
   seekless trace import cloudphysics.oracleGeneral.zst -o cloudphysics.parquet

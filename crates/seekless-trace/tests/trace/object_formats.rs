@@ -1,0 +1,100 @@
+//! Formats of the field of caches: published traces of objects, by name, and records of one length,
+//! by their layout.
+
+use crate::foreign_formats::{brief, file, message, rows};
+use seekless_trace::import::{self, Format, Options};
+use seekless_trace::*;
+
+/// Imports with options; the rows, and what was left out.
+fn imported(
+    name: &str,
+    bytes: impl AsRef<[u8]>,
+    options: &Options,
+) -> (Vec<(Access, String)>, import::Report, Kind) {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, out) = (file(&folder, name, bytes), folder.path().join("out.parquet"));
+    let report = import::any(&[path], &out, options, &mut |_, _| ()).unwrap();
+    let kind = Trace::open(&out).unwrap().metadata().kind;
+    (crate::support::rows(&out), report, kind)
+}
+
+fn of(format: Format) -> Options {
+    Options { format: Some(format), ..Options::default() }
+}
+
+#[test]
+fn twitters_caches() {
+    let text = "0,k-a,10,90,1,get,0\n1,k-b,10,200,1,set,60\n2,k-a,10,90,2,delete,0\n";
+    let (rows, report, kind) = imported("cluster1", text, &of(Format::Twitter));
+    let expected = [(0, Op::Load, "k-a", 0, 100), (1_000_000_000, Op::Load, "k-b", 0, 210)];
+    assert_eq!((brief(&rows), kind), (expected.to_vec(), Kind::Ids));
+    assert_eq!(report.left_out["row by its operation"], 1);
+    assert!(message("0,k,10,x,1,get,0\n", Format::Twitter).contains("column 4"));
+}
+
+#[test]
+fn cachelibs_keys_in_any_order_and_with_repeats() {
+    let text = "op_count,key,op,key_size,size\n2,a,GET,4,96\n1,b,SET,4,6\n0,c,GET,1,1\n";
+    let (rows, ..) = imported("kv.csv", text, &of(Format::CacheLib));
+    let names: Vec<_> = rows.iter().map(|(row, name)| (name.as_str(), row.bytes)).collect();
+    assert_eq!(names, [("a", 100), ("a", 100), ("b", 10)]);
+    let many = "op_count,key,op,key_size,size\n99999999999,a,GET,4,96\n";
+    assert!(message(many, Format::CacheLib).contains("expected a number of times"));
+    assert!(message("key,op\n", Format::CacheLib).contains("has no column `key_size`"));
+}
+
+#[test]
+fn arcs_and_lrbs_traces() {
+    let (rows, metadata) = rows("P1.lis", "1 2 0 0\n100 1 0 1\n");
+    assert_eq!(
+        brief(&rows),
+        [(0, Op::Read, "disk", 512, 1024), (1, Op::Read, "disk", 51_200, 512)]
+    );
+    assert_eq!(metadata.kind, Kind::Blocks);
+    let (rows, _, kind) = imported("wiki.tr", "10 7 500 1\n12 8 600\n", &of(Format::Lrb));
+    let expected = [(0, Op::Load, "7", 0, 500), (2_000_000_000, Op::Load, "8", 0, 600)];
+    assert_eq!((brief(&rows), kind), (expected.to_vec(), Kind::Ids));
+    assert!(message("10 7\n", Format::Lrb).contains("has 2 fields"));
+}
+
+#[test]
+fn numbers_with_stars_between_phases() {
+    let (rows, metadata) = rows("multi.trc", "1\n2\n*\n1\n");
+    assert_eq!(rows.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>(), ["1", "2", "1"]);
+    assert_eq!(metadata.runs[0].not_imported["phase mark"], 1);
+}
+
+#[test]
+fn records_by_their_layout() {
+    let records = |bytes: &[u8]| -> Vec<u8> {
+        (0..3_u32)
+            .flat_map(|at| {
+                [&(at + 5).to_le_bytes()[..], bytes, &u64::from(at % 2).to_le_bytes()].concat()
+            })
+            .collect()
+    };
+    let with =
+        |layout: &str| Options { layout: Some(layout.parse().unwrap()), ..of(Format::Binary) };
+    let content = records(&512_u32.to_le_bytes());
+    for layout in
+        ["u32:time,u32:bytes,u64:key", "format=<IIQ,obj-id-col=3,obj-size-col=2,time-col=1"]
+    {
+        let (rows, _, kind) = imported("b.bin", &content, &with(layout));
+        let second = 1_000_000_000;
+        let expected: Vec<_> = [(5, "0"), (6, "1"), (7, "0")]
+            .map(|(time, name)| (time * second, Op::Load, name, 0, 512))
+            .to_vec();
+        assert_eq!((brief(&rows), kind), (expected, Kind::Ids), "{layout}");
+    }
+    let (rows, ..) = imported("b.bin", &content, &with("u32,u32,u64:key"));
+    assert!(rows.iter().all(|(row, _)| (row.bytes, row.file_bytes) == (1, Some(1))));
+    let (rows, _, kind) = imported("b.bin", &content, &with("u32,u32:bytes,u64:offset:sectors"));
+    assert_eq!(brief(&rows)[1], (1, Op::Read, "disk", 512, 512));
+    assert_eq!(kind, Kind::Blocks);
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "cut.bin", &content[..40]);
+    let error = open_with(&path, &with("u32:time,u32:bytes,u64:key")).unwrap_err().to_string();
+    assert!(error.contains("byte 32") && error.contains("within a record of 16 bytes"), "{error}");
+    let error = open_with(&path, &of(Format::Binary)).unwrap_err().to_string();
+    assert!(error.contains("--binary"), "{error}");
+}
