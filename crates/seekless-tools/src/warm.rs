@@ -1,8 +1,10 @@
-//! Brings what programs will read into the page cache, before they start: only the ranges that
-//! recorded runs needed, joined where one larger read costs less than two small ones.
+//! Brings what programs will read into the page cache, before they start: the names that recorded
+//! runs looked up, and only the ranges that they needed, joined where one larger read costs less
+//! than two small ones.
 
 pub(crate) mod bring;
 mod listed;
+mod names;
 mod plan;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -45,6 +47,9 @@ pub struct Options {
 /// What was brought in, or would be.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Warmed {
+    /// Names that the runs asked for, which are looked up with their inodes. Those of files below
+    /// listed folders are not counted.
+    pub names: u64,
     /// Files with needed ranges.
     pub files: u64,
     /// Bytes that the runs needed of them.
@@ -87,18 +92,27 @@ pub fn warm(
     options: &Options,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<(Warmed, Held)> {
-    let Plan { files: wanted, left_out, only_lists } = plan(sources, options)?;
+    let Plan { files: wanted, left_out, names, only_lists } = plan(sources, options)?;
+    let started = Instant::now();
+    if !options.dry_run {
+        names.look_up(options)?;
+    }
+    let seconds = || if options.dry_run { 0.0 } else { started.elapsed().as_secs_f64() };
+    let names = names.count();
     let Some(first) = wanted.first() else {
-        // A list may well be empty, as that of what has changed since.
-        let nothing_found = Warmed { left_out, cached_bytes: Some(0), ..Warmed::default() };
-        return if only_lists {
-            Ok((nothing_found, Held::default()))
-        } else {
-            Err(nothing(sources))
+        // A list may well be empty, as that of what has changed since; and a program may only have
+        // looked at names.
+        let no_file = Warmed {
+            names,
+            left_out,
+            cached_bytes: Some(0),
+            seconds: seconds(),
+            ..Warmed::default()
         };
+        let found = only_lists || names > 0;
+        return if found { Ok((no_file, Held::default())) } else { Err(nothing(sources)) };
     };
     let (costs, assumed) = costs(options, &first.path);
-    let started = Instant::now();
     let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
     let held = Held::default();
     if options.lock {
@@ -106,9 +120,9 @@ pub fn warm(
     }
     let job = Job { wanted: &wanted, costs, options, held: &held, next, done };
     let mut warmed = job.run(progress)?;
-    warmed.add(&Warmed { left_out, cached_bytes: Some(0), ..Warmed::default() });
+    warmed.add(&Warmed { names, left_out, cached_bytes: Some(0), ..Warmed::default() });
     warmed.assumed = assumed;
-    warmed.seconds = if options.dry_run { 0.0 } else { started.elapsed().as_secs_f64() };
+    warmed.seconds = seconds();
     Ok((warmed, held))
 }
 
@@ -245,6 +259,7 @@ fn seconds(bytes: u64, costs: &Costs) -> f64 {
 
 impl Warmed {
     fn add(&mut self, part: &Warmed) {
+        self.names += part.names;
         self.files += part.files;
         self.needed_bytes += part.needed_bytes;
         self.asked_bytes += part.asked_bytes;

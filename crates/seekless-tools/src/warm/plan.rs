@@ -2,6 +2,7 @@
 
 use super::bring::Recorded;
 use super::listed::Listed;
+use super::names::Names;
 use super::{Options, interrupted};
 use crate::error::{Error, ErrorKind, Result};
 use crate::profiles;
@@ -55,6 +56,8 @@ pub(super) struct Plan {
     pub(super) files: Vec<Wanted>,
     /// What was found in listed folders and is no file to bring in, by reason.
     pub(super) left_out: BTreeMap<&'static str, u64>,
+    /// The names that traces and profiles have.
+    pub(super) names: Names,
     /// Whether no source is a trace or a profile.
     pub(super) only_lists: bool,
 }
@@ -64,10 +67,20 @@ pub(super) fn plan(sources: &[PathBuf], options: &Options) -> Result<Plan> {
     let mut gathered = Gathered::new(options);
     let mut others = Others::default();
     let reading = import::Options { cancel: options.cancel.clone(), ..import::Options::default() };
-    let traces = sources.iter().filter_map(|source| others.open(source, &reading).transpose());
+    let mut names = Names::default();
+    let traces = sources.iter().filter_map(|source| {
+        let opened = others.open(source, &reading).and_then(|trace| {
+            trace.iter().try_for_each(|trace| names.add_trace(trace, options))?;
+            Ok(trace)
+        });
+        opened.transpose()
+    });
     let needs = Needs::of_all(traces, &options.cancel).map_err(unreadable)?;
     let only_lists = others.profiles.is_empty() && others.lists.len() == sources.len();
     for profile in others.profiles {
+        for file in &profile.files {
+            names.add(&file.name, options);
+        }
         for need in profiles::by_most(&profile) {
             let file = &profile.files[need.file as usize];
             let recorded = Recorded { bytes: file.bytes, identity: file.identity };
@@ -86,7 +99,7 @@ pub(super) fn plan(sources: &[PathBuf], options: &Options) -> Result<Plan> {
         }
         gathered.add_listed(path, &mut listed)?;
     }
-    Ok(Plan { files: gathered.finish(), left_out: listed.left_out, only_lists })
+    Ok(Plan { files: gathered.finish(), left_out: listed.left_out, names, only_lists })
 }
 
 /// The sources that are no traces.

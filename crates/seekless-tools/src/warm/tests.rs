@@ -59,6 +59,20 @@ fn only_what_the_run_needed_comes_in_with_small_gaps() {
     assert_eq!((again.requests, again.cached_bytes), (0, Some(102_400 + 4096)));
 }
 
+/// As `git status` is: it looks at files and reads none.
+#[test]
+fn a_run_that_looked_at_names_alone_has_them_looked_up() {
+    let sample = sample(&[(Op::Stat, 0, 0), (Op::Open, 0, 0)]);
+    let options = Options { costs: costs(), ..Options::default() };
+    let warmed = warm(std::slice::from_ref(&sample.trace), &options, &mut |_, _| {}).unwrap().0;
+    assert_eq!((warmed.names, warmed.files, warmed.requests), (1, 0, 0));
+    assert_eq!(cached(&sample.file), Some(0), "nothing is read");
+    let listed = sample.folder.path().join("list");
+    std::fs::write(&listed, format!("{}\n", sample.file.display())).unwrap();
+    let warmed = warm(&[listed], &options, &mut |_, _| {}).unwrap().0;
+    assert_eq!((warmed.names, warmed.files), (0, 1), "a list is looked up as it is read");
+}
+
 #[test]
 fn a_budget_goes_to_what_is_needed_first() {
     let sample = sample(&[(Op::Read, 2 * MIB as i64, 8192), (Op::Read, 0, 8192)]);
