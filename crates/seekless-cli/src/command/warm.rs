@@ -19,9 +19,8 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// Bring the files that recorded runs needed into the page cache.
 ///
-/// Looks up the names that the runs asked for, in the order of their inodes, so that thousands of
-/// small files take few reads. Then reads only the ranges that the runs read or touched, in the
-/// order in which the newest run first needed them. Ranges are joined where reading the gap between
+/// Looks up the names that the runs asked for, with their inodes, several at a time. Then reads only
+/// the ranges that the runs read or touched, in the order in which the newest run first needed them. Ranges are joined where reading the gap between
 /// them costs less than another request. So a program that maps large libraries and touches a tenth
 /// of them waits for that tenth only. Ranges that are cached already cost nothing.
 ///

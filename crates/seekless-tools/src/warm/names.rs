@@ -1,6 +1,6 @@
 //! Names and inodes that programs will look up. A start that asks for thousands of names waits for
-//! the blocks of inodes, one after the other. Looked up in the order of their numbers, inodes that
-//! lie together come together.
+//! blocks of folders and inodes, one after the other. Here several are waited for at a time, and in
+//! the order of their numbers inodes that lie together come together.
 
 use super::{Options, THREADS, interrupted};
 use crate::crew;
