@@ -19,10 +19,11 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// Bring the files that recorded runs needed into the page cache.
 ///
-/// Looks up the names that the runs asked for, with their inodes, several at a time. Then reads only
-/// the ranges that the runs read or touched, in the order in which the newest run first needed them. Ranges are joined where reading the gap between
-/// them costs less than another request. So a program that maps large libraries and touches a tenth
-/// of them waits for that tenth only. Ranges that are cached already cost nothing.
+/// Looks up the names that the runs asked for, with their inodes, several at a time. Then reads
+/// only the ranges that the runs read or touched, in the order in which the newest run first needed
+/// them. Ranges are joined where reading the gap between them costs less than another request. So a
+/// program that maps large libraries and touches a tenth of them waits for that tenth only. Ranges
+/// that are cached already cost nothing.
 ///
 /// SOURCE is a profile of `seekless run`, by its file or the start of its name (ranges that at
 /// least half of its runs needed are brought in); or a trace of `seekless record`, or any trace
