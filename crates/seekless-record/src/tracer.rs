@@ -215,7 +215,7 @@ impl Tracer {
     /// # Errors
     /// If waiting for the traced processes fails. They are killed then.
     pub(crate) fn run(mut self) -> io::Result<Traced> {
-        while !self.threads.is_empty() {
+        while !self.threads.is_empty() || self.await_newborn()? {
             match self.next_stop() {
                 Ok((tid, stop)) => {
                     self.now_ns = self.elapsed_ns();

@@ -250,6 +250,31 @@ impl Tracer {
         }
     }
 
+    /// Once no thread is known any more, waits for a child whose parent was killed in the middle of
+    /// a fork: it may report only now that it is there. True if one has come.
+    ///
+    /// # Errors
+    /// As `waitpid`.
+    pub(super) fn await_newborn(&mut self) -> io::Result<bool> {
+        let patience_ns = self.elapsed_ns() + PATIENCE_NS;
+        loop {
+            self.now_ns = self.elapsed_ns();
+            self.adopt_orphans();
+            if !self.threads.is_empty() {
+                return Ok(true);
+            }
+            match tracee::wait_now(-1) {
+                Ok(Some((tid, stop))) => self.stopped(tid, stop),
+                // None of the tracer's, but perhaps another child of this process.
+                Ok(None) if self.now_ns > patience_ns => return Ok(false),
+                Ok(None) => drop(pause(SHORT_PAUSES)),
+                Err(error) if error.raw_os_error() == Some(libc::ECHILD) => return Ok(false),
+                Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
     pub(super) fn is_overdue(&self, since_ns: u64) -> bool {
         self.now_ns.saturating_sub(since_ns) > PATIENCE_NS
     }

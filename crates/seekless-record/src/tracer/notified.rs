@@ -446,9 +446,11 @@ fn look(tracer: &Mutex<Tracer>, listener: &Listener, calls: &Calls, told: &Notif
 /// The loop around `waitpid`, as [`Tracer::run`]. The tracer is not held while it waits.
 fn follow_stops(tracer: &Mutex<Tracer>) -> io::Result<()> {
     loop {
-        if lock(tracer).threads.is_empty() {
+        let mut known = lock(tracer);
+        if known.threads.is_empty() && !known.await_newborn()? {
             return Ok(());
         }
+        drop(known);
         match next_stop(tracer) {
             Ok((tid, stop)) => {
                 let mut tracer = lock(tracer);
