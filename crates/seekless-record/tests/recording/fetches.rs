@@ -58,12 +58,20 @@ fn a_file_that_is_read_or_mapped_cold_comes_in_once() {
 #[test]
 fn what_another_program_has_brought_in_has_no_rows() {
     needs_fetches!();
-    let place = Place::new();
-    let Some(recording) = recorded(&place, Some("cat"), &["cat", "file"]) else {
-        skip!("the file cannot be dropped from the cache");
-    };
-    assert_eq!(fetched(&recording, &place), 0);
-    assert!(recording.count(&place.file(), Op::Read) > 0);
+    // More than once, since another test may empty the caches between the two.
+    let mut least = u64::MAX;
+    for _ in 0..5 {
+        let place = Place::new();
+        let Some(recording) = recorded(&place, Some("cat"), &["cat", "file"]) else {
+            skip!("the file cannot be dropped from the cache");
+        };
+        assert!(recording.count(&place.file(), Op::Read) > 0);
+        least = least.min(fetched(&recording, &place));
+        if least == 0 {
+            break;
+        }
+    }
+    assert_eq!(least, 0);
 }
 
 #[test]
