@@ -114,7 +114,7 @@ fn run_one(program: Program) -> anyhow::Result<Ran> {
 }
 
 #[cfg(test)]
-mod tests {
+mod of_this_module {
     use super::*;
 
     #[test]
