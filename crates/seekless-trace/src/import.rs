@@ -420,17 +420,18 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// Adds what a record of a file without lines says.
-    fn push_row(&mut self, row: csv::Parsed, path: &Path) -> Result<()> {
+    /// Adds what a record says; `file` numbers the file that it names.
+    fn push_row(
+        &mut self,
+        row: &csv::Parsed,
+        file: impl FnOnce(&mut Self) -> Result<FileId>,
+    ) -> Result<()> {
+        self.lose(row.lost);
         if row.left_out {
             self.leave_out("row by its operation");
             return Ok(());
         }
-        if self.writer.names_are_too_many(u64::MAX) {
-            let message = "has more objects than a trace holds; cut it";
-            return Err(Error::new(ErrorKind::Limit, path, message));
-        }
-        let file = self.writer.file(&row.name);
+        let file = file(self)?;
         (0..row.count).try_for_each(|_| self.writer.push(Access { file, ..row.access }))
     }
 

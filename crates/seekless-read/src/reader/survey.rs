@@ -40,7 +40,8 @@ impl Survey<'_> {
             && let Ok(Some(sleds)) = self.kernel.closed(&source.path)
         {
             let (cost, bytes) = cost_of(&sleds);
-            return Ok(match self.options.reach.leaves_out(cost) {
+            let farthest = sleds.iter().map(|sled| sled.latency).max().unwrap_or_default();
+            return Ok(match self.options.reach.leaves_out(farthest) {
                 true => State::LeftOut(bytes),
                 false => State::Archived(Price::of(cost, bytes)),
             });

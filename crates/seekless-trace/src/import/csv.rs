@@ -86,13 +86,7 @@ fn import_as(import: &mut Import<'_>, mut lines: Lines, reading: &Reading<'_>) -
         }
         let pushed = row.and_then(|row| {
             runs = runs.max(row.access.run - rows.first_run + 1);
-            import.lose(row.lost);
-            if row.left_out {
-                import.leave_out("row by its operation");
-                return Ok(());
-            }
-            let file = import.file(&row.name, &lines)?;
-            (0..row.count).try_for_each(|_| import.writer.push(Access { file, ..row.access }))
+            import.push_row(&row, |import| import.file(&row.name, &lines))
         });
         import.forgive(pushed)?;
         number += 1;

@@ -213,7 +213,7 @@ pub(super) fn import_file(import: &mut Import<'_>, input: Input, path: &Path) ->
         record.fill(fill, layout.parts.len());
         let place = number * bytes.len() as u64;
         let pushed = match rows.parse(&record, number) {
-            Ok(row) => import.push_row(row, path),
+            Ok(row) => import.push_row(&row, |import| Ok(import.writer.file(&row.name))),
             Err(wrong) => Err(Error::new(ErrorKind::Malformed, path, wrong).at(Place::Byte(place))),
         };
         import.forgive(pushed)?;
