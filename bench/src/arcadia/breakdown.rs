@@ -11,8 +11,8 @@ use anyhow::bail;
 use seekless::device::DeviceSpec;
 use seekless::device::units::{format_bytes, format_count};
 use seekless::policy::eviction::Id;
+use seekless::policy::foresight::prediction::Model;
 use seekless::policy::planner::READ_BYTES_MAX;
-use seekless::policy::prediction::Model;
 use seekless::sim::store::{DemandRead, StoreFigures, demand_reads, listed};
 
 pub(super) const HEADER: [&str; 9] = [
@@ -129,7 +129,7 @@ fn flags(count: usize, set: &[Id]) -> Vec<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seekless::policy::extents::Extent;
+    use seekless::policy::layout::extents::Extent;
     use seekless::sim::store::Archive;
 
     #[test]

@@ -7,7 +7,7 @@
 //! of one request.
 
 use seekless::device::DeviceSpec;
-use seekless::policy::extents::Extent;
+use seekless::policy::layout::extents::Extent;
 use seekless::policy::planner::READ_BYTES_MAX;
 
 /// Prices of requests against bytes that are tried.

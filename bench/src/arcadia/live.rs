@@ -10,7 +10,7 @@ use seekless::device::DeviceSpec;
 use seekless::device::units::{format_bytes, format_count, format_duration};
 use seekless::io::{Statistics, Store};
 use seekless::measure::{Checksum, Dropping, Slowed, make_cold};
-use seekless::policy::extents::Extent;
+use seekless::policy::layout::extents::Extent;
 use seekless::report::table;
 use seekless::trace::Loads;
 use seekless_results::{Better, Contender, Figure, Table};

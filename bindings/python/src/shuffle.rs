@@ -1,7 +1,7 @@
 //! `shuffled`: the order of an epoch.
 
 use pyo3::prelude::*;
-use seekless::policy::shuffle::{Epoch, Groups, in_groups, permutation};
+use seekless::policy::layout::shuffle::{Epoch, Groups, in_groups, permutation};
 
 /// Numbers below `count` in the order of epoch `number`: any permutation; with `groups`, those of
 /// neighbours together: the bytes of each file, those of a group, and how many groups are mixed.

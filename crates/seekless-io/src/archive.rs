@@ -4,7 +4,7 @@
 use crate::error::Error;
 use seekless_engine::{AlignedBuf, Completion, Engine, Read};
 use seekless_pack::{Index, ReadAt, Reading, decode};
-use seekless_policy::extents::Extent;
+use seekless_policy::layout::extents::Extent;
 use seekless_sys::{direct, open_seekable};
 use std::fs::File;
 use std::io;

@@ -9,7 +9,7 @@ use crate::read_cache::ReadData;
 use crate::sources::{Item, Sources};
 use seekless_pack::{Entry, Method, coded_data, data_range, decode_to};
 use seekless_policy::eviction::Id;
-use seekless_policy::extents::Extent;
+use seekless_policy::layout::extents::Extent;
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -109,7 +109,9 @@ pub use recording::{Recorded, Recording};
 pub use seekless_device::{Costs, CostsSource};
 pub use seekless_pack::NameEncoding;
 pub use seekless_policy::eviction::landlord::Hint;
-pub use seekless_policy::prediction::{Model as PredictionModel, Score as PredictionScore};
+pub use seekless_policy::foresight::prediction::{
+    Model as PredictionModel, Score as PredictionScore,
+};
 pub use statistics::{LONG_HELD_AFTER, SourceStatistics, Statistics};
 pub use store::Store;
 

@@ -7,7 +7,7 @@ use seekless_engine::{
     AlignedBuf, Ask, Budget, GRANULE_BYTES, Piece, Placement, Refusal, Region, RegionBytes,
     WeakRegion,
 };
-use seekless_policy::allocator::{Allocator, Lifetime, Place};
+use seekless_policy::cache::allocator::{Allocator, Lifetime, Place};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};

@@ -6,7 +6,7 @@ use crate::sources::Sources;
 use seekless_engine::Engine;
 use seekless_pack::PREDICTION;
 use seekless_policy::eviction::Id;
-use seekless_policy::prediction::Model;
+use seekless_policy::foresight::prediction::Model;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};

@@ -8,7 +8,7 @@ use crate::sources::Item;
 use crate::{Buffer, Result, Store};
 use seekless_pack::{Chunks, Entry, Position, data_offset};
 use seekless_policy::eviction::Id;
-use seekless_policy::extents::Extent;
+use seekless_policy::layout::extents::Extent;
 use seekless_policy::planner::READ_BYTES_MAX;
 use std::ops::Range;
 use std::sync::Arc;

@@ -3,8 +3,8 @@
 //! keeps.
 
 use seekless_engine::{AlignedBuf, Frozen, Part};
-use seekless_policy::extents::Extent;
-use seekless_policy::kept_reads::{Found, Slot};
+use seekless_policy::layout::extents::Extent;
+use seekless_policy::planner::kept_reads::{Found, Slot};
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -19,7 +19,7 @@ use names::{is_folder, plain};
 use seekless_engine::Engine;
 use seekless_pack::{Chunks, Entry, Method, PREDICTION, Reading};
 use seekless_policy::eviction::Id;
-use seekless_policy::extents::Extent;
+use seekless_policy::layout::extents::Extent;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::File;

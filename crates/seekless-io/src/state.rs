@@ -14,7 +14,7 @@ use crate::statistics::Statistics;
 use seekless_device::{Brought, Costs, Knowledge, Nanos};
 use seekless_policy::cache::{Cache, Command, Config, Filled, Step};
 use seekless_policy::eviction::{Hits, Id, NEVER, Request};
-use seekless_policy::future::Future;
+use seekless_policy::foresight::future::Future;
 use seekless_policy::planner::Planner;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;

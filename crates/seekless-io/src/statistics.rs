@@ -1,7 +1,7 @@
 //! What became of the requests to a store, and of the bytes that it read.
 
 use seekless_device::{Costs, CostsSource};
-use seekless_policy::prediction::Score;
+use seekless_policy::foresight::prediction::Score;
 use std::path::PathBuf;
 
 /// Counts since the store was opened, and what it knows of its device. Every load is exactly one of

@@ -12,7 +12,7 @@ use seekless_engine::Counters;
 use seekless_pack::Index;
 use seekless_policy::eviction::Id;
 use seekless_policy::eviction::landlord::Hint;
-use seekless_policy::prediction::Prediction;
+use seekless_policy::foresight::prediction::Prediction;
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};

@@ -16,7 +16,7 @@ use chunked::Chunked;
 use in_order::InOrder;
 use seekless_engine::{AlignedBuf, Completion};
 use seekless_policy::eviction::Id;
-use seekless_policy::extents::Extent;
+use seekless_policy::layout::extents::Extent;
 use seekless_policy::planner::{BLOCKS_IN_FLIGHT, READ_BYTES_MAX, Start, blocks};
 use std::collections::VecDeque;
 use std::io;

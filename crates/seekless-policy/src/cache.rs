@@ -2,15 +2,17 @@
 //! frame table, without I/O, clock or lock. For the same order of requests both get the same
 //! decisions, since both run this code.
 
+pub mod allocator;
 mod changed;
 mod command;
 mod frames;
+pub mod page_keys;
 pub mod paged;
 pub mod placed;
 mod together;
 pub mod write_back;
 
-use crate::column;
+use crate::arrays::column;
 use crate::eviction::{Eviction, Hits, Id, Needs, Outcome, Pool, Request, Use};
 use crate::{Error, ErrorKind, Result};
 pub use changed::Changed;

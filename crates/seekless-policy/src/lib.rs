@@ -32,19 +32,15 @@
 //!
 //! - [`eviction`]: policies, one a file. A policy decides which page or file leaves a cache.
 //! - [`cache`]: a policy, the bypass rule and the state of each id: the cache that simulator and
-//!   live engine drive.
-//! - [`ordering`]: the order of the files in an archive, learned from the runs that read them.
-//! - [`planner`]: the reads of an archive. It composes the following three, and learns.
-//! - [`allocator`]: where the bytes of each file lie in one region of memory.
-//! - [`ahead`]: what to read around an archive entry that was requested.
-//! - [`extents`]: which reads fetch a set of archive entries at least cost.
+//!   live engine drive; where the bytes of each file lie in one region of memory; the stable names
+//!   of pages.
+//! - [`layout`]: the order of the files in an archive, learned from the runs that read them; the
+//!   order of each epoch of a training.
+//! - [`planner`]: the reads of an archive: what to read around an entry, which entries to join in
+//!   one read, and what to keep of what was read.
 //! - [`readahead`]: which pages of a file to fetch before they are asked for.
-//! - [`kept_reads`]: which reads, and which pages of them, stay in memory for the entries that have
-//!   not been requested.
-//! - [`references`]: which files name which others.
-//! - [`future`]: what a program has said it will load, for policies that know the future.
-//! - [`shuffle`]: the order of each epoch of a training.
-//! - [`page_keys`]: the stable names of pages, alike in simulator and live cache.
+//! - [`foresight`]: what a program will load, from earlier runs, from references between files, and
+//!   from what it announces.
 //! - [`sample`]: seeded random numbers, and sets to draw from.
 //!
 //! The other modules are arrays from which policies are made. They are private: a policy outside
@@ -72,7 +68,7 @@
 //!
 //! ```
 //! use seekless_device::Costs;
-//! use seekless_policy::extents::{Extent, coalesce};
+//! use seekless_policy::layout::extents::{Extent, coalesce};
 //!
 //! let costs = Costs { request_ns: 100, bytes_per_second: 1_000_000_000, depth: 1 };
 //! let entries = [Extent { offset: 0, bytes: 50 }, Extent { offset: 60, bytes: 20 }];
@@ -82,35 +78,17 @@
 
 #![forbid(unsafe_code)]
 
-pub mod ahead;
-pub mod allocator;
-mod bits;
+mod arrays;
 pub mod cache;
-mod column;
 mod error;
 pub mod eviction;
-pub mod extents;
-pub mod future;
-mod heap;
+pub mod foresight;
 mod id;
-pub mod kept_reads;
-mod key_order;
+pub mod layout;
 mod lehmer;
-mod list;
-pub mod ordering;
-pub mod page_keys;
 pub mod planner;
-pub mod prediction;
-mod queues;
-mod radix;
-mod ranking;
 pub mod readahead;
-pub mod references;
 pub mod sample;
-mod segments;
-pub mod shuffle;
-pub mod start;
-mod weights;
 
 pub use error::{Error, ErrorKind};
 

@@ -20,18 +20,20 @@
 //!
 //! **Memory.** 25 bytes an entry of the archive: 12 each to find it in a read under way and in a
 //! kept read, and 1 for what reading ahead came to. Some 80 bytes for each read that is under way
-//! or kept; at most [`READS_MAX`](crate::kept_reads::READS_MAX) are kept. The table of entries is
+//! or kept; at most [`READS_MAX`](kept_reads::READS_MAX) are kept. The table of entries is
 //! shared with the owner. Nothing is allocated after these have grown.
 //!
 //! **Time.** A demand looks at the entries of its window, up to 1 MiB of the archive, twice at most
 //! and each by a binary search among the reads under way. The end of a read costs O(its entries).
 //! For the same calls all answers are the same.
 //!
-//! [`ahead`]: crate::ahead
-//! [`extents`]: crate::extents
-//! [`kept_reads`]: crate::kept_reads
+//! [`extents`]: crate::layout::extents
 
+pub mod ahead;
 mod balance;
+mod ended;
+pub mod kept_reads;
+mod memory;
 mod predicted;
 mod under_way;
 mod worth;
@@ -39,14 +41,16 @@ mod worth;
 #[cfg(test)]
 mod tests;
 
+pub use ended::Ended;
+pub use memory::Memory;
 pub use under_way::Start;
 
-use crate::ahead::{Limits, around_bytes, demand, requests_are_dear, sides};
-use crate::extents::{Extent, Read, coalesce_into};
+use crate::foresight::prediction::Prediction;
 use crate::id::Id;
-use crate::kept_reads::{self, Found, KeptReads, Slot};
-use crate::prediction::Prediction;
+use crate::layout::extents::{Extent, Read, coalesce_into};
+use ahead::{Limits, around_bytes, demand, sides};
 use balance::Balance;
+use kept_reads::{Found, KeptReads, Slot};
 use seekless_device::Costs;
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
@@ -70,76 +74,6 @@ const IN_FLIGHT: RangeInclusive<u32> = 8..=32;
 /// share of what a request costs.
 const UNLIKELY_SHARE: u64 = 5;
 
-/// The memory that a planner may count on, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Memory {
-    /// What is kept between loads: the cache of files and, unless `read_ahead_bytes` says how much
-    /// it is, what is kept of reads. If it is 0, nothing is read ahead unless `read_ahead_bytes`
-    /// says so.
-    pub cache_bytes: u64,
-    /// Reads that are kept for the entries in them, beside the cache. `None`: a part of the cache
-    /// ([`Memory::files_bytes`] is the rest).
-    pub read_ahead_bytes: Option<u64>,
-    /// How far a list of loads is read ahead of its consumer, coded and decoded bytes together.
-    /// `None`: 64 MiB, or 256 MiB where requests are dear, to find more neighbours.
-    pub window_bytes: Option<u64>,
-}
-
-/// Most bytes that are kept of reads while requests are cheap, unless the owner says otherwise.
-const CHEAP_KEPT_BYTES: u64 = 16 << 20;
-
-/// Most bytes that are kept of reads, unless the owner says otherwise.
-const DEAR_KEPT_BYTES: u64 = 64 << 20;
-
-impl Memory {
-    /// What is kept between loads, of both kinds.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.cache_bytes.saturating_add(self.read_ahead_bytes.unwrap_or(0))
-    }
-
-    /// The cache of files, as long as the device charges this and nothing is predicted.
-    #[must_use]
-    pub fn files_bytes(&self, costs: &Costs) -> u64 {
-        self.files_beside(costs, false)
-    }
-
-    /// The cache of files beside kept reads. More reads are kept if loads are `predicted`.
-    fn files_beside(&self, costs: &Costs, predicted: bool) -> u64 {
-        match self.read_ahead_bytes {
-            Some(_) => self.cache_bytes,
-            None => self.cache_bytes - self.kept_bytes(costs, predicted),
-        }
-    }
-
-    /// Most bytes that are kept of reads, as long as the device charges this. Half of the cache
-    /// where requests are dear: five starts of 0 A.D. at 120 requests/s took 9 % longer than with
-    /// twice the memory, and 21 % longer with a quarter. Three quarters if loads are also
-    /// predicted, since then it is likelier that what came with a read is loaded. The same starts
-    /// took 8 % longer with half, and all files that they load twice are 3 % of their bytes.
-    fn kept_bytes(&self, costs: &Costs, predicted: bool) -> u64 {
-        let share = match (requests_are_dear(costs), predicted) {
-            (false, _) => self.cache_bytes / 4,
-            (true, false) => self.cache_bytes / 2,
-            (true, true) => self.cache_bytes - self.cache_bytes / 4,
-        };
-        self.read_ahead_bytes.unwrap_or(share.min(DEAR_KEPT_BYTES))
-    }
-
-    /// How many of these are used.
-    fn kept_now(&self, costs: &Costs, predicted: bool) -> u64 {
-        match self.read_ahead_bytes.is_some() || requests_are_dear(costs) {
-            true => self.kept_bytes(costs, predicted),
-            false => self.kept_bytes(costs, predicted).min(CHEAP_KEPT_BYTES),
-        }
-    }
-
-    fn window_bytes(&self, costs: &Costs) -> u64 {
-        let usual = if requests_are_dear(costs) { 256 << 20 } else { 64 << 20 };
-        self.window_bytes.unwrap_or(usual)
-    }
-}
-
 /// How an entry will arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
@@ -149,37 +83,6 @@ pub enum Answer {
     Kept(Found),
     /// With this read, to be submitted now.
     Read(Start),
-}
-
-/// What a read that has ended brought, and what the owner must do. Its lists are used again.
-#[derive(Clone, Debug, Default)]
-pub struct Ended {
-    /// What older reads keep no longer: this read has it too, or nothing expects it and its room
-    /// was needed.
-    pub freed: Vec<Found>,
-    /// Slots whose bytes are kept no longer, after `freed`.
-    pub dropped: Vec<Slot>,
-    /// Where bytes of this read are kept ([`Planner::pieces`]), after those of `dropped` have gone;
-    /// `None` if none are.
-    pub kept: Option<Slot>,
-    /// Entries to hand out, which the read holds.
-    pub arrived: Vec<Id>,
-    /// Entries that were read alone, and that the read does not hold: they cannot be read.
-    pub lost: Vec<Id>,
-    /// Reads to be submitted now.
-    pub starts: Vec<Start>,
-    unused: Vec<Id>,
-}
-
-impl Ended {
-    fn clear(&mut self) {
-        let Self { freed, dropped, kept, arrived, lost, starts, unused } = self;
-        *kept = None;
-        freed.clear();
-        dropped.clear();
-        starts.clear();
-        [arrived, lost, unused].into_iter().for_each(Vec::clear);
-    }
 }
 
 /// Plans the reads of one archive.

@@ -1,6 +1,6 @@
 //! Sets of ids with a uniform pick in O(1), and the seeded generator for the draws.
 
-use crate::column;
+use crate::arrays::column;
 use crate::id::Id;
 use seekless_device::SplitMix64;
 

@@ -14,7 +14,7 @@ use seekless_policy::eviction::{
 use seekless_policy::cache::Filled;
 use seekless_policy::cache::paged::{Limits, PageCommand, PagedCache, pages_of};
 use seekless_policy::eviction::Lru;
-use seekless_policy::extents::Extent;
+use seekless_policy::layout::extents::Extent;
 use seekless_policy::planner::{Answer, Ended, Memory, Planner};
 use seekless_policy::readahead::{Options, Read, named as readahead};
 

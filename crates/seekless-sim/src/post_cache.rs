@@ -8,7 +8,7 @@ use crate::requests::{Requests, Space};
 use crate::run::run;
 use crate::unit::{PAGE_BYTES, Unit};
 use crate::{Error, ErrorKind, Result};
-use seekless_policy::page_keys;
+use seekless_policy::cache::page_keys;
 use seekless_sys::output::{Content, Destination};
 use seekless_trace::export::OzenPages;
 use seekless_trace::{Access, FileId, Kind, Metadata, Op, RunInfo, View, Writer};

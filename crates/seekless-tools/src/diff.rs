@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::ranges::{bytes, common_bytes, union};
 use crate::rewrite::unread;
 use crate::roots::Roots;
-use seekless_policy::extents::Extent;
+use seekless_policy::layout::extents::Extent;
 use seekless_trace::Needs;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};

@@ -2,8 +2,8 @@
 //! that order.
 //!
 //! Traces and the list of files are joined by name. Ids number the files in the order that is used
-//! for untraced ones. [`seekless_policy::ordering`] makes the order, and [`seekless_sim::score`]
-//! rates it.
+//! for untraced ones. [`ordering`](seekless_policy::layout::ordering) makes the order, and
+//! [`score`](seekless_sim::score) rates it.
 
 mod choice;
 mod files;
@@ -32,7 +32,7 @@ use rayon::prelude::*;
 use report::row;
 use seekless_device::DeviceSpec;
 use seekless_policy::eviction::Id;
-use seekless_policy::ordering::{by_method, seeks_min};
+use seekless_policy::layout::ordering::{by_method, seeks_min};
 use seekless_sim::score::{BLOCK_BYTES, Placement};
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ pub struct Options {
     /// The files of the archive (see [`FileList`](seekless_trace::FileList)). `None` takes the
     /// files that the traces load.
     pub files: Option<PathBuf>,
-    /// One of [`METHODS`](seekless_policy::ordering::METHODS).
+    /// One of [`METHODS`](seekless_policy::layout::ordering::METHODS).
     pub method: String,
     /// Bytes of the cache between program and archive; `None` is an unlimited cache.
     pub cache: Option<u64>,

@@ -32,7 +32,7 @@ use arrange::Arranged;
 use exclude::Exclude;
 use seekless_device::DeviceSpec;
 use seekless_policy::eviction::Id;
-use seekless_policy::prediction::Model;
+use seekless_policy::foresight::prediction::Model;
 use seekless_sys::output::{Content, Destination};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -73,7 +73,7 @@ pub struct Options {
 /// How an order is made of runs; see [`order`](crate::order).
 #[derive(Clone, Debug)]
 pub struct OrderBy {
-    /// One of [`METHODS`](seekless_policy::ordering::METHODS).
+    /// One of [`METHODS`](seekless_policy::layout::ordering::METHODS).
     pub method: String,
     /// Bytes of the cache between program and pack; `None` is an unlimited cache.
     pub cache: Option<u64>,

@@ -1,6 +1,6 @@
 //! Ranges of one file as sets of bytes: sorted by offset, and not meeting.
 
-use seekless_policy::extents::Extent;
+use seekless_policy::layout::extents::Extent;
 
 /// The same bytes as ranges by offset that do not meet.
 pub(crate) fn union(mut ranges: Vec<Extent>) -> Vec<Extent> {

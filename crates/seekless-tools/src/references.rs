@@ -24,7 +24,7 @@ pub use scan::scan_folder;
 
 use crate::error::Result;
 use seekless_policy::eviction::Id;
-use seekless_policy::references::References;
+use seekless_policy::foresight::references::References;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 

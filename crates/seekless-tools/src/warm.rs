@@ -12,7 +12,7 @@ use crate::roots::Roots;
 use bring::{Opened, open};
 use plan::{Plan, Wanted, plan};
 use seekless_device::Costs;
-use seekless_policy::extents::Extent;
+use seekless_policy::layout::extents::Extent;
 use seekless_sled::Surveyor;
 use seekless_sys::locked::{self, Locked};
 use serde::Serialize;

@@ -6,7 +6,7 @@ use seekless::io::{Decision, Hint, Store};
 use seekless::pack::{About, Codec, PackWriter, prepare};
 use seekless::policy::cache::{Cache, Command, Config, Filled};
 use seekless::policy::eviction::{Id, named};
-use seekless::policy::shuffle::{Epoch, permutation};
+use seekless::policy::layout::shuffle::{Epoch, permutation};
 use seekless::sim::{Case, Requests, simulate, victims};
 use std::fs::File;
 use std::io::BufWriter;

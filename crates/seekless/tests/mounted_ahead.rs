@@ -4,7 +4,7 @@
 use seekless::io::Store;
 use seekless::mount::{ErrorKind, Mounted, Options, mount};
 use seekless::pack::{About, Codec, PackWriter, prepare};
-use seekless::policy::prediction::Model;
+use seekless::policy::foresight::prediction::Model;
 use seekless::sys::residency::resident_bytes;
 use std::fs::{self, File};
 use std::io::BufWriter;

@@ -13,7 +13,7 @@ use super::trace::Trace;
 use seekless::device::Costs;
 use seekless::measure::{Dropping, make_cold};
 use seekless::policy::eviction::Id;
-use seekless::policy::ordering::by_method;
+use seekless::policy::layout::ordering::by_method;
 use seekless::report::table;
 use serde::Serialize;
 use std::path::Path;

@@ -9,7 +9,7 @@ use crate::data::ZeroAd;
 use anyhow::Context;
 use seekless::device::{ColdFiles, CostsSource, DeviceSpec, Geometry, Layout};
 use seekless::policy::eviction::Id;
-use seekless::policy::extents::Extent;
+use seekless::policy::layout::extents::Extent;
 use seekless::policy::planner::Memory;
 use seekless::sim::store::{Archive, Settings, StoreFigures, Work, listed, on_demand};
 use seekless::tools::order::{Options, order};

@@ -1,7 +1,7 @@
 //! A reader that asks a device model for ranges, some of them at once.
 
 use seekless::device::{AnyDevice, DeviceModel, DeviceSpec, Io, Nanos};
-use seekless::policy::extents::Extent;
+use seekless::policy::layout::extents::Extent;
 use std::collections::VecDeque;
 
 /// Blocks that the paper's block cache keeps, the last ones read: "the last few".

@@ -8,7 +8,7 @@ use crate::output::{self, Picture, Words};
 use clap::builder::PossibleValuesParser;
 use seekless::device::DeviceSpec;
 use seekless::device::units::{counted, format_bytes, format_count, parse_bytes};
-use seekless::policy::ordering::METHODS;
+use seekless::policy::layout::ordering::METHODS;
 use seekless::sys::output::Content;
 use seekless::tools::device::named;
 use seekless::tools::order::{

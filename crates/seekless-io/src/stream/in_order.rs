@@ -12,7 +12,7 @@ use crate::sources::{Item, Sources};
 use seekless_engine::{AlignedBuf, Completion, Piece};
 use seekless_pack::{Method, Pieces};
 use seekless_policy::eviction::Id;
-use seekless_policy::extents::Extent;
+use seekless_policy::layout::extents::Extent;
 use seekless_policy::planner::BLOCKS_IN_FLIGHT;
 use std::collections::BTreeMap;
 use std::io;

@@ -5,7 +5,7 @@ use seekless_io::{Costs, Decision, ErrorKind, Store};
 use seekless_pack::Codec;
 use seekless_policy::cache::{Cache, Config};
 use seekless_policy::eviction::{Belady, Needs, Outcome};
-use seekless_policy::shuffle::{Epoch, permutation};
+use seekless_policy::layout::shuffle::{Epoch, permutation};
 use std::collections::HashSet;
 
 const FILES: u32 = 400;

@@ -59,11 +59,10 @@ use crate::readahead::{Ahead, Handle, PageNo, Read, Readahead, Trigger, Window};
 pub use account::{Account, Sizes};
 pub use files::FileNo;
 use files::Opener;
-use flush::Flush;
 use pages::{Exit, Pages};
 use seekless_device::Costs;
 use std::ops::Range;
-use view::{Inner, View};
+use view::{Flush, Inner, View};
 
 /// Bytes of a page.
 pub const PAGE_BYTES: u64 = 4096;

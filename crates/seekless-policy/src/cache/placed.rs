@@ -5,7 +5,7 @@
 
 use super::{Cache, Config, Sink};
 use crate::Result;
-use crate::allocator::{Allocator, Lifetime, Place};
+use crate::cache::allocator::{Allocator, Lifetime, Place};
 use crate::eviction::{Eviction, Id, Outcome, Request};
 
 /// Buffers of decoded files begin at multiples of this many bytes: a cache line.

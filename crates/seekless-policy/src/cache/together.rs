@@ -4,7 +4,7 @@
 //! request; their room is free in larger pieces.
 
 use crate::eviction::{Id, PageState, Pool};
-use crate::extents::Extent;
+use crate::layout::extents::Extent;
 use std::ops::Range;
 
 /// Which entries of an archive leave together. Takes 4 bytes an entry.

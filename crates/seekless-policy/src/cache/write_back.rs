@@ -13,7 +13,7 @@
 //! it becomes dirty.
 
 use super::Cache;
-use crate::column;
+use crate::arrays::column;
 use crate::eviction::{Eviction, Id};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;

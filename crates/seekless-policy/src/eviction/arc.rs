@@ -1,7 +1,7 @@
 //! ARC: recency and frequency share the cache. Hits on ghosts show which of them should have more.
 
 use super::{Eviction, Id, Outcome, Pool, Request, Use};
-use crate::segments::Segments;
+use crate::arrays::segments::Segments;
 
 /// Resident, seen once lately.
 pub(super) const T1: usize = 0;

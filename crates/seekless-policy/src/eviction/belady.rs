@@ -1,8 +1,8 @@
 //! Belady's rule for files of any weight: the file whose next use is farthest leaves first.
 
 use super::{Eviction, Id, Needs, Outcome, Pool, Request};
-use crate::heap::IndexedHeap;
-use crate::weights::Weights;
+use crate::arrays::heap::IndexedHeap;
+use crate::arrays::weights::Weights;
 use std::cmp::Reverse;
 
 /// Orders resident files: the farthest next use first, then the least recent use.

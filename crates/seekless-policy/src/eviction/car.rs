@@ -2,8 +2,8 @@
 
 use super::arc::{B1, B2, CAPACITY_MAX, T1, T2};
 use super::{Eviction, Id, Outcome, Pool, Request, Use};
-use crate::column;
-use crate::segments::Segments;
+use crate::arrays::column;
+use crate::arrays::segments::Segments;
 
 /// Clock with adaptive replacement (Bansal and Modha, "CAR: clock with adaptive replacement", FAST
 /// 2004), figure 2.

@@ -2,9 +2,9 @@
 
 use super::resident::{Resident, Rule};
 use super::{Id, Needs, Pool, Request, Use};
-use crate::column;
-use crate::heap::IndexedHeap;
-use crate::segments::Segments;
+use crate::arrays::column;
+use crate::arrays::heap::IndexedHeap;
+use crate::arrays::segments::Segments;
 use crate::{Error, ErrorKind, Result};
 
 /// Pages before the window, clean or dirty.

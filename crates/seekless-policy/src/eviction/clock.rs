@@ -5,7 +5,7 @@ mod ozen;
 use super::one_list::{List, ListRule, OneList};
 use super::resident::Resident;
 use super::{Id, Pool, Request, Use};
-use crate::column;
+use crate::arrays::column;
 pub use ozen::ClockOzen;
 
 /// CLOCK, or second chance (Corbató, "A paging experiment with the Multics system", 1968).

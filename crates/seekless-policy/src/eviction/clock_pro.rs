@@ -3,9 +3,9 @@
 mod ozen;
 
 use super::{Eviction, Id, Outcome, Pool, Request, Use};
-use crate::column;
-use crate::list::Lists;
-use crate::weights::Weights;
+use crate::arrays::column;
+use crate::arrays::list::Lists;
+use crate::arrays::weights::Weights;
 pub use ozen::ClockProOzen;
 
 const ALL: usize = 0;

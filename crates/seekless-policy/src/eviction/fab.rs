@@ -1,9 +1,9 @@
 //! FAB: pages leave by the erase block, the fullest block first.
 
 use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
-use crate::column;
-use crate::heap::IndexedHeap;
-use crate::key_order::KeyOrder;
+use crate::arrays::column;
+use crate::arrays::heap::IndexedHeap;
+use crate::arrays::key_order::KeyOrder;
 
 /// Pages of a flash block of 128 KiB.
 const BLOCK_PAGES: u32 = 32;

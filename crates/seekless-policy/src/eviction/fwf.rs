@@ -2,7 +2,7 @@
 
 use super::resident::{Exit, Resident, Rule};
 use super::{Id, Pool, Request};
-use crate::list::Lists;
+use crate::arrays::list::Lists;
 
 const ALL: usize = 0;
 

@@ -13,7 +13,7 @@ pub use lazy::Lazy;
 
 use super::resident::{Resident, Rule};
 use super::{Id, Pool, Request};
-use crate::ranking::Ranking;
+use crate::arrays::ranking::Ranking;
 use crate::{Error, ErrorKind, Result};
 
 /// Credit densities are fixed-point numbers with this many binary places, so sums and differences

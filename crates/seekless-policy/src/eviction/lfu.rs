@@ -2,9 +2,9 @@
 
 use super::resident::{Resident, Rule};
 use super::{Id, Pool, Request};
-use crate::column;
-use crate::heap::IndexedHeap;
-use crate::list::Lists;
+use crate::arrays::column;
+use crate::arrays::heap::IndexedHeap;
+use crate::arrays::list::Lists;
 
 /// The list of newcomers.
 const NEW: usize = 0;

@@ -3,8 +3,8 @@
 
 use super::resident::{Resident, Rule};
 use super::{Id, Pool, Request};
-use crate::ranking::Ranking;
-use crate::weights::Weights;
+use crate::arrays::ranking::Ranking;
+use crate::arrays::weights::Weights;
 use std::marker::PhantomData;
 
 /// LFU with dynamic aging (Arlitt, Cherkasova, Dilley, Friedrich and Jin, "Evaluating content

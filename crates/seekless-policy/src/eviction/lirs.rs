@@ -1,9 +1,9 @@
 //! LIRS: a page that was used twice at a short distance stays, however long ago that was.
 
 use super::{Eviction, Id, Outcome, Pool, Request, Use};
-use crate::column;
-use crate::list::Lists;
-use crate::weights::Weights;
+use crate::arrays::column;
+use crate::arrays::list::Lists;
+use crate::arrays::weights::Weights;
 
 /// The only list of the stack; its front is the most recent.
 const STACK: usize = 0;

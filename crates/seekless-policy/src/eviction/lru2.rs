@@ -1,10 +1,10 @@
 //! LRU-2: the page whose last use but one is longest ago leaves first.
 
 use super::{Eviction, Id, Outcome, Pool, Request, Use};
-use crate::column;
-use crate::heap::IndexedHeap;
-use crate::list::Lists;
-use crate::weights::Weights;
+use crate::arrays::column;
+use crate::arrays::heap::IndexedHeap;
+use crate::arrays::list::Lists;
+use crate::arrays::weights::Weights;
 
 /// Resident pages with one known use, from the most to the least recently used.
 const ONCE: usize = 0;

@@ -3,7 +3,7 @@
 use super::one_list::{List, ListRule, OneList};
 use super::resident::Resident;
 use super::{Id, Needs, Pool, Request};
-use crate::column;
+use crate::arrays::column;
 
 /// LRU with write sequence reordering (Jung, Shim, Park, Kang and Cha, "LRU-WSR: integration of LRU
 /// and writes sequence reordering for flash memory", IEEE Transactions on Consumer Electronics

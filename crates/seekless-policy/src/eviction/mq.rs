@@ -1,9 +1,9 @@
 //! MQ: a queue for each order of magnitude of use, and time limits after which pages sink.
 
 use super::{Eviction, Id, Outcome, Pool, Request, Use};
-use crate::column;
-use crate::list::Lists;
-use crate::weights::Weights;
+use crate::arrays::column;
+use crate::arrays::list::Lists;
+use crate::arrays::weights::Weights;
 
 /// The paper's m: queue k holds pages used 2^k to 2^(k+1) - 1 times, and the last queue all pages
 /// used more often.

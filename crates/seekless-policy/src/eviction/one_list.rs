@@ -3,7 +3,7 @@
 
 use super::resident::Rule;
 use super::{Id, Needs, Pool, Request};
-use crate::list::Lists;
+use crate::arrays::list::Lists;
 
 const ALL: usize = 0;
 

@@ -1,9 +1,9 @@
 //! OPT: the page whose next use is farthest leaves first. The owner gives it the future.
 
 use super::{Eviction, Id, NEVER, Needs, Outcome, Pool, Request};
-use crate::bits::BitTree;
-use crate::column;
-use crate::queues::Queues;
+use crate::arrays::bits::BitTree;
+use crate::arrays::column;
+use crate::arrays::queues::Queues;
 
 /// Positions of the trace that share a queue.
 const QUEUE_POSITIONS: u64 = 64;

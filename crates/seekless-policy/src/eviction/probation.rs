@@ -2,8 +2,8 @@
 //! ghosts.
 
 use super::{Eviction, Id, Outcome, Pool, Request, Use};
-use crate::column;
-use crate::segments::Segments;
+use crate::arrays::column;
+use crate::arrays::segments::Segments;
 use std::marker::PhantomData;
 
 /// Resident, on probation.

@@ -4,7 +4,7 @@ mod ozen;
 
 use super::resident::{Resident, Rule};
 use super::{Id, Pool, Request};
-use crate::column;
+use crate::arrays::column;
 use crate::sample::{Draws, Members};
 pub use ozen::Random2Ozen;
 

@@ -4,7 +4,7 @@
 //! Such a policy is a structure over ids and a [`Rule`] that picks its victim.
 
 use super::{Eviction, Hits, Id, Needs, Outcome, Pool, Request, Use};
-use crate::weights::Weights;
+use crate::arrays::weights::Weights;
 
 /// Picks the resident id that leaves, and notes uses. [`Resident`] adds up weights and evicts. It
 /// calls the rule for each id that enters, is used or leaves.

@@ -4,8 +4,8 @@ mod insertion;
 
 use super::resident::{Resident, Rule};
 use super::{Id, Needs, Pool, Request};
-use crate::bits::BitTree;
-use crate::column;
+use crate::arrays::bits::BitTree;
+use crate::arrays::column;
 use insertion::{FAR, Insertion};
 
 const CLASSES: usize = FAR + 1;

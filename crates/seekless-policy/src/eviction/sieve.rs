@@ -3,7 +3,7 @@
 use super::one_list::{List, ListRule, OneList};
 use super::resident::Resident;
 use super::{Id, Pool, Request};
-use crate::column;
+use crate::arrays::column;
 
 /// SIEVE (Zhang, Yang, Yue, Vigfusson and Rashmi, "SIEVE is simpler than LRU", NSDI 2024),
 /// algorithm 1.

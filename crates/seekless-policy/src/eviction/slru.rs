@@ -1,7 +1,7 @@
 //! SLRU: LRU in segments. A hit moves a page up one segment, overflow moves pages down.
 
 use super::{Eviction, Id, Outcome, Pool, Request, Use};
-use crate::segments::Segments;
+use crate::arrays::segments::Segments;
 
 /// Most segments of one cache.
 const SEGMENTS_MAX: usize = 4;

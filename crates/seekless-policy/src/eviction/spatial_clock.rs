@@ -4,8 +4,8 @@ mod ozen;
 
 use super::resident::{Resident, Rule};
 use super::{Id, Needs, Pool, Request};
-use crate::column;
-use crate::key_order::KeyOrder;
+use crate::arrays::column;
+use crate::arrays::key_order::KeyOrder;
 pub use ozen::SpatialClockOzen;
 
 /// Sp.Clock (Kim, Ryu and Ramachandran, "What is a good buffer cache replacement scheme for mobile

@@ -1,8 +1,8 @@
 //! Linux's page cache: an inactive and an active list, and the distance of a refault.
 
 use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
-use crate::column;
-use crate::segments::Segments;
+use crate::arrays::column;
+use crate::arrays::segments::Segments;
 
 /// Newcomers and deactivated pages; reclaimed from the back.
 const INACTIVE: usize = 0;

@@ -1,8 +1,8 @@
 //! 2Q: a page is kept if it is requested again after a while.
 
 use super::{Eviction, Id, Outcome, Pool, Request, Use};
-use crate::list::Lists;
-use crate::segments::Segments;
+use crate::arrays::list::Lists;
+use crate::arrays::segments::Segments;
 
 /// Resident newcomers: a FIFO.
 const A1IN: usize = 0;

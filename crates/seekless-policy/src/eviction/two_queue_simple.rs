@@ -3,7 +3,7 @@
 
 use super::resident::{Resident, Rule};
 use super::{Id, Pool, Request};
-use crate::segments::Segments;
+use crate::arrays::segments::Segments;
 
 /// Resident, requested once: a FIFO.
 const A1: usize = 0;

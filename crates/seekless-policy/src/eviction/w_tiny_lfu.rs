@@ -5,9 +5,9 @@ mod climber;
 pub(super) mod sketch;
 
 use super::{Eviction, Id, Outcome, Pool, Request, Use};
-use crate::column;
-use crate::list::Lists;
-use crate::weights::Weights;
+use crate::arrays::column;
+use crate::arrays::list::Lists;
+use crate::arrays::weights::Weights;
 use climber::Climber;
 use sketch::Sketch;
 

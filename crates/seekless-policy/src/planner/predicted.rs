@@ -16,10 +16,10 @@
 
 use super::balance::Balance;
 use super::{Planner, READ_BYTES_MAX, Start, asked, within};
-use crate::ahead::requests_are_dear;
-use crate::extents::{Extent, cover, joins};
+use crate::foresight::prediction::{CERTAIN, Guess, Prediction, Score};
 use crate::id::Id;
-use crate::prediction::{CERTAIN, Guess, Prediction, Score};
+use crate::layout::extents::{Extent, cover, joins};
+use crate::planner::ahead::requests_are_dear;
 
 /// The share of the kept reads that may hold what was guessed and not loaded yet.
 const KEPT_SHARE: u64 = 4;

@@ -1,6 +1,6 @@
 use super::*;
-use crate::prediction::Model;
-use crate::references::References;
+use crate::foresight::prediction::Model;
+use crate::foresight::references::References;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 

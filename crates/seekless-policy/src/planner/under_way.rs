@@ -2,9 +2,9 @@
 //! are started than the device serves at once. So a demand read never waits behind all of them.
 
 use super::READ_BYTES_MAX;
-use crate::extents::Extent;
+use crate::arrays::queues::Queues;
 use crate::id::Id;
-use crate::queues::Queues;
+use crate::layout::extents::Extent;
 use std::collections::VecDeque;
 
 /// A read to be submitted now.

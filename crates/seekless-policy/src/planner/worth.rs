@@ -10,9 +10,9 @@
 //! if it had been read, until [`FOLLOWED`] more windows have begun. What is requested meanwhile and
 //! lies in a band that was left out counts as used, and so the window grows again.
 
-use crate::ahead::sides;
-use crate::extents::Extent;
 use crate::id::Id;
+use crate::layout::extents::Extent;
+use crate::planner::ahead::sides;
 use std::ops::Range;
 
 /// Bands of a side: beyond a half of its width, a quarter, an eighth, and within that.

@@ -5,10 +5,10 @@ use super::ledger::Ledger;
 use crate::case::Options;
 use crate::requests::Requests;
 use crate::write_back::{Alarm, WriteBack};
+use seekless_policy::cache::page_keys;
 use seekless_policy::cache::write_back::{DirtyPages, FlushRule};
 use seekless_policy::cache::{Cache, Command, Config};
 use seekless_policy::eviction::{Eviction, Id};
-use seekless_policy::page_keys;
 use std::ops::Range;
 
 pub(super) struct Flusher<'a> {

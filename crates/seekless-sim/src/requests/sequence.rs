@@ -329,7 +329,7 @@ impl Requests {
     /// The stable name of an id: for pages as the live page cache names them ([`page_keys`]), so
     /// that in a single file or device it is the page's number.
     ///
-    /// [`page_keys`]: seekless_policy::page_keys
+    /// [`page_keys`]: seekless_policy::cache::page_keys
     #[inline]
     #[must_use]
     pub fn key(&self, id: Id) -> u64 {

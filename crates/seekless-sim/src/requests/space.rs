@@ -2,8 +2,8 @@
 //! the files of a trace lie one after another in one sequence of page numbers.
 
 use crate::{Error, ErrorKind, Result};
+use seekless_policy::cache::page_keys::{self, FILES_MAX, PAGES_MAX};
 use seekless_policy::eviction::Id;
-use seekless_policy::page_keys::{self, FILES_MAX, PAGES_MAX};
 use seekless_trace::FileId;
 
 /// In the sequence files begin at multiples of this, so no group of pages contains two files.

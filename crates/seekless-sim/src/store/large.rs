@@ -2,7 +2,7 @@
 
 use super::Reader;
 use seekless_device::{Io, Nanos};
-use seekless_policy::extents::Extent;
+use seekless_policy::layout::extents::Extent;
 use seekless_policy::planner::{BLOCKS_IN_FLIGHT, blocks};
 use std::collections::VecDeque;
 

@@ -4,7 +4,7 @@ use super::{Archive, Reader, Settings, StoreFigures};
 use crate::error::Result;
 use seekless_device::DeviceModel;
 use seekless_policy::eviction::Id;
-use seekless_policy::extents::Extent;
+use seekless_policy::layout::extents::Extent;
 
 /// A read that a load had to wait for, since nothing before had brought its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 
 use crate::shared_data::data;
 use seekless_policy::eviction::Id;
-use seekless_policy::ordering::{ByName, Greedy, Ordering};
+use seekless_policy::layout::ordering::{ByName, Greedy, Ordering};
 use seekless_sim::score::{BLOCK_BYTES, Placement, RunScore};
 use seekless_sim::{Case, Requests, simulate};
 use seekless_trace::{FileList, Loads};

@@ -12,7 +12,7 @@ use seekless_device::{Content, Fetch};
 use seekless_engine::{Clock, Counters, Engine, EngineKind, Throttled, build};
 use seekless_io::Store;
 use seekless_measure::Checksum;
-use seekless_policy::extents::Extent;
+use seekless_policy::layout::extents::Extent;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -5,7 +5,7 @@ use crate::predict;
 use crate::roots::Roots;
 use seekless_device::SplitMix64;
 use seekless_pack::{About, Codec, PREDICTION, PackWriter, prepare};
-use seekless_policy::prediction::Model;
+use seekless_policy::foresight::prediction::Model;
 use seekless_sim::store::{StoreFigures, Work};
 use seekless_trace::Load;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};

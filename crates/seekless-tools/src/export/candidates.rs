@@ -1,7 +1,7 @@
 //! The files that runs need, as a list can name them: below the served folder, regular, each once.
 
 use super::Options;
-use seekless_policy::extents::Extent;
+use seekless_policy::layout::extents::Extent;
 use seekless_trace::{Needs, unescape_path};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};

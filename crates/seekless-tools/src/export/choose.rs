@@ -3,7 +3,7 @@
 use super::candidates::{Candidate, Part};
 use super::{Options, Order};
 use crate::ranges::{bytes, union};
-use seekless_policy::extents::Extent;
+use seekless_policy::layout::extents::Extent;
 use std::collections::HashSet;
 use std::path::PathBuf;
 

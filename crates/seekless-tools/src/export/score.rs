@@ -4,7 +4,7 @@ use super::candidates::{Candidates, Part};
 use super::choose::{Chosen, Rule, choose};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ranges::{bytes, common_bytes, total, union};
-use seekless_policy::extents::Extent;
+use seekless_policy::layout::extents::Extent;
 use serde::Serialize;
 
 /// How lists do on runs that they were not made from.

@@ -2,7 +2,7 @@
 
 use super::naming::{Learn, Naming};
 use crate::error::Result;
-use seekless_policy::ordering::Kin;
+use seekless_policy::layout::ordering::Kin;
 
 /// A local header of a Zip, without the name.
 const HEADER_BYTES: u64 = 30;

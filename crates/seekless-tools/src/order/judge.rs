@@ -9,7 +9,7 @@ use seekless_device::{
     Parameters,
 };
 use seekless_policy::eviction::Id;
-use seekless_policy::extents::Extent;
+use seekless_policy::layout::extents::Extent;
 use seekless_policy::planner::{Memory, READ_BYTES_MAX};
 use seekless_sim::store::{Archive, Settings, StoreFigures, Work, listed, on_demand};
 use serde::Serialize;

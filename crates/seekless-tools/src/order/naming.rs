@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::pack::relative_to;
 use crate::references::{self, Mentions, learn, scan_folder};
 use seekless_policy::eviction::Id;
-use seekless_policy::references::References;
+use seekless_policy::foresight::references::References;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;

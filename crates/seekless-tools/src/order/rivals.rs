@@ -9,7 +9,7 @@ use crate::error::Result;
 use rayon::prelude::*;
 use seekless_device::{DeviceSpec, SplitMix64};
 use seekless_policy::eviction::Id;
-use seekless_policy::ordering::METHODS;
+use seekless_policy::layout::ordering::METHODS;
 use serde::Serialize;
 
 /// A gain in time that is called none.

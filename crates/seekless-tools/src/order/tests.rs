@@ -5,7 +5,7 @@ mod best;
 mod shared_data;
 
 use super::*;
-use seekless_policy::references::References;
+use seekless_policy::foresight::references::References;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;

@@ -10,7 +10,7 @@ use crate::references;
 use crate::roots::{self, Root, Roots};
 use seekless_device::units::counted;
 use seekless_policy::eviction::Id;
-use seekless_policy::references::References;
+use seekless_policy::foresight::references::References;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -6,7 +6,7 @@ use super::tree::Tree;
 use crate::error::{Error, ErrorKind, Result};
 use seekless_pack::{FileTime, Index, NameEncoding, PREDICTION, Reading, decode};
 use seekless_policy::eviction::Id;
-use seekless_policy::prediction::Model;
+use seekless_policy::foresight::prediction::Model;
 use seekless_sys::open_seekable;
 use std::collections::HashMap;
 use std::fs::File;

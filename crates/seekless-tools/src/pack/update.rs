@@ -17,7 +17,7 @@ use seekless_pack::{
     Codec, Entry, FileTime, Index, Level, Likeness, Method, NameEncoding, PREDICTION,
 };
 use seekless_policy::eviction::Id;
-use seekless_policy::ordering::{Kin, beside};
+use seekless_policy::layout::ordering::{Kin, beside};
 use seekless_sys::output::Destination;
 use serde::Serialize;
 use std::fs::File;

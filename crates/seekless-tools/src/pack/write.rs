@@ -9,7 +9,7 @@ use super::tree::{Node, Tree};
 use super::{Options, OrderUse, Summary, check};
 use crate::error::{Error, ErrorKind, Result};
 use seekless_pack::{About, Codec, NameEncoding, PREDICTION, PackWriter, Written, prepare};
-use seekless_policy::prediction::Model;
+use seekless_policy::foresight::prediction::Model;
 use seekless_sys::output::{Content, Destination, Output};
 use std::fs::File;
 use std::io::{BufWriter, Read};

@@ -2,7 +2,7 @@
 
 use seekless_device::Costs;
 use seekless_engine::{Counters, Engine, EngineKind, Read, build};
-use seekless_policy::extents::Extent;
+use seekless_policy::layout::extents::Extent;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -3,8 +3,8 @@
 use super::looks;
 use crate::error::{Error, ErrorKind, Result};
 use rustix::fs::{AtFlags, CWD, FileType, Stat, StatxFlags, statx};
-use seekless_policy::extents::Extent;
-use seekless_policy::start;
+use seekless_policy::foresight::start;
+use seekless_policy::layout::extents::Extent;
 use seekless_trace::{
     Access, Identity, Look, Need, Needs, PageSet, Profile, ProfiledFile, ProfiledRun, RunInfo,
     Trace, looked_up, unescape_path,

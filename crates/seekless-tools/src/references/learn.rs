@@ -3,7 +3,7 @@
 use super::mentions::{Class, Mentions};
 use super::names::{How, Way};
 use seekless_policy::eviction::Id;
-use seekless_policy::references::References;
+use seekless_policy::foresight::references::References;
 use std::collections::{HashMap, HashSet};
 
 /// A reference that is less likely than this to come true is left out, of 1.

@@ -3,7 +3,7 @@
 use super::Options;
 use crate::profiles;
 use crate::warm::bring::Recorded;
-use seekless_policy::start::Need;
+use seekless_policy::foresight::start::Need;
 use seekless_trace::{Profile, unescape_path};
 use std::collections::HashMap;
 use std::ffi::OsString;

@@ -4,7 +4,7 @@
 use super::at_once;
 use crate::warm::bring::readahead_bytes;
 use seekless_device::Costs;
-use seekless_policy::start::Device;
+use seekless_policy::foresight::start::Device;
 use seekless_sled::{Kind, Surveyor};
 use seekless_sys::mounts::{Mount, Mounts};
 use std::collections::{BTreeMap, HashMap};

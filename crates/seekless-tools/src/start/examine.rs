@@ -3,7 +3,7 @@
 
 use super::candidates::Candidate;
 use crate::warm::bring::{Opened, open};
-use seekless_policy::start::Need;
+use seekless_policy::foresight::start::Need;
 use seekless_sys::residency;
 use std::os::fd::AsFd;
 use std::path::PathBuf;

@@ -7,7 +7,7 @@ use super::bringing::Bringing;
 use super::decide::Plan;
 use super::recording::Now;
 use crate::profiles;
-use seekless_policy::start::Course;
+use seekless_policy::foresight::start::Course;
 use seekless_record::Touches;
 use seekless_sys::beside::{self, Beside};
 use seekless_trace::{Access, PageSet, RunInfo, escape_path};

@@ -11,7 +11,7 @@ use super::Options;
 use crate::error::{Error, ErrorKind, Result};
 use crate::profiles::{self, Key};
 use crate::warm::bring::{Recorded, open};
-use seekless_policy::extents::Extent;
+use seekless_policy::layout::extents::Extent;
 use seekless_sys::home;
 use seekless_sys::output::{Content, Destination};
 use seekless_sys::replace;

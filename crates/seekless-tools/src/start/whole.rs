@@ -11,7 +11,7 @@ use super::devices::Devices;
 use crate::compare::survey::ext4;
 use crate::warm::bring::{is_name_known, open_known};
 use seekless_device::{ColdFiles, Content, Fetch, Geometry, Layout};
-use seekless_policy::start::{self, Device, Need, Wait};
+use seekless_policy::foresight::start::{self, Device, Need, Wait};
 use seekless_trace::{Look, LookKind, Profile, unescape_path};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;

@@ -3,7 +3,7 @@
 use crate::profiles::identity_of;
 use rustix::fs::{Advice, CWD, FileType, Mode, OFlags, ResolveFlags, fadvise, fstat};
 use rustix::io::Errno;
-use seekless_policy::extents::Extent;
+use seekless_policy::layout::extents::Extent;
 use seekless_sys::memory::page_bytes;
 use seekless_sys::residency;
 use seekless_trace::Identity;

@@ -2,20 +2,12 @@
 //! it says when the flusher wakes, and holds up a writer that exceeds the hard limit.
 
 use super::pages::Exit;
-use super::view::{Inner, file_keys, key};
+use super::view::{Flush, Inner, file_keys, key};
 use super::{FileNo, PageCommand, PagedCache};
-use crate::cache::write_back::{DirtyPages, FlushRule};
+use crate::cache::write_back::FlushRule;
 use crate::eviction::{Eviction, Id};
 use crate::readahead::PageNo;
 use std::ops::Range;
-
-/// The rule, and the dirty pages by age.
-#[derive(Debug, Default)]
-pub(super) struct Flush {
-    rule: FlushRule,
-    dirty: DirtyPages,
-    chosen: Vec<Id>,
-}
 
 impl<E: Eviction> Inner<E> {
     /// A page has become dirty.

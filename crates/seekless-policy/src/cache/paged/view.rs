@@ -1,12 +1,12 @@
 //! The pages and the policy, and what a readahead sees of them.
 
 use super::files::{FileNo, Opener};
-use super::flush::Flush;
 use super::pages::{AHEAD, About, Exit, MARKER, Pages, UNUSED};
 use super::{Fetch, Limits, PageCommand, PageStep};
+use crate::cache::page_keys;
+use crate::cache::write_back::{DirtyPages, FlushRule};
 use crate::cache::{Cache, Step};
 use crate::eviction::{Eviction, Id, NEVER, Request, Use};
-use crate::page_keys;
 use crate::readahead::{Ahead, Fate, PageNo, Window};
 use seekless_device::Costs;
 use std::ops::Range;
@@ -22,6 +22,14 @@ pub(super) fn key(file: FileNo, page: PageNo) -> u64 {
 /// The keys of the file that a key belongs to.
 pub(super) fn file_keys(key: u64) -> Range<u64> {
     page_keys::of_file(page_keys::place(key).0)
+}
+
+/// Which dirty pages are written while they stay: the rule, and the dirty pages by age.
+#[derive(Debug, Default)]
+pub(super) struct Flush {
+    pub(super) rule: FlushRule,
+    pub(super) dirty: DirtyPages,
+    pub(super) chosen: Vec<Id>,
 }
 
 /// All but the readahead.

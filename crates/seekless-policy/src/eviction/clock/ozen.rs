@@ -1,6 +1,6 @@
 //! CLOCK as Ozen's program has it: newcomers go to the front of a line, not behind the hand.
 
-use crate::column;
+use crate::arrays::column;
 use crate::eviction::one_list::{List, ListRule, OneList};
 use crate::eviction::resident::Resident;
 use crate::eviction::{Id, Needs, Pool, Request, Use};

@@ -1,9 +1,9 @@
 //! CLOCK-Pro as Ozen's program has it: a second chance that skips pages, without lasting hot pages,
 //! ghosts or adaptation.
 
-use crate::column;
+use crate::arrays::column;
+use crate::arrays::list::Lists;
 use crate::eviction::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
-use crate::list::Lists;
 
 const ALL: usize = 0;
 /// Holds a frame.

@@ -1,7 +1,7 @@
 //! GreedyDual-Size while every page weighs and costs 1: an LRU list that notes the offset at each
 //! use.
 
-use crate::column;
+use crate::arrays::column;
 use crate::eviction::one_list::{List, ListRule, OneList};
 use crate::eviction::resident::Resident;
 use crate::eviction::{Eviction, Id, Landlord, Pool, Request};

@@ -1,6 +1,6 @@
 //! Random2 as Ozen's program has it: of the two draws, the page used more recently leaves.
 
-use crate::column;
+use crate::arrays::column;
 use crate::eviction::resident::{Resident, Rule};
 use crate::eviction::{Id, Needs, Pool, Request};
 use crate::lehmer::Lehmer;

@@ -1,10 +1,10 @@
 //! The spatial clock as Ozen's program has it: the hand is a number into a sorted array that shifts
 //! beneath it.
 
-use crate::column;
+use crate::arrays::column;
+use crate::arrays::key_order::KeyOrder;
 use crate::eviction::resident::{Resident, Rule};
 use crate::eviction::{Id, Needs, Pool, Request, Use};
-use crate::key_order::KeyOrder;
 
 /// The place of the hand. The array into which it points is never built; a neighbouring page stands
 /// for the index.

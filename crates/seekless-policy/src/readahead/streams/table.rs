@@ -9,8 +9,8 @@ use super::index::{Index, key};
 use super::span::{BOTH, Facing, Span};
 use super::stream::{Pattern, Seen, Step, Stream};
 use super::{run, strided};
+use crate::arrays::list::Lists;
 use crate::id::Id;
-use crate::list::Lists;
 use crate::readahead::PageNo;
 use crate::readahead::options::PAGE_BYTES;
 

@@ -7,7 +7,7 @@ use crate::order::trials::folds_max;
 use crate::order::{Files, Loading};
 use seekless_device::{DeviceSpec, SplitMix64};
 use seekless_policy::eviction::Id;
-use seekless_policy::references::References;
+use seekless_policy::foresight::references::References;
 use seekless_trace::{FileList, Loads};
 use std::collections::HashMap;
 use std::path::PathBuf;

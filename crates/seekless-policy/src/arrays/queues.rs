@@ -1,8 +1,8 @@
 //! Any number of LRU queues over dense ids: for policies that keep a queue for each class of pages.
 //!
-//! Unlike [`Lists`](crate::list::Lists) the number of queues may grow, and an id knows its queue.
+//! Unlike [`Lists`](super::list::Lists) the number of queues may grow, and an id knows its queue.
 
-use crate::column;
+use crate::arrays::column;
 use crate::id::Id;
 
 /// No id, or no queue.

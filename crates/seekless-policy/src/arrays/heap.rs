@@ -5,7 +5,7 @@
 //! needs the least ([`IndexedHeap::settle_root`]). Then a hit that raises a key costs O(1), as in
 //! LFU.
 
-use crate::column;
+use crate::arrays::column;
 use crate::id::Id;
 
 const ABSENT: u32 = u32::MAX;

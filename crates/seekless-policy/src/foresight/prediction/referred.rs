@@ -7,8 +7,8 @@
 
 use super::CERTAIN;
 use super::rates::Bin;
+use crate::foresight::references::References;
 use crate::id::Id;
-use crate::references::References;
 use std::collections::{BinaryHeap, HashMap};
 
 /// Chains that come true less often than not are not followed, of 255.

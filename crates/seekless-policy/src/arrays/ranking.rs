@@ -1,8 +1,8 @@
 //! Ids ranked by numbers that rise, for policies that give each id a number at which it leaves.
 
-use crate::column;
+use crate::arrays::column;
+use crate::arrays::radix::{Key, RadixQueue};
 use crate::id::Id;
-use crate::radix::{Key, RadixQueue};
 
 /// The turn of an id that is no member.
 const ABSENT: u64 = u64::MAX;

@@ -6,7 +6,7 @@ mod sets;
 
 use super::{Kin, Ordering};
 use crate::eviction::Id;
-use crate::references::References;
+use crate::foresight::references::References;
 use likely::likelihoods;
 use seekless_device::Costs;
 use sets::Sets;

@@ -4,7 +4,7 @@
 //! request may be for a file before this one or after it, since no two runs of a program load in
 //! exactly the same order.
 
-use crate::extents::{Extent, Read, cover, joins};
+use crate::layout::extents::{Extent, Read, cover, joins};
 use seekless_device::Costs;
 
 /// Bounds of a demand read.

@@ -1,10 +1,10 @@
 //! Lists that know the place of each id and the weight of each list: for policies with several
 //! queues.
 
-use crate::column;
+use crate::arrays::column;
+use crate::arrays::list::Lists;
+use crate::arrays::weights::Weights;
 use crate::id::Id;
-use crate::list::Lists;
-use crate::weights::Weights;
 
 /// In no list.
 const NOWHERE: u8 = u8::MAX;

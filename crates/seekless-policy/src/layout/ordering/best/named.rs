@@ -2,7 +2,7 @@
 
 use super::NEVER;
 use crate::eviction::Id;
-use crate::references::References;
+use crate::foresight::references::References;
 use std::cmp::Reverse;
 
 /// References that come true less often than not are not followed, of 255.

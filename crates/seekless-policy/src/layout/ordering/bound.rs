@@ -125,7 +125,7 @@ impl Auction {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ordering::{Greedy, Ordering, tests::COSTS};
+    use crate::layout::ordering::{Greedy, Ordering, tests::COSTS};
     use proptest::prelude::*;
 
     fn seeks(order: &[Id], runs: &[&[Id]]) -> u64 {

@@ -1,6 +1,6 @@
 //! How likely the next run loads a file that no run has loaded.
 
-use crate::ordering::Kin;
+use crate::layout::ordering::Kin;
 use std::collections::HashMap;
 
 /// The estimate of the folder above weighs as much as this many files.

@@ -34,8 +34,8 @@ mod tests;
 pub use budget::Budget;
 pub use model::Model;
 
-use crate::extents::Extent;
 use crate::id::Id;
+use crate::layout::extents::Extent;
 use position::Followers;
 use rates::{Bin, Rates};
 use referred::Referred;

@@ -14,7 +14,7 @@ mod plain;
 
 pub use plain::{Plain, plain};
 
-use crate::extents::{Extent, coalesce};
+use crate::layout::extents::{Extent, coalesce};
 use seekless_device::Costs;
 use std::collections::HashMap;
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::ErrorKind;
-use crate::references::References;
+use crate::foresight::references::References;
 use proptest::prelude::*;
 
 fn extents(count: u32) -> Arc<[Extent]> {

@@ -4,9 +4,9 @@ mod wire;
 
 use super::rates::Rates;
 use super::{Guess, Prediction};
-use crate::extents::Extent;
+use crate::foresight::references::References;
 use crate::id::Id;
-use crate::references::References;
+use crate::layout::extents::Extent;
 use crate::{Error, Result};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

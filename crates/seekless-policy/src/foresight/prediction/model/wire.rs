@@ -11,9 +11,9 @@
 //! the one before. The CRC-32 is 4 bytes, little-endian. Version 1 has no references.
 
 use super::{LOADS_MAX, Model, RUNS_MAX};
+use crate::foresight::prediction::rates::{BINS, Count, Rates};
+use crate::foresight::references::{REFERENCES_MAX, References};
 use crate::id::Id;
-use crate::prediction::rates::{BINS, Count, Rates};
-use crate::references::{REFERENCES_MAX, References};
 use crate::{Error, ErrorKind, Result};
 use std::sync::Arc;
 

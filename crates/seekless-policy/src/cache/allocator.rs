@@ -18,7 +18,7 @@
 //! - **Memory:** about 40 bytes a free block; none for a buffer.
 //!
 //! ```
-//! use seekless_policy::allocator::{Allocator, Lifetime};
+//! use seekless_policy::cache::allocator::{Allocator, Lifetime};
 //!
 //! let mut region = Allocator::new(1 << 20, 64, 4096);
 //! let wall = region.allocate(1000, 64, Lifetime::Short).unwrap();

@@ -5,9 +5,9 @@
 //! sorted array of *runs*, each a short sorted array. A search is two binary searches, and an
 //! insert moves at most half a run.
 
-use crate::column;
+use crate::arrays::column;
+use crate::arrays::list::Lists;
 use crate::id::Id;
-use crate::list::Lists;
 
 const ALL: usize = 0;
 /// A run is split when it holds this many.
