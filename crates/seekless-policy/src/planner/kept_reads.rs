@@ -1,8 +1,8 @@
 //! Which reads a store keeps because they hold archive entries that have not been requested yet.
 //!
-//! A read brings more entries than the program asked for ([`ahead`](super::ahead)). Their bytes stay
-//! in memory until they are requested or until newer reads need the room. This is the archive block
-//! cache of Wassenberg 2006, section 4.3; here are its decisions, without the bytes.
+//! A read brings more entries than the program asked for ([`ahead`](super::ahead)). Their bytes
+//! stay in memory until they are requested or until newer reads need the room. This is the archive
+//! block cache of Wassenberg 2006, section 4.3; here are its decisions, without the bytes.
 //!
 //! A kept read occupies only the pages that hold an entry which nothing has requested: memory is
 //! given back by the page, so a page stays until the last of these entries has gone.
