@@ -11,8 +11,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The archive cannot be opened, or its directory cannot be read; or a loose file cannot be
-    /// opened.
+    /// The archive or a prediction cannot be opened, or the archive's directory cannot be read.
     Open,
     /// The archive has no entry of that name.
     NotFound,
@@ -28,8 +27,6 @@ pub enum ErrorKind {
     Unsupported,
     /// The store cannot be recorded, or not any more.
     Record,
-    /// What was written to a file did not reach the device.
-    Write,
     /// A setting of the builder is unusable: an unknown policy, an engine that cannot start.
     Setting,
 }
@@ -78,11 +75,6 @@ impl Error {
     pub(crate) fn open_file(path: &Path, source: io::Error) -> Self {
         let message = format!("{}: cannot be opened: {source}", path.display());
         Self::new(ErrorKind::Open, message, Some(Box::new(source)))
-    }
-
-    /// Something was not written back, as `source` says with the file's name and the place.
-    pub(crate) fn write_back(source: io::Error) -> Self {
-        Self::new(ErrorKind::Write, source.to_string(), Some(Box::new(source)))
     }
 
     /// `path` is no prediction that can be used, as `why` says.

@@ -72,7 +72,6 @@ mod decision;
 mod decode;
 mod error;
 mod event_stripe;
-pub mod files;
 mod folders;
 mod hints;
 mod latencies;

@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | `store` (default) | write packs, and load files from them through a cache | `io`, `pack` |
 //! | `probed` | have a store look up what `seekless probe` has measured | |
+//! | `page-cache` | read and write loose files through a page cache | `page_cache`, `policy` |
 //! | `sled` | ask what each range of a file costs to read now | `sled` |
 //! | `read` | read files, the cheapest bytes first | `read` |
 //! | `trace` | read, write, merge and convert traces | `trace` |
@@ -42,9 +43,15 @@
 //! The simulator and the store decide with the same code. So a cache that `sim` recommends for a
 //! trace behaves the same in the program.
 
-#[cfg(any(feature = "measure", feature = "sim", feature = "sled", feature = "store"))]
+#[cfg(any(
+    feature = "measure",
+    feature = "page-cache",
+    feature = "sim",
+    feature = "sled",
+    feature = "store"
+))]
 pub use seekless_device as device;
-#[cfg(any(feature = "measure", feature = "read", feature = "store"))]
+#[cfg(any(feature = "measure", feature = "page-cache", feature = "read", feature = "store"))]
 pub use seekless_engine as engine;
 #[cfg(feature = "fits")]
 pub use seekless_fits as fits;
@@ -58,7 +65,9 @@ pub use seekless_measure as measure;
 pub use seekless_mount as mount;
 #[cfg(feature = "store")]
 pub use seekless_pack as pack;
-#[cfg(any(feature = "sim", feature = "store"))]
+#[cfg(feature = "page-cache")]
+pub use seekless_page_cache as page_cache;
+#[cfg(any(feature = "page-cache", feature = "sim", feature = "store"))]
 pub use seekless_policy as policy;
 #[cfg(feature = "read")]
 pub use seekless_read as read;

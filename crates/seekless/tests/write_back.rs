@@ -6,7 +6,7 @@ use seekless::device::{Costs, Nanos};
 use seekless::engine::{
     AlignedBuf, BufferAndResult, Completion, Counters, Engine, Read, Write as EngineWrite,
 };
-use seekless::io::files::PageCache;
+use seekless::page_cache::PageCache;
 use seekless::policy::cache::write_back::FlushRule;
 use seekless::sim::post_cache::{self, Format};
 use seekless::sim::{Case, Cluster, Options, Period, Reading, Unit, WriteBack};

@@ -2,10 +2,10 @@
 
 use super::plan::Plan;
 use crate::error::{Error, ErrorKind, Result};
-use seekless_io::files::{self, PageCache};
 use seekless_measure::{
     BoxError, Checksum, Coldness, Dropping, Slowed, Trial, Workload, make_cold,
 };
+use seekless_page_cache::PageCache;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -50,7 +50,7 @@ impl Reader for Kernel {
 }
 
 impl Reader for PageCache {
-    type File = files::File;
+    type File = seekless_page_cache::File;
 
     fn name(&self) -> &'static str {
         "seekless"
@@ -64,11 +64,15 @@ impl Reader for PageCache {
         PageCache::announce(self, plan.descriptors.iter().cloned());
     }
 
-    fn open(&self, path: &Path) -> io::Result<files::File> {
+    fn open(&self, path: &Path) -> io::Result<seekless_page_cache::File> {
         PageCache::open(self, path).map_err(io::Error::other)
     }
 
-    fn read_at(file: &files::File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    fn read_at(
+        file: &seekless_page_cache::File,
+        buffer: &mut [u8],
+        offset: u64,
+    ) -> io::Result<usize> {
         file.read_at(buffer, offset)
     }
 }

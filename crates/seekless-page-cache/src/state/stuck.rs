@@ -4,9 +4,9 @@
 //! by then; bytes that a device never takes are named by every sync until they are written over.
 
 use super::State;
-use crate::files::frame::FRAME_BYTES;
-use crate::files::page_ranges::PageRanges;
-use crate::files::trouble::failed;
+use crate::frame::FRAME_BYTES;
+use crate::page_ranges::PageRanges;
+use crate::trouble::failed;
 use seekless_policy::cache::paged::FileNo;
 use seekless_policy::eviction::Id;
 use seekless_policy::readahead::PageNo;
@@ -22,29 +22,25 @@ const RANGES_SHOWN: usize = 16;
 
 /// The pages whose last write-back failed, by file.
 #[derive(Debug, Default)]
-pub(in crate::files) struct Stuck {
+pub(crate) struct Stuck {
     pages: BTreeSet<(FileNo, PageNo)>,
 }
 
 impl Stuck {
-    pub(in crate::files) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.pages.len()
     }
 
-    pub(in crate::files) fn contains(&self, file: FileNo, page: PageNo) -> bool {
+    pub(crate) fn contains(&self, file: FileNo, page: PageNo) -> bool {
         self.pages.contains(&(file, page))
     }
 
-    pub(in crate::files) fn has(&self, file: FileNo) -> bool {
+    pub(crate) fn has(&self, file: FileNo) -> bool {
         self.from(file, 0).next().is_some()
     }
 
     /// The pages of a file from this one on.
-    pub(in crate::files) fn from(
-        &self,
-        file: FileNo,
-        page: PageNo,
-    ) -> impl Iterator<Item = PageNo> + '_ {
+    pub(crate) fn from(&self, file: FileNo, page: PageNo) -> impl Iterator<Item = PageNo> + '_ {
         self.pages.range((file, page)..=(file, PageNo::MAX)).map(|(_, page)| *page)
     }
 
@@ -58,18 +54,18 @@ impl Stuck {
 
 /// What the system said of a write-back, to be said again.
 #[derive(Clone, Debug)]
-pub(in crate::files) struct Cause {
+pub(crate) struct Cause {
     number: Option<i32>,
     kind: io::ErrorKind,
     words: String,
 }
 
 impl Cause {
-    pub(in crate::files) fn of(error: &io::Error) -> Self {
+    pub(crate) fn of(error: &io::Error) -> Self {
         Self { number: error.raw_os_error(), kind: error.kind(), words: error.to_string() }
     }
 
-    pub(in crate::files) fn error(&self) -> io::Error {
+    pub(crate) fn error(&self) -> io::Error {
         match self.number {
             Some(number) => io::Error::from_raw_os_error(number),
             None => io::Error::new(self.kind, self.words.clone()),
@@ -79,20 +75,20 @@ impl Cause {
 
 impl State {
     /// The write-back of these pages failed.
-    pub(in crate::files) fn stick(&mut self, file: FileNo, pages: &[PageNo], error: &io::Error) {
+    pub(crate) fn stick(&mut self, file: FileNo, pages: &[PageNo], error: &io::Error) {
         self.stuck.pages.extend(pages.iter().map(|&page| (file, page)));
         if let Some(writes) = self.writes_mut(file) {
             writes.cause = Some(Cause::of(error));
         }
     }
 
-    pub(in crate::files) fn is_stuck(&self, id: Id) -> bool {
+    pub(crate) fn is_stuck(&self, id: Id) -> bool {
         let (file, page) = self.cache.place(id);
         self.stuck.len() > 0 && self.stuck.contains(file, page)
     }
 
     /// Has the pages of a file written again whose write-back failed.
-    pub(in crate::files) fn retry(&mut self, file: FileNo) -> Vec<Id> {
+    pub(crate) fn retry(&mut self, file: FileNo) -> Vec<Id> {
         let pages: Vec<PageNo> = self.stuck.from(file, 0).collect();
         let mut ids = Vec::with_capacity(pages.len());
         for page in pages {
@@ -106,14 +102,14 @@ impl State {
     }
 
     /// The same of all files.
-    pub(in crate::files) fn retry_all(&mut self) {
+    pub(crate) fn retry_all(&mut self) {
         for file in self.stuck.files() {
             self.retry(file);
         }
     }
 
     /// What lies behind a file's new end is not written any more.
-    pub(in crate::files) fn unstick_behind(&mut self, file: FileNo, end: PageNo) {
+    pub(crate) fn unstick_behind(&mut self, file: FileNo, end: PageNo) {
         for page in self.stuck.from(file, end).collect::<Vec<_>>() {
             self.stuck.pages.remove(&(file, page));
             if let Some(id) = self.cache.id(file, page) {
@@ -124,7 +120,7 @@ impl State {
     }
 
     /// What the device does not take of a file; `None` if it has taken all.
-    pub(in crate::files) fn failure(&self, file: FileNo) -> Option<io::Error> {
+    pub(crate) fn failure(&self, file: FileNo) -> Option<io::Error> {
         let known = self.known(file)?;
         let (source, cause) = (known.source.as_ref()?, known.writes.as_ref()?.cause.as_ref()?);
         let mut lacking = PageRanges::default();
@@ -135,7 +131,7 @@ impl State {
     }
 
     /// What of a file may not be on the device, since a sync failed.
-    pub(in crate::files) fn doubt(&self, file: FileNo) -> Option<io::Error> {
+    pub(crate) fn doubt(&self, file: FileNo) -> Option<io::Error> {
         let known = self.known(file)?;
         let (source, writes) = (known.source.as_ref()?, known.writes.as_ref()?);
         let what = words(writes.doubtful.iter(), known.version.bytes)?
@@ -144,7 +140,7 @@ impl State {
     }
 
     /// The same of the first file that has such bytes.
-    pub(in crate::files) fn any_failure(&self) -> Option<io::Error> {
+    pub(crate) fn any_failure(&self) -> Option<io::Error> {
         self.stuck.files().into_iter().find_map(|file| self.failure(file))
     }
 }

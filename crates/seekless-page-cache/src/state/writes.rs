@@ -7,9 +7,9 @@
 
 use super::stuck::Cause;
 use super::{Needs, Place, Start, State, pages};
-use crate::files::flight::Flight;
-use crate::files::frame::{FRAME_BYTES, Frame};
-use crate::files::page_ranges::PageRanges;
+use crate::flight::Flight;
+use crate::frame::{FRAME_BYTES, Frame};
+use crate::page_ranges::PageRanges;
 use seekless_policy::cache::paged::{FileNo, PageStep};
 use seekless_policy::readahead::{Handle, PageNo};
 use std::io;
@@ -20,28 +20,28 @@ const PAGE: u64 = FRAME_BYTES as u64;
 
 /// What a file has that is open to write.
 #[derive(Debug)]
-pub(in crate::files) struct Writes {
+pub(crate) struct Writes {
     /// Own writes or cuts began since the file was last looked at: that its times have changed says
     /// nothing of other programs.
-    pub(in crate::files) touched: bool,
+    pub(crate) touched: bool,
     /// Writes under way.
-    pub(in crate::files) busy: u32,
+    pub(crate) busy: u32,
     /// Bytes up to the end that the device has at least, unless another program has cut the file.
-    pub(in crate::files) device_bytes: u64,
+    pub(crate) device_bytes: u64,
     /// What another program has cut off, until a sync reports it.
-    pub(in crate::files) error: Option<io::Error>,
+    pub(crate) error: Option<io::Error>,
     /// Why the last write-back failed that did.
-    pub(in crate::files) cause: Option<Cause>,
+    pub(crate) cause: Option<Cause>,
     /// What was written back and not synced since.
     unsynced: PageRanges,
     /// What was written back before a sync that failed, and not again since.
-    pub(in crate::files) doubtful: PageRanges,
+    pub(crate) doubtful: PageRanges,
     /// Why that sync failed.
-    pub(in crate::files) doubt_cause: Option<Cause>,
+    pub(crate) doubt_cause: Option<Cause>,
 }
 
 impl Writes {
-    pub(in crate::files) fn new(device_bytes: u64) -> Self {
+    pub(crate) fn new(device_bytes: u64) -> Self {
         Self {
             touched: false,
             busy: 0,
@@ -55,19 +55,19 @@ impl Writes {
     }
 
     /// The device has taken these pages, up to this byte.
-    pub(in crate::files) fn took(&mut self, pages: Range<PageNo>, end: u64) {
+    pub(crate) fn took(&mut self, pages: Range<PageNo>, end: u64) {
         self.device_bytes = self.device_bytes.max(end);
         self.doubtful.remove(&pages);
         self.unsynced.add(pages);
     }
 
     /// A sync begins. It is for what is returned.
-    pub(in crate::files) fn begin_sync(&mut self) -> PageRanges {
+    pub(crate) fn begin_sync(&mut self) -> PageRanges {
         std::mem::take(&mut self.unsynced)
     }
 
     /// The sync that was for these pages has failed.
-    pub(in crate::files) fn doubt(&mut self, pages: &PageRanges, error: &io::Error) {
+    pub(crate) fn doubt(&mut self, pages: &PageRanges, error: &io::Error) {
         pages.iter().for_each(|pages| self.doubtful.add(pages));
         self.doubt_cause = Some(Cause::of(error));
     }
@@ -78,34 +78,34 @@ impl Writes {
         self.doubtful.remove(&(pages..PageNo::MAX));
     }
 
-    pub(in crate::files) fn remember(&mut self, error: io::Error) {
+    pub(crate) fn remember(&mut self, error: io::Error) {
         self.error.get_or_insert(error);
     }
 }
 
 /// A part of one page, to be written.
-pub(in crate::files) struct Part<'a> {
-    pub(in crate::files) handle: Handle,
-    pub(in crate::files) page: PageNo,
-    pub(in crate::files) within: usize,
-    pub(in crate::files) bytes: &'a [u8],
+pub(crate) struct Part<'a> {
+    pub(crate) handle: Handle,
+    pub(crate) page: PageNo,
+    pub(crate) within: usize,
+    pub(crate) bytes: &'a [u8],
     /// The same as a frame, if it is the whole page.
-    pub(in crate::files) whole: Option<Frame>,
+    pub(crate) whole: Option<Frame>,
 }
 
 impl Part<'_> {
-    pub(in crate::files) fn end(&self) -> u64 {
+    pub(crate) fn end(&self) -> u64 {
         self.page * PAGE + (self.within + self.bytes.len()) as u64
     }
 
     /// Whether bytes of the page are kept that a file with this end has.
-    pub(in crate::files) fn keeps_some(&self, end: u64) -> bool {
+    pub(crate) fn keeps_some(&self, end: u64) -> bool {
         let start = self.page * PAGE;
         start < end && (self.within > 0 || self.end() < end.min(start + PAGE))
     }
 
     /// Puts it where it belongs in its page.
-    pub(in crate::files) fn copy_to(&self, page: &mut Frame) {
+    pub(crate) fn copy_to(&self, page: &mut Frame) {
         if let Some(bytes) = page.get_mut() {
             bytes[self.within..][..self.bytes.len()].copy_from_slice(self.bytes);
         }
@@ -113,7 +113,7 @@ impl Part<'_> {
 }
 
 /// What came of a part.
-pub(in crate::files) enum Wrote {
+pub(crate) enum Wrote {
     /// The cache has it. Its writer waits for these pages, since too many were dirty.
     Yes(Needs),
     /// Its page is being read: wait, and try again.
@@ -124,18 +124,18 @@ pub(in crate::files) enum Wrote {
 
 impl State {
     /// Where the bytes of a page are, without asking the policy.
-    pub(in crate::files) fn whereabouts(&self, file: FileNo, page: PageNo) -> Place {
+    pub(crate) fn whereabouts(&self, file: FileNo, page: PageNo) -> Place {
         let id = self.cache.id(file, page);
         id.and_then(|id| self.places.get(id as usize)).cloned().unwrap_or_default()
     }
 
     /// The end of the file, with what the device lacks.
-    pub(in crate::files) fn end(&self, file: FileNo) -> u64 {
+    pub(crate) fn end(&self, file: FileNo) -> u64 {
         self.known(file).map_or(0, |known| known.version.bytes)
     }
 
     /// Writes a part of a page in the cache.
-    pub(in crate::files) fn write(
+    pub(crate) fn write(
         &mut self,
         part: &mut Part<'_>,
         now: u64,
@@ -193,7 +193,7 @@ impl State {
     }
 
     /// Something was written up to this byte.
-    pub(in crate::files) fn grow(&mut self, file: FileNo, end: u64) {
+    pub(crate) fn grow(&mut self, file: FileNo, end: u64) {
         let Some(known) = self.known_mut(file) else { return };
         let old = known.version.bytes;
         if end <= old {
@@ -221,7 +221,7 @@ impl State {
     }
 
     /// Written past the cache, up to this byte.
-    pub(in crate::files) fn wrote_through(&mut self, file: FileNo, end: u64) {
+    pub(crate) fn wrote_through(&mut self, file: FileNo, end: u64) {
         if let Some(writes) = self.writes_mut(file) {
             writes.touched = true;
             writes.took(end.saturating_sub(1) / PAGE..pages(end), end);
@@ -230,7 +230,7 @@ impl State {
 
     /// Looks at a file that is open to write. Its times change by our own writes too; what another
     /// program changed is seen while we have not written since the last look.
-    pub(in crate::files) fn refresh_written(&mut self, file: FileNo) {
+    pub(crate) fn refresh_written(&mut self, file: FileNo) {
         let Some(known) = self.known_mut(file) else { return };
         let (Some(writes), Some(source)) = (&mut known.writes, &known.source) else { return };
         let Ok((device, version)) = source.look() else { return };
@@ -275,7 +275,7 @@ impl State {
     }
 
     /// The file was given a new size on the device.
-    pub(in crate::files) fn resized(&mut self, file: FileNo, end: u64) {
+    pub(crate) fn resized(&mut self, file: FileNo, end: u64) {
         let old = self.end(file);
         if end > old {
             self.forget_short_page(file, old);

@@ -1,10 +1,10 @@
 //! Writes that fail: the error names the file and all bytes that the device lacks, until it has
 //! them, and costs no other file anything.
 
-use crate::faults::without_hang;
 use crate::logged::{Fault, Logged};
-use seekless_io::ErrorKind;
-use seekless_io::files::{File, PageCache};
+use crate::support::without_hang;
+use seekless_page_cache::ErrorKind;
+use seekless_page_cache::{File, PageCache};
 use std::fs::OpenOptions;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

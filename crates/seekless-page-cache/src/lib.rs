@@ -13,7 +13,7 @@
 //! copied.
 //!
 //! ```
-//! use seekless_io::files::PageCache;
+//! use seekless_page_cache::PageCache;
 //! use seekless_policy::readahead::{Options, named};
 //!
 //! let readahead = named("streams", Options::with_max_bytes(8 << 20))?;
@@ -66,7 +66,7 @@
 //! may stay unseen, and be overwritten.
 //!
 //! ```
-//! use seekless_io::files::PageCache;
+//! use seekless_page_cache::PageCache;
 //!
 //! let folder = tempfile::tempdir()?;
 //! let cache = PageCache::builder().bytes(16 << 20).policy("arc").build()?;
@@ -79,15 +79,18 @@
 //!
 //! [`FlushRule`]: seekless_policy::cache::write_back::FlushRule
 
+#![forbid(unsafe_code)]
+
 mod announce;
 mod cache;
-mod core;
 mod durable;
+mod error;
 mod file;
 mod flight;
 mod flusher;
 mod frame;
 mod harvest;
+mod inner;
 mod landing;
 mod page_ranges;
 mod shared;
@@ -97,4 +100,16 @@ mod trouble;
 mod writer;
 
 pub use cache::{PageCache, PageCacheBuilder};
+pub use error::{Error, ErrorKind};
 pub use file::File;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What making a cache, and opening or closing a file, may fail with.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A panic elsewhere does not make what the lock guards unusable: each change under it is complete
+/// when it is released.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

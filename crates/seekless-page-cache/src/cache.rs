@@ -1,9 +1,9 @@
 //! The public face: the settings of a page cache, and opening files through it.
 
 use super::announce::Announcer;
-use super::core::Core;
 use super::file::File;
 use super::frame::{FRAME_BYTES, Pool};
+use super::inner::Inner;
 use super::landing::Landing;
 use super::shared::Shared;
 use super::source::Source;
@@ -148,8 +148,8 @@ impl PageCacheBuilder {
         });
         let thread = |error| Error::setting("a thread cannot start", error);
         let announcer = Announcer::start(Arc::clone(&shared)).map_err(thread)?;
-        let core = Core { announcer, shared, flusher: Mutex::default(), wake: self.wake };
-        Ok(PageCache { core: Arc::new(core) })
+        let inner = Inner { announcer, shared, flusher: Mutex::default(), wake: self.wake };
+        Ok(PageCache { inner: Arc::new(inner) })
     }
 }
 
@@ -192,7 +192,7 @@ fn command_bytes(costs: Costs) -> u64 {
 /// Clones share everything; any thread may open, read and write.
 #[derive(Clone)]
 pub struct PageCache {
-    core: Arc<Core>,
+    inner: Arc<Inner>,
 }
 
 impl PageCache {
@@ -218,12 +218,12 @@ impl PageCache {
     /// [`Open`](crate::ErrorKind::Open): it is absent, may not be read, or has no offsets.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<File> {
         let path = path.as_ref();
-        let fail = |error| Error::open_file(path, error);
-        if let Some(announced) = self.core.announcer.take(path) {
-            return File::open(Arc::clone(&self.core), announced.source()).map_err(fail);
+        let fail = |error| Error::open(path, error);
+        if let Some(announced) = self.inner.announcer.take(path) {
+            return File::open(Arc::clone(&self.inner), announced.source()).map_err(fail);
         }
-        let source = Source::open(path, self.core.shared.direct).map_err(fail)?;
-        File::open(Arc::clone(&self.core), Arc::new(source)).map_err(fail)
+        let source = Source::open(path, self.inner.shared.direct).map_err(fail)?;
+        File::open(Arc::clone(&self.inner), Arc::new(source)).map_err(fail)
     }
 
     /// Opens a file or a block device for reading and writing; a file that is absent is made. What
@@ -234,17 +234,17 @@ impl PageCache {
     /// [`Setting`](crate::ErrorKind::Setting): a thread cannot start.
     pub fn open_to_write(&self, path: impl AsRef<Path>) -> Result<File> {
         let path = path.as_ref();
-        let fail = |error| Error::open_file(path, error);
+        let fail = |error| Error::open(path, error);
         let thread = |error| Error::setting("a thread cannot start", error);
-        self.core.start_flusher().map_err(thread)?;
-        let source = Source::open_to_write(path, self.core.shared.direct).map_err(fail)?;
-        File::open(Arc::clone(&self.core), Arc::new(source)).map_err(fail)
+        self.inner.start_flusher().map_err(thread)?;
+        let source = Source::open_to_write(path, self.inner.shared.direct).map_err(fail)?;
+        File::open(Arc::clone(&self.inner), Arc::new(source)).map_err(fail)
     }
 
     /// Writes what is due by the [rule](PageCacheBuilder::flush) at this time of the engine's
     /// clock, and returns when it is written: what the flusher's thread does when it wakes.
     pub fn flush_due(&self) {
-        self.core.shared.flush_due();
+        self.inner.shared.flush_due();
     }
 
     /// Writes back all that is dirty, and reports the first error of a write-back that no sync has
@@ -254,8 +254,8 @@ impl PageCache {
     /// # Errors
     /// [`Write`](crate::ErrorKind::Write): something could not be written.
     pub fn close(self) -> Result<()> {
-        self.core.shared.write_back_all();
-        let error = lock(&self.core.shared.state).take_any_error();
+        self.inner.shared.write_back_all();
+        let error = lock(&self.inner.shared.state).take_any_error();
         error.map_or(Ok(()), |error| Err(Error::write_back(error)))
     }
 
@@ -263,46 +263,46 @@ impl PageCache {
     /// ahead of the program, as far as the cache has room. A later list replaces an earlier one. A
     /// file that cannot be opened is left for [`open`](Self::open) to report.
     pub fn announce(&self, paths: impl IntoIterator<Item = impl Into<PathBuf>>) {
-        self.core.announcer.announce(paths.into_iter().map(Into::into).collect());
+        self.inner.announcer.announce(paths.into_iter().map(Into::into).collect());
     }
 
     /// Forgets all pages, but for those that the device lacks. What is being read now is forgotten
     /// at its end.
     pub fn clear(&self) {
         self.announce(Vec::<PathBuf>::new());
-        lock(&self.core.shared.state).clear();
+        lock(&self.inner.shared.state).clear();
     }
 
     /// Pages that were written to and are not being written back yet.
     #[must_use]
     pub fn dirty_pages(&self) -> u64 {
-        lock(&self.core.shared.state).cache.dirty_pages()
+        lock(&self.inner.shared.state).cache.dirty_pages()
     }
 
     /// What the cache has done so far.
     #[must_use]
     pub fn account(&self) -> Account {
-        self.core.shared.harvest();
-        *lock(&self.core.shared.state).cache.account()
+        self.inner.shared.harvest();
+        *lock(&self.inner.shared.state).cache.account()
     }
 
     /// Requests and bytes asked of the device so far.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        self.core.shared.engine.counters()
+        self.inner.shared.engine.counters()
     }
 
     /// Which engine reads.
     #[must_use]
     pub fn engine_name(&self) -> &'static str {
-        self.core.shared.engine.name()
+        self.inner.shared.engine.name()
     }
 
     /// Changes what the readahead knows of the device.
     pub fn set_costs(&self, costs: Costs) {
-        let mut state = lock(&self.core.shared.state);
+        let mut state = lock(&self.inner.shared.state);
         let limits = Limits { costs, ..state.cache.limits() };
-        state.command_pages = Memory::new(self.core.shared.bytes, costs).command_pages;
+        state.command_pages = Memory::new(self.inner.shared.bytes, costs).command_pages;
         state.cache.set_limits(limits, &mut Vec::new());
     }
 
@@ -311,7 +311,7 @@ impl PageCache {
     /// KiB for each thread that reads.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
-        let shared = &self.core.shared;
+        let shared = &self.inner.shared;
         shared.frames.memory_bytes() as u64
     }
 }

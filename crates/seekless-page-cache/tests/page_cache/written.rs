@@ -1,11 +1,11 @@
 //! Files written through the page cache: every read answers as a list of bytes does, whatever is
 //! evicted, flushed, cut or closed meanwhile, and the files end as the lists do.
 
-use crate::faults::without_hang;
 use crate::logged::Logged;
 use crate::support::random;
+use crate::support::without_hang;
 use seekless_engine::{Engine, EngineKind};
-use seekless_io::files::{File, PageCache, PageCacheBuilder};
+use seekless_page_cache::{File, PageCache, PageCacheBuilder};
 use seekless_policy::cache::write_back::{Cluster, FlushRule};
 use seekless_policy::readahead::{Options, named};
 use std::io::{Read, Seek, SeekFrom, Write};

@@ -11,7 +11,7 @@
 use crate::logged::{Event, Logged};
 use crate::support::random;
 use proptest::prelude::*;
-use seekless_io::files::{File, PageCache};
+use seekless_page_cache::{File, PageCache};
 use seekless_policy::cache::write_back::{Cluster, FlushRule};
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;

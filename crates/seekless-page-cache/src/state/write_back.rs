@@ -3,8 +3,8 @@
 
 use super::writes::Writes;
 use super::{Needs, Place, State};
-use crate::files::frame::{FRAME_BYTES, Frame};
-use crate::files::source::Source;
+use crate::frame::{FRAME_BYTES, Frame};
+use crate::source::Source;
 use seekless_engine::{Completion, Write};
 use seekless_policy::cache::paged::FileNo;
 use seekless_policy::eviction::Id;
@@ -18,7 +18,7 @@ const PAGE: u64 = FRAME_BYTES as u64;
 
 /// A write of neighbouring pages to the device.
 #[derive(Debug)]
-pub(in crate::files) struct Writing {
+pub(crate) struct Writing {
     source: Arc<Source>,
     file: FileNo,
     pages: Range<PageNo>,
@@ -30,7 +30,7 @@ pub(in crate::files) struct Writing {
 }
 
 impl Writing {
-    pub(in crate::files) fn ids(&self) -> &[Id] {
+    pub(crate) fn ids(&self) -> &[Id] {
         &self.ids
     }
 
@@ -47,7 +47,7 @@ impl Writing {
 
 impl State {
     /// What has to end until the device has these pages as they are decided on now.
-    pub(in crate::files) fn needs(&self, ids: Vec<Id>) -> Needs {
+    pub(crate) fn needs(&self, ids: Vec<Id>) -> Needs {
         let need = |id: Id| {
             let left = self.cache.writes_left(id);
             (left > 0).then(|| (id, self.ended(id).wrapping_add(left)))
@@ -61,13 +61,13 @@ impl State {
     }
 
     /// Whether the device has these pages, or does not take them.
-    pub(in crate::files) fn are_settled(&self, needs: &Needs) -> bool {
+    pub(crate) fn are_settled(&self, needs: &Needs) -> bool {
         let is_written = |&(id, ended): &(Id, u32)| self.ended(id).wrapping_sub(ended) as i32 >= 0;
         needs.iter().all(|need| is_written(need) || self.is_stuck(need.0))
     }
 
     /// A page is to be written, together with the one before it if that is due too.
-    pub(in crate::files) fn write_back(&mut self, id: Id) {
+    pub(crate) fn write_back(&mut self, id: Id) {
         let (file, page) = self.cache.place(id);
         let place = self.place(id).clone();
         let known = self.known_mut(file).expect("what is written is of a known file");
@@ -100,7 +100,7 @@ impl State {
     }
 
     /// Hands over the writes that are due.
-    pub(in crate::files) fn take_due(&mut self, done: &Sender<Completion>) -> Vec<Write> {
+    pub(crate) fn take_due(&mut self, done: &Sender<Completion>) -> Vec<Write> {
         let mut writes = Vec::with_capacity(self.due.len());
         for mut writing in std::mem::take(&mut self.due) {
             writing.direct = writing.source.is_direct();
@@ -121,7 +121,7 @@ impl State {
     }
 
     /// A write of the engine has ended. More may be due then.
-    pub(in crate::files) fn wrote(&mut self, tag: u64, result: io::Result<usize>) {
+    pub(crate) fn wrote(&mut self, tag: u64, result: io::Result<usize>) {
         let Some(writing) = self.writing.remove(&tag) else { return };
         self.tell_depth();
         if let Err(error) = &result
@@ -156,7 +156,7 @@ impl State {
     }
 
     /// The device has a page, or need not have it any more.
-    pub(in crate::files) fn end_write_back(&mut self, id: Id) {
+    pub(crate) fn end_write_back(&mut self, id: Id) {
         let places = id as usize + 1;
         if self.ended.len() < places {
             self.ended.resize(places.max(2 * self.ended.len()), 0);
@@ -176,7 +176,7 @@ impl State {
     }
 
     /// A file has no handle, and nothing to be written, any more.
-    pub(in crate::files) fn end_writes(&mut self, file: FileNo) {
+    pub(crate) fn end_writes(&mut self, file: FileNo) {
         let Some(known) = self.known_mut(file) else { return };
         let Some(writes) = known.writes.take() else { return };
         if writes.touched
@@ -191,7 +191,7 @@ impl State {
     }
 
     /// The flusher wakes.
-    pub(in crate::files) fn flush_due(&mut self, now: u64) -> Needs {
+    pub(crate) fn flush_due(&mut self, now: u64) -> Needs {
         self.retry_all();
         self.cache.flush_due(now, &mut self.commands);
         self.carry_out(&mut Vec::new());
@@ -199,7 +199,7 @@ impl State {
     }
 
     /// Starts to write all that the device lacks of a file.
-    pub(in crate::files) fn sync(&mut self, file: FileNo) -> Needs {
+    pub(crate) fn sync(&mut self, file: FileNo) -> Needs {
         self.retry(file);
         let ids = self.cache.sync(file, &mut self.commands);
         self.carry_out(&mut Vec::new());
@@ -207,7 +207,7 @@ impl State {
     }
 
     /// The same of all files.
-    pub(in crate::files) fn sync_all(&mut self) -> Needs {
+    pub(crate) fn sync_all(&mut self) -> Needs {
         self.retry_all();
         self.cache.flush_all(&mut self.commands);
         self.carry_out(&mut Vec::new());
@@ -215,7 +215,7 @@ impl State {
     }
 
     /// What is being written of a file from this page on. What the device does not take is not.
-    pub(in crate::files) fn in_write_back(&self, file: FileNo, from: PageNo) -> Needs {
+    pub(crate) fn in_write_back(&self, file: FileNo, from: PageNo) -> Needs {
         let mut ids = self.cache.in_write_back_within(file, from..PageNo::MAX);
         ids.retain(|&id| !self.is_stuck(id));
         self.needs(ids)
@@ -223,13 +223,13 @@ impl State {
 
     /// What a sync of the file has to report: what the device does not take or may not have, which
     /// is reported until it has it, or what another program has cut off, which is reported once.
-    pub(in crate::files) fn take_error(&mut self, file: FileNo) -> Option<io::Error> {
+    pub(crate) fn take_error(&mut self, file: FileNo) -> Option<io::Error> {
         let failure = self.failure(file).or_else(|| self.doubt(file));
         failure.or_else(|| self.known_mut(file)?.writes.as_mut()?.error.take())
     }
 
     /// The same of any file.
-    pub(in crate::files) fn take_any_error(&mut self) -> Option<io::Error> {
+    pub(crate) fn take_any_error(&mut self) -> Option<io::Error> {
         let mut first = self.untold.take();
         for number in (0..self.files.len() as u32).map(FileNo) {
             let error = self.take_error(number);

@@ -5,7 +5,7 @@ use crate::flaky::{Flaky, Unreadable};
 use crate::support::random;
 use seekless_device::Costs;
 use seekless_engine::{EngineKind, Noop};
-use seekless_io::files::PageCache;
+use seekless_page_cache::PageCache;
 use seekless_policy::readahead::{Options, READAHEADS, Readahead, named};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -48,7 +48,7 @@ fn readahead(name: &str, max_bytes: u64) -> Box<dyn Readahead> {
     named(name, Options::with_max_bytes(max_bytes)).unwrap()
 }
 
-fn read(file: &seekless_io::files::File, offset: u64, length: usize) -> std::io::Result<Vec<u8>> {
+fn read(file: &seekless_page_cache::File, offset: u64, length: usize) -> std::io::Result<Vec<u8>> {
     let mut buffer = vec![0; length];
     let read = file.read_at(&mut buffer, offset)?;
     buffer.truncate(read);

@@ -1,7 +1,7 @@
 //! An open file.
 
-use super::core::Core;
 use super::frame::FRAME_BYTES;
+use super::inner::Inner;
 use super::source::Source;
 use super::state::pages;
 use super::trouble::failed;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// through a mapping. After [`size`](Self::size) a file is seen as long as it then was. Of a file
 /// that is open to write, what other programs change meanwhile may stay unseen, but for a cut.
 pub struct File {
-    core: Arc<Core>,
+    inner: Arc<Inner>,
     handle: Handle,
     source: Arc<Source>,
     writable: bool,
@@ -32,11 +32,11 @@ pub struct File {
 }
 
 impl File {
-    pub(super) fn open(core: Arc<Core>, source: Arc<Source>) -> io::Result<Self> {
+    pub(super) fn open(inner: Arc<Inner>, source: Arc<Source>) -> io::Result<Self> {
         let version = source.version()?;
         let writable = source.is_writable();
-        let (handle, source) = lock(&core.shared.state).open(source, version);
-        Ok(Self { core, handle, source, writable, position: 0 })
+        let (handle, source) = lock(&inner.shared.state).open(source, version);
+        Ok(Self { inner, handle, source, writable, position: 0 })
     }
 
     /// Reads at an offset, as `pread` does: returns the number of bytes, which is smaller than
@@ -45,7 +45,7 @@ impl File {
     /// # Errors
     /// The first byte asked for cannot be read. What was prefetched around it makes no error.
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        self.core.shared.read_at(self.handle, &self.source, buffer, offset)
+        self.inner.shared.read_at(self.handle, &self.source, buffer, offset)
     }
 
     /// Writes at an offset, as `pwrite` does, and returns the number of bytes: fewer than asked
@@ -64,7 +64,7 @@ impl File {
         if bytes.is_empty() {
             return Ok(0);
         }
-        self.core.shared.write_at(self.handle, &self.source, bytes, offset)
+        self.inner.shared.write_at(self.handle, &self.source, bytes, offset)
     }
 
     /// Gives the file another size, now. What is cut off is forgotten, also if it was never on the
@@ -74,7 +74,7 @@ impl File {
     /// The file is open for reading only, or the file system refuses the size.
     pub fn set_len(&self, bytes: u64) -> io::Result<()> {
         self.check_writable()?;
-        self.core.shared.set_len(self.handle, &self.source, bytes)
+        self.inner.shared.set_len(self.handle, &self.source, bytes)
     }
 
     /// Returns when the device has all that was written to the file before, by any handle: writes
@@ -86,7 +86,7 @@ impl File {
     /// file; each sync fails until they are written or cut off. What another program has cut off
     /// is lost, and reported once.
     pub fn sync_data(&self) -> io::Result<()> {
-        self.core.shared.sync(self.handle, &self.source, true)
+        self.inner.shared.sync(self.handle, &self.source, true)
     }
 
     /// As [`sync_data`](Self::sync_data), with the file's times and the like: calls fsync.
@@ -94,7 +94,7 @@ impl File {
     /// # Errors
     /// As [`sync_data`](Self::sync_data).
     pub fn sync_all(&self) -> io::Result<()> {
-        self.core.shared.sync(self.handle, &self.source, false)
+        self.inner.shared.sync(self.handle, &self.source, false)
     }
 
     fn check_writable(&self) -> io::Result<()> {
@@ -111,7 +111,7 @@ impl File {
     /// # Errors
     /// The file cannot be looked at.
     pub fn size(&self) -> io::Result<u64> {
-        self.core.shared.size(self.handle, &self.source)
+        self.inner.shared.size(self.handle, &self.source)
     }
 
     /// Whether reads go past the kernel's page cache (O_DIRECT).
@@ -124,7 +124,7 @@ impl File {
     pub fn will_need(&self, bytes: Range<u64>) {
         let range = bytes.start / FRAME_BYTES as u64..pages(bytes.end);
         let mut starts = Vec::new();
-        let shared = &self.core.shared;
+        let shared = &self.inner.shared;
         let mut state = lock(&shared.state);
         state.will_need(self.handle, range, &mut starts);
         shared.go(state, starts);
@@ -134,7 +134,7 @@ impl File {
     /// the cache, but for those that the device lacks.
     pub fn wont_need(&self, bytes: Range<u64>) {
         let range = pages(bytes.start)..bytes.end / FRAME_BYTES as u64;
-        let mut state = lock(&self.core.shared.state);
+        let mut state = lock(&self.inner.shared.state);
         let file = state.cache.file(self.handle);
         state.discard(file, range);
     }
@@ -142,7 +142,7 @@ impl File {
 
 impl Drop for File {
     fn drop(&mut self) {
-        self.core.shared.close(self.handle);
+        self.inner.shared.close(self.handle);
     }
 }
 

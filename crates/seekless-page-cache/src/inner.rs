@@ -8,7 +8,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-pub(super) struct Core {
+pub(super) struct Inner {
     pub(super) announcer: Announcer,
     pub(super) shared: Arc<Shared>,
     /// Runs once a file is open to write.
@@ -17,7 +17,7 @@ pub(super) struct Core {
     pub(super) wake: Option<Duration>,
 }
 
-impl Core {
+impl Inner {
     pub(super) fn start_flusher(&self) -> io::Result<()> {
         let mut flusher = lock(&self.flusher);
         if let (Some(wake), None) = (self.wake, &*flusher) {
@@ -27,7 +27,7 @@ impl Core {
     }
 }
 
-impl Drop for Core {
+impl Drop for Inner {
     /// Writes dirty pages. To get the errors, close the cache instead.
     fn drop(&mut self) {
         drop(lock(&self.flusher).take());

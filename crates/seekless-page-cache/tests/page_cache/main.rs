@@ -1,0 +1,9 @@
+//! One test binary: every claim of the page cache, each in the file that is named after it.
+
+mod flaky;
+mod logged;
+mod loose;
+mod power;
+mod support;
+mod write_faults;
+mod written;
