@@ -88,7 +88,7 @@ fn rows(root: &Path) -> anyhow::Result<Vec<Row>> {
 }
 
 // Lower these when the house gets better; nothing may raise them.
-const LONG_FILES_MAX: usize = 7;
+const LONG_FILES_MAX: usize = 6;
 const LONG_FUNCTIONS_MAX: usize = 8;
 const CIRCLES_MAX: usize = 6;
 const README_WORDS_MAX: usize = 900;

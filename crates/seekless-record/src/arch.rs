@@ -28,7 +28,7 @@ pub(crate) use x86_64::{FOREIGN, NATIVE, Registers};
 
 use crate::call::Call;
 use libc::c_long;
-use seekless_sys::seccomp::When;
+use seekless_watch::seccomp::When;
 use std::ops::Range;
 
 /// A call that we follow: number, condition, meaning.

@@ -5,10 +5,10 @@ use crate::arch::{self, Convention, Row};
 use crate::call::{Call, Flags, Offset};
 use crate::method::Grain;
 use libc::c_long;
-use seekless_sys::call_events::{
+use seekless_watch::call_events::{
     AIO_READ, AIO_SYNC, AIO_WRITE, Moment, RING_READ, RING_SYNC, RING_WRITE, Rule as Told,
 };
-use seekless_sys::seccomp::{Action, Filter, Rule, Section, When};
+use seekless_watch::seccomp::{Action, Filter, Rule, Section, When};
 
 /// Calls by calling convention and number.
 #[derive(Debug)]

@@ -3,8 +3,9 @@
 use crate::calls;
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::Options;
-use seekless_sys::call_events::{CallEvents, Scope};
-use seekless_sys::{reason, seccomp};
+use seekless_sys::reason;
+use seekless_watch::call_events::{CallEvents, Scope};
+use seekless_watch::seccomp;
 use std::io;
 
 /// The most that the ring becomes. Most records in it take 96 bytes, and it is emptied every few

@@ -2,9 +2,9 @@
 //! recording uses.
 
 use crate::record::{attach, explain, why_no_events, why_no_touches};
-use seekless_sys::block_events::BlockEvents;
-use seekless_sys::page_faults::PageFaults;
-use seekless_sys::tracee::{self, Stop};
+use seekless_watch::block_events::BlockEvents;
+use seekless_watch::page_faults::PageFaults;
+use seekless_watch::tracee::{self, Stop};
 use std::io;
 
 /// Whether [`Method::Ptrace`](crate::Method::Ptrace) may stop a program; if not, why. A child

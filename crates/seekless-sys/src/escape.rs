@@ -6,7 +6,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 /// `bytes` with every byte but printable ASCII as `\ooo`, and backslashes too. Blanks stay.
 #[cfg_attr(not(feature = "outputs"), allow(dead_code, reason = "journals have it"))]
-pub(crate) fn escaped(bytes: &OsStr) -> String {
+#[must_use]
+pub fn escaped(bytes: &OsStr) -> String {
     let mut text = String::with_capacity(bytes.len());
     for &byte in bytes.as_bytes() {
         match byte {
@@ -19,7 +20,8 @@ pub(crate) fn escaped(bytes: &OsStr) -> String {
 
 /// The bytes of a field that the kernel, or [`escaped`], has written. A backslash without three
 /// octal digits stands for itself.
-pub(crate) fn unescaped(field: &str) -> OsString {
+#[must_use]
+pub fn unescaped(field: &str) -> OsString {
     let bytes = field.as_bytes();
     let mut plain = Vec::with_capacity(bytes.len());
     let mut at = 0;

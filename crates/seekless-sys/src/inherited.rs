@@ -34,12 +34,14 @@ extern "C" fn note() {
 }
 
 /// Whether SIGPIPE was ignored when this process started.
-pub(crate) fn pipe_was_ignored() -> bool {
+#[must_use]
+pub fn pipe_was_ignored() -> bool {
     AT_START.load(Ordering::Relaxed) & PIPE_IGNORED != 0
 }
 
 /// The standard streams that were closed when this process started, and are still /dev/null.
-pub(crate) fn closed_streams() -> Vec<RawFd> {
+#[must_use]
+pub fn closed_streams() -> Vec<RawFd> {
     (0..3).filter(|fd| is_closed(*fd)).collect()
 }
 

@@ -1,7 +1,8 @@
 //! Which Linux this is.
 
 /// Its version; `None` if it does not say.
-pub(crate) fn version() -> Option<(u32, u32)> {
+#[must_use]
+pub fn version() -> Option<(u32, u32)> {
     parsed(rustix::system::uname().release().to_str().ok()?)
 }
 

@@ -3,9 +3,8 @@
 //! # The problem
 //!
 //! The other crates ask the kernel things that few programs ask. Which pages of a file are cached?
-//! Where do its extents lie? How can it be read without disturbing the cache? What is a traced
-//! program about to do? The standard library, `rustix` and `nix` have no such calls, or only with
-//! raw pointers.
+//! Where do its extents lie? How can it be read without disturbing the cache? The
+//! standard library, `rustix` and `nix` have no such calls, or only with raw pointers.
 //!
 //! # The idea
 //!
@@ -37,20 +36,17 @@
 //!
 //! Names, as the machine is configured, without loading a name service into the process:
 //! - [`accounts`] names users and groups, [`hosts`] other machines;
-//! - [`names`] writes names of any bytes as text.
+//! - [`names`] writes names of any bytes as text, [`mod@escape`] as the kernel does in /proc.
 //!
 //! The machine:
 //! - [`mounts`] lists what is mounted where, [`namespaces`] gives a process mounts of its own,
 //!   [`cgroup`] what limits this process;
 //! - [`block`] counts what a device has served, [`in_use`] whether anything uses a file or device;
 //! - [`undo`] puts back what was changed, even after a kill;
-//! - [`home`] names the user's folders.
+//! - [`kernel`] is its version, [`home`] names the user's folders.
 //!
 //! Processes:
-//! - [`seccomp`], [`notify`], [`tracee`] and [`signals`] serve the recorder of programs;
-//! - [`call_events`] reports calls to it without a stop, by programs in the kernel (eBPF);
-//! - [`page_faults`] reports which mapped pages a program touches, [`block_events`] which requests
-//!   reach the devices;
+//! - [`signals`] asks what signals do, and holds them back;
 //! - [`replace`] replaces this process by another program, [`beside`] with a helper beside it;
 //! - [`inherited`] has what this process was started with;
 //! - [`usage`] has what processes have used.
@@ -82,14 +78,11 @@ mod action;
 pub mod awaited;
 pub mod beside;
 pub mod block;
-pub mod block_events;
-mod bpf;
 pub mod brief;
-pub mod call_events;
 pub mod cgroup;
 pub mod descriptor;
 pub mod direct;
-mod escape;
+pub mod escape;
 pub mod extents;
 pub mod file_kind;
 pub mod files;
@@ -103,28 +96,21 @@ pub mod hosts;
 pub mod in_use;
 pub mod inflate;
 pub mod inherited;
-mod kernel;
+pub mod kernel;
 pub mod locked;
 pub mod map;
 pub mod memory;
 pub mod mounts;
 pub mod names;
 pub mod namespaces;
-pub mod notify;
 #[cfg(feature = "outputs")]
 pub mod output;
-pub mod page_faults;
-mod perf;
 pub mod reads;
 mod reason;
 pub mod replace;
 pub mod residency;
-pub mod ring_view;
-pub mod seccomp;
 mod seekable;
 pub mod signals;
-pub mod tracee;
-mod tracepoint;
 #[cfg(feature = "outputs")]
 pub mod undo;
 pub mod urgent;

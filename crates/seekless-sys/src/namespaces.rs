@@ -1,10 +1,9 @@
 //! A process's own view of what is mounted where (mount namespaces), without root where the kernel
 //! lets users have namespaces.
 
-use crate::tracee::{self, Stop};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::mount::{MountPropagationFlags, mount_change};
-use rustix::process::{getegid, geteuid};
+use rustix::process::{Pid, WaitOptions, WaitStatus, getegid, geteuid, waitpid};
 use rustix::thread::{CapabilitySet, UnshareFlags, unshare_unsafe};
 use std::io;
 
@@ -73,12 +72,20 @@ fn in_child(tried: fn() -> io::Result<()>) -> io::Result<()> {
             // SAFETY: ends the child at once. Error numbers fit into an exit code.
             unsafe { libc::_exit(outcome.err().unwrap_or(0)) }
         }
-        child => match tracee::wait(child)? {
-            (_, Stop::Exited(0)) => Ok(()),
-            (_, Stop::Exited(number)) => Err(io::Error::from_raw_os_error(number)),
-            _ => Err(io::Error::other("the process that tried it was killed")),
+        child => match waited(child)? {
+            status if status.exit_status() == Some(0) => Ok(()),
+            status => Err(match status.exit_status() {
+                Some(number) => io::Error::from_raw_os_error(number),
+                None => io::Error::other("the process that tried it was killed"),
+            }),
         },
     }
+}
+
+/// Waits for the end of a child.
+fn waited(child: i32) -> io::Result<WaitStatus> {
+    let ended = retry_on_intr(|| waitpid(Pid::from_raw(child), WaitOptions::empty()))?;
+    ended.map(|(_, status)| status).ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
 /// Leaves the mounts of [`own_mounts`] to others: what they mount from now on, this process neither

@@ -7,8 +7,8 @@ use super::when::{
 };
 use super::{Convention, Row};
 use crate::call::{Call, Flags, Offset, Path};
-use seekless_sys::seccomp::When::Always;
-use seekless_sys::tracee::{self, Registers as Held};
+use seekless_watch::seccomp::When::Always;
+use seekless_watch::tracee::{self, Registers as Held};
 use std::io;
 
 pub(crate) use arm::CONVENTION as FOREIGN;

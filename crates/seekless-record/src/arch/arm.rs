@@ -7,7 +7,7 @@ use super::when::{
 };
 use super::{Convention, Row};
 use crate::call::{Call, Flags, Offset, Path};
-use seekless_sys::seccomp::When::Always;
+use seekless_watch::seccomp::When::Always;
 
 pub(crate) const CONVENTION: Convention = Convention {
     audit: 40 | 0x4000_0000, // AUDIT_ARCH_ARM: EM_ARM, 32 bits, little-endian

@@ -7,7 +7,7 @@ use super::when::{
 };
 use super::{Convention, Row};
 use crate::call::{Call, Flags, Offset, Path};
-use seekless_sys::seccomp::When::Always;
+use seekless_watch::seccomp::When::Always;
 
 pub(crate) const CONVENTION: Convention = Convention {
     audit: 3 | 0x4000_0000, // AUDIT_ARCH_I386: EM_386, 32 bits, little-endian

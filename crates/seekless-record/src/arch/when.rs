@@ -1,6 +1,6 @@
 //! The conditions under which calls stop the tracer, shared by the tables of all architectures.
 
-use seekless_sys::seccomp::When::{
+use seekless_watch::seccomp::When::{
     self, ArgumentIn, ArgumentWith, ArgumentWithout, UnlessWithZero,
 };
 

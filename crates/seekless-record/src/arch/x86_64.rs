@@ -8,7 +8,7 @@ use super::{Convention, Row};
 use crate::call::{Call, Flags, Offset, Path};
 use nix::sys::ptrace;
 use nix::unistd::Pid;
-use seekless_sys::seccomp::When::Always;
+use seekless_watch::seccomp::When::Always;
 use std::io;
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
 //! Puts the records of several rings into the order of their times.
 
-use seekless_sys::page_faults::{Event, What};
+use seekless_watch::page_faults::{Event, What};
 
 /// Records that wait until no earlier one can come.
 #[derive(Debug, Default)]

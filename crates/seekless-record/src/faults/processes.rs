@@ -3,7 +3,7 @@
 use super::touched::FileNo;
 use crate::space::{Mapping, Space};
 use hashbrown::HashMap;
-use seekless_sys::page_faults::{Mapped, fault_around_bytes};
+use seekless_watch::page_faults::{Mapped, fault_around_bytes};
 use std::sync::Arc;
 
 /// The addresses that one table of pages covers. A fault maps no page of another table.

@@ -8,7 +8,7 @@ use crate::sink::Sink;
 use crate::thread::Thread;
 use crate::tracer::Settings;
 use seekless_sys::awaited::Awaited;
-use seekless_sys::tracee::{self, Stop, Until};
+use seekless_watch::tracee::{self, Stop, Until};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;

@@ -5,7 +5,7 @@ use crate::arch::Registers;
 use crate::call::Call;
 use crate::inspect;
 use crate::thread::{Entry, Pending};
-use seekless_sys::tracee::Entered;
+use seekless_watch::tracee::Entered;
 
 const F_SETFL: i32 = libc::F_SETFL;
 const CLOSE_RANGE_CLOEXEC: u64 = libc::CLOSE_RANGE_CLOEXEC as u64;

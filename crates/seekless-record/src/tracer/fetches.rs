@@ -10,8 +10,8 @@ use crate::recorded::Fetches;
 use crate::thread::Entry;
 use hashbrown::HashMap;
 use rustix::fs::{FileType, makedev};
-use seekless_sys::call_events::{CallEvents, Fetch, Which};
 use seekless_trace::{Access, FileId, Op};
+use seekless_watch::call_events::{CallEvents, Fetch, Which};
 
 const PAGE_BYTES: u64 = 4096;
 /// Pieces further apart in time begin a new row.

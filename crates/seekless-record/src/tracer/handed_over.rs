@@ -6,8 +6,8 @@ use crate::descriptions::{DescriptionId, Moment};
 use crate::request_key::{Owner, RequestKey};
 use crate::requests::Request;
 use crate::thread::Pending;
-use seekless_sys::seccomp::MARK;
-use seekless_sys::tracee::Entered;
+use seekless_watch::seccomp::MARK;
+use seekless_watch::tracee::Entered;
 
 /// Results that the program takes from its own memory, where no call shows them.
 const RESULTS_UNSEEN: &str = "results of requests (their bytes are as asked)";

@@ -7,7 +7,7 @@ use super::transfer::explicit;
 use crate::arch;
 use crate::call::Call as Kind;
 use crate::descriptions::{DescriptionId, Moment};
-use seekless_sys::call_events::{AIO_SYNC, Call, RING_READ, Which};
+use seekless_watch::call_events::{AIO_SYNC, Call, RING_READ, Which};
 
 /// The read that was told last. Nothing else has happened since.
 #[derive(Clone, Copy, Debug)]

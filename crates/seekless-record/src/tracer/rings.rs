@@ -10,7 +10,7 @@ use crate::descriptions::DescriptionId;
 use crate::inspect;
 use crate::request_key::Owner;
 use hashbrown::HashMap;
-use seekless_sys::ring_view::{PARAMETERS_BYTES, RingEntry, RingFile, RingShape};
+use seekless_watch::ring_view::{PARAMETERS_BYTES, RingEntry, RingFile, RingShape};
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::RangeInclusive;

@@ -8,7 +8,7 @@ use super::rows::Outcome;
 use crate::call::{Call, Offset};
 use crate::inspect;
 use crate::request_key::{Owner, RequestKey};
-use seekless_sys::call_events::{Call as Told, Reaped, Which};
+use seekless_watch::call_events::{Call as Told, Reaped, Which};
 use std::sync::Arc;
 
 const IOCB_BYTES: usize = 64;

@@ -21,12 +21,12 @@ use crate::tracer::{Settings, Traced};
 use hashbrown::HashMap;
 use rustix::fs::FileType;
 use seekless_sys::awaited::Awaited;
-use seekless_sys::call_events::{
+use seekless_sys::urgent::Urgent;
+use seekless_watch::call_events::{
     AIO_READ, AIO_SYNC, Call, CallEvents, Event, File, RING_READ, RING_SYNC, Which,
 };
-use seekless_sys::seccomp::MARK;
-use seekless_sys::tracee::{self, Entered, Stop};
-use seekless_sys::urgent::Urgent;
+use seekless_watch::seccomp::MARK;
+use seekless_watch::tracee::{self, Entered, Stop};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;

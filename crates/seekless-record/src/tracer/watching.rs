@@ -9,8 +9,8 @@ use crate::sink::Sink;
 use crate::thread::Thread;
 use crate::tracer::Settings;
 use seekless_sys::awaited::Awaited;
-use seekless_sys::call_events::CallEvents;
 use seekless_sys::urgent::Urgent;
+use seekless_watch::call_events::CallEvents;
 use std::sync::Arc;
 
 impl Tracer {

@@ -3,7 +3,8 @@
 use super::Tried;
 use seekless_engine::Ring;
 use seekless_sys::cgroup::Groups;
-use seekless_sys::{namespaces, reason, seccomp};
+use seekless_sys::{namespaces, reason};
+use seekless_watch::seccomp;
 use std::fs::OpenOptions;
 use std::io;
 use std::path::Path;

@@ -4,8 +4,8 @@
 //! small. Once it fills, a large one takes its place.
 
 use super::map::{Kind, Map};
-use crate::memory::page_bytes;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use seekless_sys::memory::page_bytes;
 use std::ffi::c_void;
 use std::io;
 use std::ptr;

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::memory::page_bytes;
+use seekless_sys::memory::page_bytes;
 
 /// `struct perf_event_attr` up to the clock's number (PERF_ATTR_SIZE_VER3); later kernels take the
 /// rest as zeroes.

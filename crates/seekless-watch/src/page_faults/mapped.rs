@@ -1,7 +1,7 @@
 //! What a process has mapped now: /proc/PID/maps (proc_pid_maps(5)).
 
 use super::event::Mapped;
-use crate::escape::unescaped;
+use seekless_sys::escape::unescaped;
 use std::io;
 use std::os::unix::ffi::OsStringExt;
 

@@ -21,7 +21,7 @@ pub fn filters_work() -> io::Result<()> {
 /// # Errors
 /// As [`filters_work`]; or this process has a filter with a listener already.
 pub fn notifications_work() -> io::Result<()> {
-    if crate::kernel::version() < Some(CALLS_GO_ON) {
+    if seekless_sys::kernel::version() < Some(CALLS_GO_ON) {
         return Err(io::ErrorKind::Unsupported.into());
     }
     try_in_a_thread(|| {

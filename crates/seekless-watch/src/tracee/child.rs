@@ -1,10 +1,10 @@
 //! A child that loads a filter and becomes a program, once the tracer has attached to it.
 
 use super::{Stop, Until, resume, wait};
-use crate::inherited;
 use crate::notify::{self, Listener};
 use crate::seccomp::Filter;
-use crate::signals;
+use seekless_sys::inherited;
+use seekless_sys::signals;
 use std::ffi::CString;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};

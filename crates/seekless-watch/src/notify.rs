@@ -47,7 +47,7 @@ impl Listener {
         unsafe {
             libc::ioctl(notifications.as_raw_fd(), SET_FLAGS, SYNC_WAKE_UP);
         }
-        Self { notifications, reads_end: crate::kernel::version() >= Some(READS_END) }
+        Self { notifications, reads_end: seekless_sys::kernel::version() >= Some(READS_END) }
     }
 
     /// Waits for the next one. `None` when no process has the filter any more.

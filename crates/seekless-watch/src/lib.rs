@@ -1,0 +1,37 @@
+//! The kernel's ways to see what another program does.
+//!
+//! # The problem
+//!
+//! A recorder must learn of each call of a program that was not made for it. Linux has several
+//! ways, and each costs or lacks something: ptrace stops the program at each call, notifications of
+//! seccomp stop one thread, programs in the kernel (eBPF) stop nothing but need root. No crate has a
+//! safe interface to all that the recorder needs of them.
+//!
+//! # The idea
+//!
+//! Each way is one module with safe functions. Each `unsafe` block has a `SAFETY:` line that says
+//! why it is sound. Where the kernel does not have a way, its function says so.
+//!
+//! **Invariant:** safe functions over kernel calls; knows no trace.
+//!
+//! - [`seccomp`], [`notify`] and [`tracee`] stop a program at the calls that a filter names;
+//! - [`call_events`] reports calls without a stop, by programs in the kernel;
+//! - [`ring_view`] shows what a program puts into its io_uring;
+//! - [`page_faults`] reports which mapped pages a program touches;
+//! - [`block_events`] reports which requests reach the devices.
+
+#![expect(
+    unsafe_code,
+    reason = "calls the kernel where no crate does, and wraps each call in a safe function"
+)]
+
+pub mod block_events;
+mod bpf;
+pub mod call_events;
+pub mod notify;
+pub mod page_faults;
+mod perf;
+pub mod ring_view;
+pub mod seccomp;
+pub mod tracee;
+mod tracepoint;
