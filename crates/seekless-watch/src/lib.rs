@@ -4,8 +4,8 @@
 //!
 //! A recorder must learn of each call of a program that was not made for it. Linux has several
 //! ways, and each costs or lacks something: ptrace stops the program at each call, notifications of
-//! seccomp stop one thread, programs in the kernel (eBPF) stop nothing but need root. No crate has a
-//! safe interface to all that the recorder needs of them.
+//! seccomp stop one thread, programs in the kernel (eBPF) stop nothing but need root. No crate has
+//! a safe interface to all that the recorder needs of them.
 //!
 //! # The idea
 //!
