@@ -6,11 +6,11 @@
 
 use anyhow::{Context, bail, ensure};
 use seekless::device::units::{format_bytes, format_count};
+use seekless::job::roots::Root;
 use seekless::record::{self, record};
 use seekless::report::table;
+use seekless::start::export::{Format, Options as List, export};
 use seekless::sys::output::Destination;
-use seekless::tools::export::{Format, Options as List, export};
-use seekless::tools::roots::Root;
 use seekless_results::{Better, Contender, Figure, Table};
 use serde::Serialize;
 use std::ffi::{OsStr, OsString};

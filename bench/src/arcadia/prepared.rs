@@ -32,7 +32,7 @@ impl Prepared {
         folder: &Path,
     ) -> anyhow::Result<Self> {
         let loose = folder.join("files");
-        let files = synth::files_of(&data.files, &seekless::tools::roots::Roots::default())?;
+        let files = synth::files_of(&data.files, &seekless::job::roots::Roots::default())?;
         data.contents.lay_out(&files, &loose)?;
         let others = data.without(number);
         let pack = folder.join("data.zip");

@@ -8,9 +8,9 @@
 use crate::launch::not_executed;
 use crate::output::{say, shown};
 use crate::stand_in;
+use seekless::start::start::become_if_cached;
 use seekless::sys::inherited::keep_closed;
 use seekless::sys::replace::{become_found, become_program};
-use seekless::tools::start::become_if_cached;
 use std::env;
 use std::ffi::{CString, OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

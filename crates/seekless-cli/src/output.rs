@@ -9,10 +9,10 @@ mod stream;
 
 use anyhow::Context;
 use clap::Args as ClapArgs;
+use seekless::job::roots::Root;
 use seekless::report::{Drawing, Format};
 use seekless::sys::names::misleads;
 use seekless::sys::output::{Content, Destination, Output};
-use seekless::tools::roots::Root;
 use seekless_terminal::lines;
 use serde::Serialize;
 use std::borrow::Cow;

@@ -6,9 +6,9 @@
 //! its folder, and equal names in two folders are not seen to be equal. Without the key one
 //! cannot try out names.
 
-use crate::error::{Error, Result};
 use crate::rewrite::{Rule, plain, rewrite, unread};
 use hmac::{Hmac, KeyInit, Mac};
+use seekless_job::{Error, Result};
 use seekless_sys::output::Destination;
 use seekless_trace::{Access, Kind, Metadata, RunInfo, open_any};
 use serde::Serialize;

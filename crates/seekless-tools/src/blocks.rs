@@ -13,12 +13,12 @@ mod report;
 pub use locate::Why;
 pub use report::{LeftOut, OnDevice, Report};
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::rewrite::{plain, unread};
-use crate::roots::Roots;
 use locate::{Piece, locate};
 use now::Now;
 use rustix::fs::{major, makedev, minor};
+use seekless_job::roots::Roots;
+use seekless_job::{Error, ErrorKind, Result};
 use seekless_record::{FileKey, Places, Snapshot};
 use seekless_sys::block::OnDisk;
 use seekless_sys::output::Destination;

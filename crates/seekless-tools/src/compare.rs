@@ -10,12 +10,12 @@
 //! the kernel charges the real file system, before it merges requests that touch, unless the files
 //! lie on a loop device with direct I/O.
 
-use crate::error::{Error, ErrorKind, Result};
 pub(crate) use packed::Pack;
 pub(crate) use placed::Placed;
 use plan::Plan;
 use rival::Side;
 use seekless_device::{DeviceSpec, Geometry};
+use seekless_job::{Error, ErrorKind, Result};
 use seekless_measure::{Coldness, Figures, INODE_READAHEAD_BLOCKS, Slowed, make_cold};
 use seekless_pack::Index;
 use seekless_sys::open_seekable;

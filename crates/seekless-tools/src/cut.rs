@@ -1,7 +1,7 @@
 //! Cuts a part out of a trace: by time, file, run, operation, process or thread.
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::rewrite::{Rule, plain, rewrite, unread};
+use seekless_job::{Error, ErrorKind, Result};
 use seekless_record::Selection;
 use seekless_sys::output::Destination;
 use seekless_trace::{Access, Metadata, Op, Trace, open_any, unescape_path};

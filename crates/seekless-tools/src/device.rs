@@ -1,7 +1,7 @@
 //! A device as a user names it: in words that [`DeviceSpec`] knows, or by a TOML file.
 
-use crate::error::{Error, ErrorKind, Result};
 use seekless_device::DeviceSpec;
+use seekless_job::{Error, ErrorKind, Result};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;

@@ -1,9 +1,9 @@
 //! What two traces differ in: the files and bytes that only one of them reads.
 
-use crate::error::Result;
-use crate::ranges::{bytes, common_bytes, union};
 use crate::rewrite::unread;
-use crate::roots::Roots;
+use seekless_job::Result;
+use seekless_job::ranges::{bytes, common_bytes, union};
+use seekless_job::roots::Roots;
 use seekless_policy::layout::extents::Extent;
 use seekless_trace::Needs;
 use serde::Serialize;

@@ -4,7 +4,7 @@
 mod files;
 mod kernel;
 
-use crate::error::{Error, ErrorKind, Result};
+use seekless_job::{Error, ErrorKind, Result};
 use seekless_sys::mounts::Mounts;
 use serde::Serialize;
 use std::fs::File;

@@ -1,7 +1,7 @@
 //! What killed verbs have left in this user's folders: the spools of recordings, and the temporary
 //! folders of starts that were recorded. What still runs has none of its things listed.
 
-use crate::error::{Error, ErrorKind, Result};
+use seekless_job::{Error, ErrorKind, Result};
 use seekless_sys::home;
 use seekless_trace::{KeptSpool, kept_spools};
 use serde::Serialize;
@@ -29,10 +29,10 @@ pub struct Leftover {
     /// What it is.
     pub kind: Kind,
     /// Where it lies.
-    #[serde(serialize_with = "crate::in_json::path")]
+    #[serde(serialize_with = "seekless_job::in_json::path")]
     pub path: PathBuf,
     /// Of a spool, the trace that was to be written, if it says so.
-    #[serde(serialize_with = "crate::in_json::some_path")]
+    #[serde(serialize_with = "seekless_job::in_json::some_path")]
     pub trace: Option<PathBuf>,
     /// Its size.
     pub bytes: u64,

@@ -22,18 +22,14 @@
 //! | [`cut`](mod@cut), [`diff`](mod@diff) | cuts a part out of a trace, compares two |
 //! | [`blocks`](mod@blocks) | maps the accesses of a trace to the blocks of the device |
 //! | [`anonymise`](mod@anonymise) | makes a trace fit to be given away |
-//! | [`export`](mod@export) | lists what runs need, for tools that prefetch themselves |
-//! | [`start`] | starts a program, and brings what it needs into the page cache beside it |
 //! | [`leftovers`] | finds and removes what killed verbs have left |
-//! | [`profiles`] | keeps what starts of programs need, learned from runs |
-//! | [`warm`] | brings what programs will read into the page cache before they start |
 //! | [`doctor`] | tries what the kernel offers here |
 //! | [`tour`] | does all of this on a sample that it makes itself |
 //!
-//! [`roots`] serves several of them: it finds trees that have moved since they were traced.
-//! [`device`] finds the device that a user names. A job
-//! takes its options as a struct and reports its progress to a callback. It returns its figures as
-//! a struct that serializes to the JSON that the command prints.
+//! `seekless-start` has the jobs of a program's start, and `seekless-job` what all jobs share.
+//! [`device`] finds the device that a user names. A job takes its options as a struct and reports
+//! its progress to a callback. It returns its figures as a struct that serializes to the JSON that
+//! the command prints.
 //!
 //! # Example
 //!
@@ -59,29 +55,20 @@
 pub mod anonymise;
 pub mod blocks;
 pub mod compare;
-mod crew;
 pub mod cut;
 pub mod device;
 pub mod diff;
 pub mod doctor;
-mod error;
-pub mod export;
-mod in_json;
 pub mod leftovers;
 pub mod order;
 pub mod pack;
 pub mod predict;
 pub mod probe;
-pub mod profiles;
-mod ranges;
 pub mod references;
 pub mod replay;
 mod rewrite;
-pub mod roots;
 pub mod sleds;
-pub mod start;
 pub mod synth;
 pub mod tour;
-pub mod warm;
 
-pub use error::{Error, ErrorKind, Result};
+pub use seekless_job::{Error, ErrorKind, Result};

@@ -24,13 +24,13 @@ pub use report::{Group, Report, RunRow, Totals};
 pub use rivals::{Rival, Rivals, RunLoadings, Shuffle};
 pub use write::write;
 
-use crate::roots::Roots;
 use crate::{Error, ErrorKind, Result};
 use choice::{BEST, asked, made_by};
 pub(crate) use files::Files;
 use rayon::prelude::*;
 use report::row;
 use seekless_device::DeviceSpec;
+use seekless_job::roots::Roots;
 use seekless_policy::eviction::Id;
 use seekless_policy::layout::ordering::{by_method, seeks_min};
 use seekless_sim::score::{BLOCK_BYTES, Placement};

@@ -26,11 +26,11 @@ pub use evidence::Evidence;
 pub use path::relative_to;
 pub use seekless_pack::{Codec, Level, NameEncoding, PREDICTION, Verified};
 
-use crate::error::Result;
-use crate::roots::Roots;
 use arrange::Arranged;
 use exclude::Exclude;
 use seekless_device::DeviceSpec;
+use seekless_job::Result;
+use seekless_job::roots::Roots;
 use seekless_policy::eviction::Id;
 use seekless_policy::foresight::prediction::Model;
 use seekless_sys::output::{Content, Destination};

@@ -7,11 +7,11 @@
 mod spy;
 
 use crate::compare::{Pack, Placed, chosen_run};
-use crate::error::{Error, ErrorKind, Result};
-use crate::roots::{self, Roots};
 use rayon::prelude::*;
 use seekless_device::{Costs, CostsSource, DeviceSpec};
 use seekless_io::Store;
+use seekless_job::roots::{self, Roots};
+use seekless_job::{Error, ErrorKind, Result};
 use seekless_pack::{Entry, Index};
 use seekless_policy::eviction::Id;
 use seekless_policy::foresight::prediction::Model;

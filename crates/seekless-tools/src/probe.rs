@@ -50,7 +50,7 @@ pub struct Probe {
     /// The measurement, if it was made just now.
     pub calibration: Option<Calibration>,
     /// The device table in which it is kept.
-    #[serde(serialize_with = "crate::in_json::path")]
+    #[serde(serialize_with = "seekless_job::in_json::path")]
     pub table: PathBuf,
 }
 

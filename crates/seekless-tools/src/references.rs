@@ -22,7 +22,7 @@ pub use learn::{CHANCE_MIN, learn};
 pub use mentions::{MENTIONS_MAX, Mentions};
 pub use scan::scan_folder;
 
-use crate::error::Result;
+use seekless_job::Result;
 use seekless_policy::eviction::Id;
 use seekless_policy::foresight::references::References;
 use std::path::Path;

@@ -4,10 +4,10 @@
 mod place;
 mod rows;
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::roots::Roots;
 use place::{Placed, place};
 use seekless_device::{DeviceSpec, SplitMix64};
+use seekless_job::roots::Roots;
+use seekless_job::{Error, ErrorKind, Result};
 use seekless_measure::replay::{
     Changes, Fitted, Io, Limits, Live, Modelled, Plan, Rounds, Target, fit, play,
 };
@@ -226,16 +226,19 @@ pub fn replay(
     };
     if let Some(target) = &ready.target {
         let longest = ios.iter().map(|io| io.bytes).max().unwrap_or(0);
-        let mut stage = Live::new(target, depth, longest, pattern(options), options.threads)?;
+        let mut stage = Live::new(target, depth, longest, pattern(options), options.threads)
+            .map_err(measured)?;
         report.target = Some(place_of(target, stage.engine(), ready.made));
         let repeat = options.repeat;
         let mut tell = |done, total| tell("Replaying", done, total);
-        report.real = Some(Rounds::live(ios, &plan, repeat, target, &mut stage, &mut tell)?);
+        report.real = Some(
+            Rounds::live(ios, &plan, repeat, target, &mut stage, &mut tell).map_err(measured)?,
+        );
     }
     if let Some(device) = &options.device {
         let mut stage = Modelled::new(device.model(), &ready.limits.file_bytes, depth);
         let mut tell = |done, total| tell("Modelling", done, total);
-        let pass = play(ios, &plan, &mut stage, &mut tell)?;
+        let pass = play(ios, &plan, &mut stage, &mut tell).map_err(measured)?;
         report.model = Some(Rounds::modelled(pass, &plan));
     }
     if let (Some(real), Some(model)) = (&report.real, &report.model) {
@@ -274,7 +277,7 @@ fn prepare(
             alignment: MODEL_ALIGNMENT,
         },
     };
-    let mut fitted = fit(placed.ios, &limits, options.writes, options.remap)?;
+    let mut fitted = fit(placed.ios, &limits, options.writes, options.remap).map_err(measured)?;
     fitted.changes.writes_left_out += placed.writes_elsewhere;
     if fitted.ios.is_empty() {
         let message = match fitted.changes.writes_left_out {
@@ -348,20 +351,19 @@ impl ModelError {
     }
 }
 
-impl From<seekless_measure::Error> for Error {
-    fn from(error: seekless_measure::Error) -> Self {
-        use seekless_measure::ErrorKind as Measured;
-        let kind = match error.kind() {
-            Measured::Interrupted => ErrorKind::Interrupted,
-            Measured::Io => ErrorKind::Io,
-            Measured::Refused | Measured::Outside => ErrorKind::Invalid,
-            _ => ErrorKind::Measure,
-        };
-        let message = error.to_string();
-        match error.into_source() {
-            Some(source) => Error::because(kind, message, source),
-            None => Error::new(kind, message),
-        }
+/// A failure of the measuring, as this crate says it.
+fn measured(error: seekless_measure::Error) -> Error {
+    use seekless_measure::ErrorKind as Measured;
+    let kind = match error.kind() {
+        Measured::Interrupted => ErrorKind::Interrupted,
+        Measured::Io => ErrorKind::Io,
+        Measured::Refused | Measured::Outside => ErrorKind::Invalid,
+        _ => ErrorKind::Measure,
+    };
+    let message = error.to_string();
+    match error.into_source() {
+        Some(source) => Error::because(kind, message, source),
+        None => Error::new(kind, message),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Copies a trace row by row, in bounded memory: some rows are left out, names are changed.
 
-use crate::error::{Error, ErrorKind, Result};
+use seekless_job::{Error, ErrorKind, Result};
 use seekless_sys::output::{Content, Destination};
 use seekless_trace::{Access, Columns, FileId, Metadata, Summary, Trace, Writer};
 

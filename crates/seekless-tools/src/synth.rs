@@ -12,8 +12,8 @@ pub use content::Content;
 pub use place::Summary;
 pub use source::{File, files_of};
 
-use crate::error::Result;
 use place::Plan;
+use seekless_job::Result;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

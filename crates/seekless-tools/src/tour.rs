@@ -23,7 +23,7 @@ pub use options::Options;
 pub use report::{Event, Step, Tour};
 pub use room::room_for;
 
-use crate::error::Result;
+use seekless_job::Result;
 use std::path::Path;
 
 /// Walks the path in `directory`, which should be empty, and calls `tell` for each step. Nothing is

@@ -15,7 +15,7 @@
 //! | `sim` | simulate caches on a trace | `sim`, `policy`, `device` |
 //! | `measure` | time workloads cold, and measure what a device costs | `measure` |
 //! | `report` | draw tables and pictures of figures | `report` |
-//! | `tools` | run the command's jobs: pack, order, synth, compare, probe | `tools` |
+//! | `tools` | run the command's jobs: start, pack, order, compare | `job`, `start`, `tools` |
 //! | `gnu` | count, search and find as wc, grep and find do | `gnu` |
 //! | `fits` | make histograms of FITS images, and rebin them | `fits` |
 //!
@@ -59,6 +59,8 @@ pub use seekless_fits as fits;
 pub use seekless_gnu as gnu;
 #[cfg(feature = "store")]
 pub use seekless_io as io;
+#[cfg(feature = "tools")]
+pub use seekless_job as job;
 #[cfg(feature = "measure")]
 pub use seekless_measure as measure;
 #[cfg(feature = "mount")]
@@ -79,6 +81,8 @@ pub use seekless_report as report;
 pub use seekless_sim as sim;
 #[cfg(feature = "sled")]
 pub use seekless_sled as sled;
+#[cfg(feature = "tools")]
+pub use seekless_start as start;
 #[cfg(any(feature = "sled", feature = "store", feature = "trace"))]
 pub use seekless_sys as sys;
 #[cfg(feature = "tools")]

@@ -130,7 +130,7 @@ fn what_was_recorded_is_simulated_with_its_releases() {
         no_prediction: false,
         run: None,
         unique: false,
-        roots: seekless::tools::roots::Roots::default(),
+        roots: seekless::job::roots::Roots::default(),
         device: "iops=500,bandwidth=150MB/s".parse().unwrap(),
         told: true,
         work: seekless::sim::store::Work::default(),

@@ -4,10 +4,11 @@
 use super::Args;
 use crate::data::ZeroAd;
 use seekless::device::units::{counted, format_bytes, format_count, format_duration};
+use seekless::job::roots;
 use seekless::measure::Figures;
 use seekless::report::table;
 use seekless::sys::output::Destination;
-use seekless::tools::{compare, order, pack, roots, synth};
+use seekless::tools::{compare, order, pack, synth};
 use seekless::trace::Loads;
 use serde::Serialize;
 use std::path::Path;

@@ -2,8 +2,9 @@
 
 use anyhow::Context;
 use seekless::io::Store;
+use seekless::job::roots;
 use seekless::measure::{Checksum, Trial};
-use seekless::tools::{roots, synth};
+use seekless::tools::synth;
 use std::fs;
 use std::path::Path;
 use std::time::Instant;

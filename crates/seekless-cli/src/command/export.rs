@@ -5,8 +5,8 @@ use crate::output::table;
 use crate::output::{self, Words};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use seekless::device::units::{counted, format_bytes, parse_bytes};
-use seekless::tools::export::{Exported, Format, Options, Order, Score, export};
-use seekless::tools::roots::Root;
+use seekless::job::roots::Root;
+use seekless::start::export::{Exported, Format, Options, Order, Score, export};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -188,7 +188,7 @@ fn percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seekless::tools::export::{HeldOut, Learned};
+    use seekless::start::export::{HeldOut, Learned};
 
     #[test]
     fn the_report_counts_what_is_listed_and_what_is_not() {

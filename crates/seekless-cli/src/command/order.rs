@@ -8,13 +8,13 @@ use crate::output::{self, Picture, Words};
 use clap::builder::PossibleValuesParser;
 use seekless::device::DeviceSpec;
 use seekless::device::units::{counted, format_bytes, format_count, parse_bytes};
+use seekless::job::roots::{Root, Roots};
 use seekless::policy::layout::ordering::METHODS;
 use seekless::sys::output::Content;
 use seekless::tools::device::named;
 use seekless::tools::order::{
     Group, Naming, Options, Report, RunRow, Totals, order_telling, write,
 };
-use seekless::tools::roots::{Root, Roots};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};

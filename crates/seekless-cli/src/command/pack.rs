@@ -7,13 +7,13 @@ use anyhow::{Context, bail};
 use clap::ValueEnum;
 use seekless::device::DeviceSpec;
 use seekless::device::units::{counted, format_bytes, format_count, parse_bytes};
+use seekless::job::roots::{Root, Roots};
 use seekless::tools::device::named;
 use seekless::tools::order::DEVICE;
 use seekless::tools::pack::{
     Codec, Differences, Evidence, Level, Options, OrderBy, Part, Summary, Update, check_named,
     codec_of, differences, pack, pack_for_runs, repack, repack_for_runs, update,
 };
-use seekless::tools::roots::{Root, Roots};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

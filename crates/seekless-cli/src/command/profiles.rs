@@ -2,9 +2,9 @@
 
 use crate::output;
 use seekless::device::units::{counted, format_bytes, parse_bytes};
+use seekless::start::profiles::{self, Kept, Prune};
 use seekless::sys::output::Destination;
 use seekless::tools::leftovers::{self, Kind, Leftover};
-use seekless::tools::profiles::{self, Kept, Prune};
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 
 use crate::{interrupt, output};
 use seekless::device::units::{counted, format_bytes, format_count};
-use seekless::tools::roots::{Root, Roots};
+use seekless::job::roots::{Root, Roots};
 use seekless::tools::synth::{Options, Summary, files_of, synth};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -1,8 +1,8 @@
 //! Where files lie now, for a trace whose recording did not look.
 
 use super::locate::Why;
-use crate::roots::Roots;
 use rustix::fs::{FileType, Mode, OFlags, fdatasync};
+use seekless_job::roots::Roots;
 use seekless_record::{FileKey, Snapshot};
 use seekless_sys::extents::{Extent, Extents, Placeless, extents};
 use seekless_trace::unescape_path;

@@ -4,9 +4,9 @@
 use super::placed::Placed;
 use super::plan::{Plan, Tell};
 use super::survey::Survey;
-use crate::error::{Error, Result};
 use seekless_device::{ColdFiles, DeviceModel, DeviceSpec, Fetch, Geometry, Io, Nanos, parts};
 use seekless_engine::{Clock, Counters, Throttle};
+use seekless_job::{Error, Result};
 use seekless_measure::Checksum;
 use serde::Serialize;
 use std::fs::File;

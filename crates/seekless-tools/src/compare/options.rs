@@ -1,8 +1,8 @@
 //! How to compare, and what to load from.
 
-use crate::roots::Roots;
 use seekless_device::DeviceSpec;
 use seekless_engine::Clock;
+use seekless_job::roots::Roots;
 use seekless_measure::Dropping;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -3,8 +3,8 @@
 //! They show how much of a pack's gain comes from its order and how much from packing at all.
 
 use super::options::Options;
-use crate::error::{Error, ErrorKind, Result};
 use crate::pack::{self, pack, pack_for_runs};
+use seekless_job::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;

@@ -9,9 +9,9 @@ mod sides;
 mod spec;
 
 use super::slow;
-use crate::error::{Error, ErrorKind, Result};
 use plan::Plan;
 use seekless_device::DeviceSpec;
+use seekless_job::{Error, ErrorKind, Result};
 use seekless_measure::{Dropping, Figures, KernelWindow, alternate_with_progress};
 use seekless_page_cache::PageCache;
 use seekless_policy::readahead::{self, named};

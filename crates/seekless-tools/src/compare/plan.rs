@@ -1,10 +1,10 @@
 //! What will be loaded: a run's loads as files that both sides have, checked to hold the same
 //! bytes.
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::pack::{place_of, some};
-use crate::roots::{self, Root, Roots};
 use rayon::prelude::*;
+use seekless_job::roots::{self, Root, Roots};
+use seekless_job::{Error, ErrorKind, Result};
 use seekless_pack::Index;
 use seekless_trace::{FileId, Load, Loads};
 use serde::Serialize;

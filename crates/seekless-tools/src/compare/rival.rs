@@ -5,8 +5,8 @@ use super::options::{Device, Options};
 use super::packed::{self, Pack};
 use super::plan::{Plan, Tell};
 use super::survey::Survey;
-use crate::error::{Error, ErrorKind, Result};
 use seekless_engine::{Clock, Counters};
+use seekless_job::{Error, ErrorKind, Result};
 use seekless_measure::{
     BoxError, Checksum, Coldness, Dropping, Figures, Slowed, Trial, Workload,
     alternate_with_progress, make_cold,

@@ -2,10 +2,8 @@
 //! reads of the file system. On ext4, `stat` and the extent maps show this. Elsewhere the layout is
 //! that of a fresh copy on ext4.
 
-pub(crate) mod ext4;
-
-use crate::error::{Error, ErrorKind, Result};
 use seekless_device::{ColdFiles, Geometry, Layout, Piece};
+use seekless_job::{Error, ErrorKind, Result, ext4};
 use seekless_sys::extents::extents;
 use serde::Serialize;
 use std::collections::HashMap;

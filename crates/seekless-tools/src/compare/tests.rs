@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::predict;
-use crate::roots::Roots;
 use seekless_device::SplitMix64;
+use seekless_job::roots::Roots;
 use seekless_pack::{About, Codec, PREDICTION, PackWriter, prepare};
 use seekless_policy::foresight::prediction::Model;
 use seekless_sim::store::{StoreFigures, Work};

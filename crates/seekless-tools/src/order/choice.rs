@@ -6,8 +6,8 @@
 
 use super::judge::Loadings;
 use super::trials::{NAME, Trial, Trials};
-use crate::error::Result;
 use seekless_device::Costs;
+use seekless_job::Result;
 use seekless_policy::eviction::Id;
 
 /// The least gain of a candidate over the one that needs no runs.

@@ -1,7 +1,7 @@
 //! The files of an archive, as orders are made and judged of them.
 
 use super::naming::{Learn, Naming};
-use crate::error::Result;
+use seekless_job::Result;
 use seekless_policy::layout::ordering::Kin;
 
 /// A local header of a Zip, without the name.

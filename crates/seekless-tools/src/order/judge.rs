@@ -3,11 +3,11 @@
 
 use super::files::Files;
 use super::schedule::Schedule;
-use crate::error::{Error, ErrorKind, Result};
 use seekless_device::{
     AnyDevice, Costs, CostsSource, DeviceModel, DeviceSpec, Io, Nanos, ObjectStoreParameters,
     Parameters,
 };
+use seekless_job::{Error, ErrorKind, Result};
 use seekless_policy::eviction::Id;
 use seekless_policy::layout::extents::Extent;
 use seekless_policy::planner::{Memory, READ_BYTES_MAX};

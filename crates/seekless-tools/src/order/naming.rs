@@ -1,8 +1,8 @@
 //! How an order learns which files name which.
 
-use crate::error::{Error, Result};
 use crate::pack::relative_to;
 use crate::references::{self, Mentions, learn, scan_folder};
+use seekless_job::{Error, Result};
 use seekless_policy::eviction::Id;
 use seekless_policy::foresight::references::References;
 use std::fmt;

@@ -1,7 +1,7 @@
 //! The ratings of an order: a row for each run, and sums and means over the runs.
 
 use super::rivals::Rivals;
-use crate::roots::Root;
+use seekless_job::roots::Root;
 use seekless_sim::score::RunScore;
 use serde::Serialize;
 

@@ -6,9 +6,9 @@
 
 use super::files::Files;
 use super::judge::{Judge, Loadings};
-use crate::error::Result;
 use rayon::prelude::*;
 use seekless_device::{Costs, DeviceSpec};
+use seekless_job::Result;
 use seekless_policy::eviction::Id;
 use seekless_policy::foresight::references::References;
 use seekless_policy::layout::ordering::{Best, ByName, Greedy, Ordering, Recent};

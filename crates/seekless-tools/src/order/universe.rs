@@ -1,7 +1,7 @@
 //! Numbers the files of an archive densely, and joins them by name with the runs that load them.
 
-use crate::roots::{self, Root, Roots};
 use crate::{Error, ErrorKind, Result};
+use seekless_job::roots::{self, Root, Roots};
 use seekless_policy::eviction::Id;
 use seekless_trace::{FileId, FileList, Loads};
 use std::collections::HashMap;

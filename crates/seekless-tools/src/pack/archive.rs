@@ -1,6 +1,6 @@
 //! An archive that is repacked: its directory, and the content of its entries.
 
-use crate::error::{Error, ErrorKind, Result};
+use seekless_job::{Error, ErrorKind, Result};
 use seekless_pack::{ContentReader, Index, ReadAt, Reading, decode};
 use seekless_sys::open_seekable;
 use std::fs::File;

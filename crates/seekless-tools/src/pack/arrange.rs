@@ -4,11 +4,11 @@
 use super::path::{plain, relative_to};
 use super::tree::Tree;
 use super::{Hear, Options, OrderBy, shrink};
-use crate::error::{Error, ErrorKind, Result};
 use crate::order::{self, Learn};
 use crate::references;
-use crate::roots::{self, Root, Roots};
 use seekless_device::units::counted;
+use seekless_job::roots::{self, Root, Roots};
+use seekless_job::{Error, ErrorKind, Result};
 use seekless_policy::eviction::Id;
 use seekless_policy::foresight::references::References;
 use serde::Serialize;

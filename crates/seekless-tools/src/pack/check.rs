@@ -1,6 +1,6 @@
 //! Checks that a pack is whole.
 
-use crate::error::{Error, ErrorKind, Result};
+use seekless_job::{Error, ErrorKind, Result};
 use seekless_pack::{
     ErrorKind as Fault, Index, NameEncoding, ReadAt, Reading, Verified, damaged, verify_entries,
 };

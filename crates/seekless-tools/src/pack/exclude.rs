@@ -1,7 +1,7 @@
 //! The files and folders that the user excludes.
 
-use crate::error::{Error, ErrorKind, Result};
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use seekless_job::{Error, ErrorKind, Result};
 
 /// Globs: with a `/` of the whole path relative to the folder, without one of its last part at any
 /// depth.

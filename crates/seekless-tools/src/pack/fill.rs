@@ -3,8 +3,8 @@
 
 use super::archive::Archive;
 use super::tree::Node;
-use crate::crew;
-use crate::error::{Error, ErrorKind, Result};
+use seekless_job::crew;
+use seekless_job::{Error, ErrorKind, Result};
 use seekless_pack::{Codec, ContentReader, Prepared, prepare};
 use std::collections::BTreeMap;
 use std::fs::File;

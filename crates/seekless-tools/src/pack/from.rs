@@ -4,7 +4,7 @@ use super::Options;
 use super::archive::Archive;
 use super::exclude::Exclude;
 use super::tree::{Folder, LeftOut, Node, Stamp, Tree};
-use crate::error::{Error, ErrorKind, Result};
+use seekless_job::{Error, ErrorKind, Result};
 use seekless_pack::{Entry, LeftOut as Without, PREDICTION, Reading, check_name};
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;

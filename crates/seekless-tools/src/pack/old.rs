@@ -3,7 +3,7 @@
 
 use super::step::Step;
 use super::tree::Tree;
-use crate::error::{Error, ErrorKind, Result};
+use seekless_job::{Error, ErrorKind, Result};
 use seekless_pack::{FileTime, Index, NameEncoding, PREDICTION, Reading, decode};
 use seekless_policy::eviction::Id;
 use seekless_policy::foresight::prediction::Model;

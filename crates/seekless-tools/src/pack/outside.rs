@@ -1,7 +1,7 @@
 //! A pack does not lie in the folder that it is made of: it would have to hold itself, and the next
 //! pack of the folder would hold this one.
 
-use crate::error::{Error, ErrorKind, Result};
+use seekless_job::{Error, ErrorKind, Result};
 use std::path::Path;
 
 /// Refuses an archive at `out` that lies in `dir`, by where both really are. What cannot be found

@@ -8,7 +8,7 @@ mod updated;
 
 use super::tree::Node;
 use super::*;
-use crate::error::ErrorKind;
+use seekless_job::ErrorKind;
 use seekless_pack::{About, Entry, Index, Method, PackWriter, decode, prepare};
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};

@@ -3,7 +3,7 @@
 
 use super::archive::Archive;
 use super::exclude::Exclude;
-use crate::error::{Error, ErrorKind, Result};
+use seekless_job::{Error, ErrorKind, Result};
 use seekless_pack::{About, Codec, FileTime, PREDICTION, check_name};
 use seekless_policy::eviction::Id;
 use serde::Serialize;

@@ -11,8 +11,8 @@ use super::step::Step;
 use super::tree::{Node, Tree};
 use super::write::{make, stop_if_cancelled};
 use super::{Options, Summary};
-use crate::error::{Error, Result};
 use rayon::prelude::*;
+use seekless_job::{Error, Result};
 use seekless_pack::{
     Codec, Entry, FileTime, Index, Level, Likeness, Method, NameEncoding, PREDICTION,
 };

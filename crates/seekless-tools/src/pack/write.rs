@@ -7,7 +7,7 @@ use super::old::Old;
 use super::step::Step;
 use super::tree::{Node, Tree};
 use super::{Options, OrderUse, Summary, check};
-use crate::error::{Error, ErrorKind, Result};
+use seekless_job::{Error, ErrorKind, Result};
 use seekless_pack::{About, Codec, NameEncoding, PREDICTION, PackWriter, Written, prepare};
 use seekless_policy::foresight::prediction::Model;
 use seekless_sys::output::{Content, Destination, Output};

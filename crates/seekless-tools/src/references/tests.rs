@@ -4,7 +4,7 @@ use super::names::{How, Index, Way};
 use super::tokens::NAME_BYTES_MAX;
 use super::tokens::{Part, each};
 use super::*;
-use crate::error::ErrorKind;
+use seekless_job::ErrorKind;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 

@@ -1,8 +1,8 @@
 //! Where the I/Os of a trace are played: on its own files, or on one target.
 
 use super::rows::Rows;
-use super::{On, Options, Skipped};
-use crate::error::{Error, ErrorKind, Result};
+use super::{On, Options, Skipped, measured};
+use seekless_job::{Error, ErrorKind, Result};
 use seekless_measure::replay::{Io, Protected, Remap, Target, Writes, create_file};
 use seekless_sys::direct::open_direct;
 use seekless_trace::{Kind, unescape_path};
@@ -69,15 +69,15 @@ pub(super) fn place(
     let protected = protected.and(trace);
     placed.target = match &options.on {
         On::Files | On::Model => None,
-        On::Target(path) => Some(Target::read_only(&[path])?),
+        On::Target(path) => Some(Target::read_only(&[path]).map_err(measured)?),
         On::Write(path) => {
             if !path.exists() && path.symlink_metadata().is_err() {
                 make(path, end, options, progress)?;
                 placed.made = true;
             }
-            Some(Target::write_file(path, &protected)?)
+            Some(Target::write_file(path, &protected).map_err(measured)?)
         }
-        On::DestroyData(path) => Some(Target::destroy_device(path)?),
+        On::DestroyData(path) => Some(Target::destroy_device(path).map_err(measured)?),
     };
     placed.file_bytes = vec![end.checked_next_multiple_of(FILE_ALIGNMENT).unwrap_or(end)];
     Ok(placed)
@@ -105,7 +105,8 @@ fn make(
         );
         return Err(Error::new(ErrorKind::Missing, message));
     }
-    create_file(path, bytes, &mut |done, total| progress("Making the target", done, total))?;
+    create_file(path, bytes, &mut |done, total| progress("Making the target", done, total))
+        .map_err(measured)?;
     Ok(())
 }
 
@@ -177,7 +178,7 @@ fn on_own_files(
         numbers[old] = Some(new as u32);
     }
     let paths: Vec<&PathBuf> = files.iter().map(|&(_, path, _)| path).collect();
-    placed.target = Some(Target::read_only(&paths)?);
+    placed.target = Some(Target::read_only(&paths).map_err(measured)?);
     for io in ios {
         match numbers[io.file as usize] {
             Some(file) => placed.ios.push(Io { file, ..io }),

@@ -2,7 +2,7 @@
 //! which it has nothing else.
 
 use super::{Options, Skipped};
-use crate::error::{Error, ErrorKind, Result};
+use seekless_job::{Error, ErrorKind, Result};
 use seekless_measure::replay::Io;
 use seekless_sys::memory::free_bytes;
 use seekless_trace::{Columns, FileId, Kind, Op, Trace, open_with};

@@ -2,8 +2,8 @@
 
 use super::content::{BLOCK_BYTES, Content};
 use super::place::{Plan, Target, failed};
-use crate::crew;
-use crate::error::{Error, ErrorKind, Result};
+use seekless_job::crew;
+use seekless_job::{Error, ErrorKind, Result};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;

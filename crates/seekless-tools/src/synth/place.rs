@@ -1,8 +1,8 @@
 //! Decides and checks where each file goes, before anything is written.
 
 use super::source::File;
-use crate::error::{Error, ErrorKind, Result};
 use rustix::fs::statvfs;
+use seekless_job::{Error, ErrorKind, Result};
 use seekless_trace::unescape_path;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};

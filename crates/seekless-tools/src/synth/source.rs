@@ -1,7 +1,7 @@
 //! Reads which files to make, from a trace or a list.
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::roots::Roots;
+use seekless_job::roots::Roots;
+use seekless_job::{Error, ErrorKind, Result};
 use seekless_trace::{FileList, Loads};
 use std::borrow::Cow;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! Trees made from lists and traces, and all that must stop before a file is written.
 
 use super::*;
-use crate::error::ErrorKind;
-use crate::roots::Roots;
+use seekless_job::ErrorKind;
+use seekless_job::roots::Roots;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;

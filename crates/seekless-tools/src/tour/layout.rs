@@ -2,8 +2,8 @@
 
 use super::sample::Sample;
 use crate::compare::read_index;
-use crate::error::{Error, Result};
 use crate::pack::place_of;
+use seekless_job::{Error, Result};
 use seekless_policy::eviction::Id;
 use seekless_sim::score::{BLOCK_BYTES, Placement};
 use seekless_trace::Loads;

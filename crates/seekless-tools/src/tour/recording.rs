@@ -3,7 +3,7 @@
 
 use super::options::Options;
 use super::sample::Sample;
-use crate::error::{Error, ErrorKind, Result};
+use seekless_job::{Error, ErrorKind, Result};
 use seekless_record::{ErrorKind as Refusal, record};
 use seekless_trace::import;
 use std::fmt::Write;

@@ -3,8 +3,8 @@
 
 use super::options::Options;
 use super::sample;
-use crate::error::{Error, ErrorKind, Result};
 use seekless_device::units::format_bytes;
+use seekless_job::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 
 /// Bytes that the full tour needs: the tree, the pack in three orders, the traces, and a reserve.

@@ -2,8 +2,8 @@
 
 use super::recording::write;
 use super::sample::Sample;
-use crate::error::Result;
 use crate::synth::{self, File, synth};
+use seekless_job::Result;
 use std::fmt::Write;
 use std::path::Path;
 

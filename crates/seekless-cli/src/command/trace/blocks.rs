@@ -3,8 +3,8 @@
 use crate::output::table;
 use crate::output::{self, Words, shown};
 use seekless::device::units::{counted, format_bytes, format_count};
+use seekless::job::roots::{Root, Roots};
 use seekless::tools::blocks::{Options, Report, Why, blocks};
-use seekless::tools::roots::{Root, Roots};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -3,8 +3,8 @@
 use crate::output::table;
 use crate::output::{self, shown};
 use seekless::device::units::{counted, format_bytes, parse_bytes};
+use seekless::job::roots::{Root, Roots};
 use seekless::tools::diff::{Change, Diff, Row, diff};
-use seekless::tools::roots::{Root, Roots};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! The reads of a pattern on a file, or on the files of a folder: the same for all rivals.
 
 use super::spec::{Kind, Pattern};
-use crate::error::{Error, ErrorKind, Result};
 use seekless_device::SplitMix64;
+use seekless_job::{Error, ErrorKind, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 

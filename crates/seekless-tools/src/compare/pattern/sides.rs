@@ -1,7 +1,7 @@
 //! The two sides of a pattern as workloads that take turns: through the kernel, and through us.
 
 use super::plan::Plan;
-use crate::error::{Error, ErrorKind, Result};
+use seekless_job::{Error, ErrorKind, Result};
 use seekless_measure::{
     BoxError, Checksum, Coldness, Dropping, Slowed, Trial, Workload, make_cold,
 };

@@ -1,7 +1,7 @@
 //! Patterns in words: `backward:64KiB`, `streams:10/4KiB/each`, `stride:256KiB/64KiB`.
 
-use crate::error::{Error, ErrorKind};
 use seekless_device::units::parse_bytes;
+use seekless_job::{Error, ErrorKind};
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;

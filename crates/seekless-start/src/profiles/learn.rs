@@ -1,0 +1,251 @@
+//! What a run adds to a profile: its needs, of files that are likely to be the same next time.
+
+use super::looks;
+use rustix::fs::{AtFlags, CWD, FileType, Stat, StatxFlags, statx};
+use seekless_job::{Error, ErrorKind, Result};
+use seekless_policy::foresight::start;
+use seekless_policy::layout::extents::Extent;
+use seekless_trace::{
+    Access, Identity, Look, Need, Needs, PageSet, Profile, ProfiledFile, ProfiledRun, RunInfo,
+    Trace, looked_up, unescape_path,
+};
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Runs that a profile keeps. With five, needs of one run in two are distinguished from needs of
+/// few.
+const RUNS_MAX: usize = 5;
+/// Needs of one run. A start of PyTorch has 6,000.
+const NEEDS_MAX: usize = 1 << 18;
+const PAGE_BYTES: u64 = 4096;
+
+/// A run that was watched.
+#[derive(Clone, Debug, Default)]
+pub struct Learned {
+    files: Vec<ProfiledFile>,
+    run: ProfiledRun,
+    looks: Vec<Look>,
+}
+
+impl Learned {
+    /// Ranges that it needed.
+    #[must_use]
+    pub fn needs(&self) -> usize {
+        self.run.needs.len()
+    }
+}
+
+/// Learns from a recording of one run.
+///
+/// # Errors
+/// The recording cannot be read.
+pub fn learn_trace(recording: &Path, cpu_ns: Option<u64>) -> Result<Learned> {
+    let unreadable =
+        |error| Error::because(ErrorKind::Trace, "the recording cannot be read", error);
+    let trace = Trace::open(recording).map_err(unreadable)?;
+    let needs = Needs::of(&trace).map_err(unreadable)?;
+    let info = trace.metadata().runs.last().cloned().unwrap_or_default();
+    let of_run = needs.runs.last().cloned().unwrap_or_default();
+    let run = ProfiledRun { info, whole: true, cpu_ns, needs: of_run };
+    let looks = looks::of(&looked_up(&trace).map_err(unreadable)?);
+    Ok(Learned { looks, ..steady(&needs.names, &needs.file_bytes, run) })
+}
+
+/// Learns from the touches of one run. What it read by calls is taken from the newest run of
+/// `before` that was recorded whole.
+#[must_use]
+pub fn learn(
+    names: &[String],
+    rows: &[Access],
+    info: RunInfo,
+    cpu_ns: Option<u64>,
+    before: &Profile,
+) -> Learned {
+    let mut sizes = vec![None; names.len()];
+    let mut pages = PageSet::default();
+    let mut needs = Vec::new();
+    for row in rows.iter().filter(|row| row.bytes > 0) {
+        let offset = u64::try_from(row.offset).unwrap_or(0);
+        let end = offset.saturating_add(row.bytes);
+        sizes[row.file as usize] = row.file_bytes;
+        if pages.add(row.file, offset / PAGE_BYTES..end.div_ceil(PAGE_BYTES)).is_some() {
+            let (file, time_ns) = (row.file, row.time_ns);
+            needs.push(Need { file, offset, bytes: row.bytes, time_ns, mapped: true });
+        }
+    }
+    let run = ProfiledRun { info, whole: false, cpu_ns, needs };
+    let mut learned = steady(names, &sizes, run);
+    learned.read_as(before);
+    learned
+}
+
+/// Keeps the needs of regular files that are as the run found them, and were not changed by it.
+fn steady(names: &[String], sizes: &[Option<u64>], run: ProfiledRun) -> Learned {
+    let started_ns = run.info.started_unix_ns.and_then(|at| i64::try_from(at).ok());
+    let known = |(name, size): (&String, &Option<u64>)| {
+        let (bytes, identity) = identify(name)?;
+        let same = size.is_none_or(|size| size == bytes);
+        let old = started_ns.is_none_or(|started| identity.modified_ns < started);
+        (same && old).then(|| ProfiledFile {
+            name: name.clone(),
+            bytes: Some(bytes),
+            identity: Some(identity),
+        })
+    };
+    let found: Vec<Option<ProfiledFile>> = names.iter().zip(sizes).map(known).collect();
+    let run_without = ProfiledRun { needs: vec![], ..run };
+    let mut learned = Learned { run: run_without, ..Learned::default() };
+    let mut numbers: Vec<Option<u32>> = vec![None; names.len()];
+    for need in run.needs.into_iter().take(NEEDS_MAX) {
+        let at = need.file as usize;
+        let Some(file) = &found[at] else { continue };
+        let number = *numbers[at].get_or_insert_with(|| {
+            learned.files.push(file.clone());
+            (learned.files.len() - 1) as u32
+        });
+        learned.run.needs.push(Need { file: number, ..need });
+    }
+    learned
+}
+
+/// The size and identity of a regular file. The name is escaped.
+pub(crate) fn identify(name: &str) -> Option<(u64, Identity)> {
+    let path = unescape_path(name);
+    let special = [&b"/proc/"[..], b"/sys/", b"/dev/"];
+    if !path.starts_with(b"/") || special.iter().any(|folder| path.starts_with(folder)) {
+        return None;
+    }
+    let wanted = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::SIZE | StatxFlags::MTIME;
+    let found = statx(CWD, OsStr::from_bytes(&path), AtFlags::NO_AUTOMOUNT, wanted).ok()?;
+    let regular = FileType::from_raw_mode(found.stx_mode.into()).is_file();
+    let time = found.stx_mtime;
+    let modified_ns = time.tv_sec.saturating_mul(1_000_000_000).saturating_add(time.tv_nsec.into());
+    regular.then_some((found.stx_size, Identity { inode: found.stx_ino, modified_ns }))
+}
+
+/// The identity of an opened file.
+pub(crate) fn identity_of(stat: &Stat) -> Identity {
+    let modified_ns = stat
+        .st_mtime
+        .saturating_mul(1_000_000_000)
+        .saturating_add(i64::try_from(stat.st_mtime_nsec).unwrap_or(0));
+    Identity { inode: stat.st_ino, modified_ns }
+}
+
+/// What at least half of a profile's runs needed, in the order of the newest.
+pub(crate) fn by_most(profile: &Profile) -> Vec<start::Need> {
+    let needs = |run: &ProfiledRun| {
+        let needs = run.needs.iter().map(|need| start::Need {
+            file: need.file,
+            extent: Extent { offset: need.offset, bytes: need.bytes },
+            time_ns: need.time_ns,
+            mapped: need.mapped,
+        });
+        needs.collect::<Vec<_>>()
+    };
+    let runs: Vec<Vec<start::Need>> = profile.runs.iter().map(needs).collect();
+    start::by_most(&runs.iter().map(Vec::as_slice).collect::<Vec<_>>())
+}
+
+impl Learned {
+    /// Takes what calls read from an earlier run, of files that are still the same.
+    fn read_as(&mut self, before: &Profile) {
+        let whole = before.runs.iter().rev().find(|run| run.whole);
+        // Once that run is too old to be kept, the newest has what was taken from it.
+        let Some(whole) = whole.or_else(|| before.runs.last()) else { return };
+        let mut numbers: HashMap<u32, Option<u32>> = HashMap::new();
+        for need in whole.needs.iter().filter(|need| !need.mapped) {
+            let Some(file) = before.files.get(need.file as usize) else { continue };
+            let number = *numbers.entry(need.file).or_insert_with(|| {
+                let (_, identity) = identify(&file.name)?;
+                (file.identity == Some(identity)).then(|| number_of(&mut self.files, file))
+            });
+            if let Some(file) = number {
+                self.run.needs.push(Need { file, ..*need });
+            }
+        }
+        self.run.needs.sort_by_key(|need| need.time_ns);
+    }
+
+    /// Adds the run to a profile, as its newest.
+    #[must_use]
+    pub fn added_to(self, before: Option<Profile>, key: &str) -> Profile {
+        let mut profile = before.unwrap_or_default();
+        key.clone_into(&mut profile.key);
+        append(
+            &mut profile,
+            Profile {
+                files: self.files,
+                runs: vec![self.run],
+                looks: self.looks,
+                ..Profile::default()
+            },
+        );
+        keep_newest(&mut profile);
+        profile
+    }
+}
+
+/// The number of a file among `files`, to which it is added if it is not there.
+fn number_of(files: &mut Vec<ProfiledFile>, file: &ProfiledFile) -> u32 {
+    let at = files.iter().position(|known| known.name == file.name).unwrap_or_else(|| {
+        files.push(file.clone());
+        files.len() - 1
+    });
+    at as u32
+}
+
+/// Appends the runs of `newer`. Of files that are others by now, earlier needs are forgotten.
+pub(super) fn append(profile: &mut Profile, newer: Profile) {
+    if !newer.looks.is_empty() {
+        profile.looks = newer.looks;
+    }
+    let mut known: HashMap<String, u32> = HashMap::new();
+    for (number, file) in (0..).zip(&profile.files) {
+        known.insert(file.name.clone(), number);
+    }
+    let mut numbers = Vec::with_capacity(newer.files.len());
+    for file in newer.files {
+        let number = *known.entry(file.name.clone()).or_insert_with(|| {
+            profile.files.push(file.clone());
+            (profile.files.len() - 1) as u32
+        });
+        let old = &mut profile.files[number as usize];
+        if *old != file {
+            *old = file;
+            for run in &mut profile.runs {
+                run.needs.retain(|need| need.file != number);
+            }
+        }
+        numbers.push(number);
+    }
+    for mut run in newer.runs {
+        run.needs.retain_mut(|need| match numbers.get(need.file as usize) {
+            Some(number) => {
+                need.file = *number;
+                true
+            }
+            None => false,
+        });
+        profile.runs.push(run);
+    }
+}
+
+/// Leaves the newest runs, and the files that these need.
+pub(super) fn keep_newest(profile: &mut Profile) {
+    profile.runs.retain(|run| !run.needs.is_empty());
+    let surplus = profile.runs.len().saturating_sub(RUNS_MAX);
+    profile.runs.drain(..surplus);
+    let mut numbers: Vec<Option<u32>> = vec![None; profile.files.len()];
+    let mut files = Vec::new();
+    for need in profile.runs.iter_mut().flat_map(|run| &mut run.needs) {
+        let number = numbers[need.file as usize].get_or_insert_with(|| {
+            files.push(profile.files[need.file as usize].clone());
+            (files.len() - 1) as u32
+        });
+        need.file = *number;
+    }
+    profile.files = files;
+}

@@ -1,0 +1,408 @@
+//! What a start is expected to wait for, and what to bring in beside it.
+
+use super::Options;
+use super::at_once;
+use super::candidates::{Candidate, candidates};
+use super::devices::{Devices, Known};
+use super::examine::{self, Found};
+use super::sample::Place;
+use super::whole;
+use crate::profiles::Key;
+use crate::warm::bring::Recorded;
+use seekless_device::Costs;
+use seekless_policy::foresight::start::{self, Device, Need, Wait};
+use seekless_policy::layout::extents::Extent;
+use seekless_sys::memory;
+use seekless_trace::Profile;
+use serde::Serialize;
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+
+/// Of a run whose processor time is not known, so much of the time is taken to be the program's.
+const BUSY_SHARE: f64 = 0.5;
+/// Reads under way at most. More would take the program's processor.
+const READS_MAX: usize = 32;
+
+/// What is expected of a start.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Decision {
+    /// The program and the shape of its arguments.
+    pub start: String,
+    /// Where the profile lies, or will lie.
+    #[serde(serialize_with = "seekless_job::in_json::path")]
+    pub profile: PathBuf,
+    /// Runs that the profile was learned from; 0 if there is none.
+    pub runs: u64,
+    /// Files that most of these runs needed.
+    pub files: u64,
+    /// Bytes that most of these runs needed.
+    pub needed_bytes: u64,
+    /// Of the bytes of files that were looked at, how many are cached.
+    pub cached_bytes: u64,
+    /// Files that would not come sooner for being brought in.
+    pub files_that_do_not_pay: u64,
+    /// Files that are left out, by reason.
+    pub left_out: BTreeMap<&'static str, u64>,
+    /// Share of the bytes looked at that lie in files that are no longer the same.
+    pub changed_share: f64,
+    /// What a request costs, in nanoseconds.
+    pub request_ns: u64,
+    /// Bytes a second.
+    pub bytes_per_second: u64,
+    /// Requests that the device serves at once, as far as that is known.
+    pub at_once: u32,
+    /// How far the kernel reads around a touch, in bytes.
+    pub readahead_bytes: u64,
+    /// Whether the costs are assumed.
+    pub assumed: bool,
+    /// Names that the start looks up and that are not in memory, with folders on the way. Only
+    /// counted if [`Options::expects`] is set.
+    pub names: u64,
+    /// Waiting for all that the program needs, if it starts alone. Without [`Options::expects`]:
+    /// for the files that pay.
+    pub plain: Waits,
+    /// Waiting for it with help: what is brought in, and what is left to the program.
+    pub warmed: Waits,
+    /// What is brought in.
+    pub brought_in: Waits,
+    /// What is left to the program: names, and files that would come no sooner.
+    pub left_to_program: Waits,
+    /// How long the program is held back, so that it does not overtake, in seconds.
+    pub head_start_s: f64,
+    /// Whether they are brought in.
+    pub warms: bool,
+    /// Whether the first reads try how many requests a device serves at once.
+    pub tries: bool,
+    /// Whether this start is recorded, and why, in words.
+    pub recording: String,
+}
+
+/// Requests, bytes and seconds of waiting.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Waits {
+    /// Requests to the device.
+    pub requests: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Seconds, without the program's own time.
+    pub seconds: f64,
+}
+
+impl Decision {
+    fn tell(&mut self, known: &Known) {
+        let Costs { request_ns, bytes_per_second, depth } = known.device.costs;
+        (self.request_ns, self.bytes_per_second, self.at_once) =
+            (request_ns, bytes_per_second, depth);
+        self.readahead_bytes = known.device.readahead_bytes;
+        self.assumed = known.assumed;
+    }
+}
+
+impl From<Wait> for Waits {
+    fn from(Wait { requests, bytes, seconds }: Wait) -> Self {
+        Self { requests, bytes, seconds }
+    }
+}
+
+/// What to bring in.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    pub(super) files: Vec<PlannedFile>,
+    /// In the order of need.
+    pub(super) reads: Vec<PlannedRead>,
+    /// The program may start once this many reads are done.
+    pub(super) first_reads: usize,
+    /// How many reads to have under way.
+    pub(super) at_once: usize,
+    /// A device to try with the first reads.
+    pub(super) trial: Option<Trial>,
+    /// No link may lead out of these folders, if there are some.
+    pub(super) within: Vec<PathBuf>,
+    /// Whether little is missing.
+    pub(super) is_settled: bool,
+    /// What is cached of what the program needs, if little is missing.
+    pub(super) cached: Vec<Place>,
+    /// All that the profile's runs needed of mapped files, by the file's escaped name.
+    pub(super) expected: Vec<(String, Vec<Extent>)>,
+}
+
+/// Reads that show how many requests a device serves at once.
+#[derive(Debug)]
+pub(super) struct Trial {
+    /// The device's name.
+    pub(super) device: String,
+    /// The reads' places in the plan.
+    pub(super) reads: Vec<usize>,
+}
+
+#[derive(Debug)]
+pub(super) struct PlannedFile {
+    pub(super) path: PathBuf,
+    pub(super) recorded: Recorded,
+    /// It pays only if the device that is tried serves several requests at once.
+    pub(super) hoped: bool,
+}
+
+impl Plan {
+    /// The paths of files of which something is brought in.
+    pub(super) fn brought_in(&self) -> HashSet<&Path> {
+        self.reads.iter().map(|read| self.files[read.file].path.as_path()).collect()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PlannedRead {
+    pub(super) file: usize,
+    pub(super) extent: Extent,
+    /// On the program's own time.
+    pub(super) needed_ns: u64,
+}
+
+/// A file that pays, were nothing of it cached, and the device that it lies on.
+struct Paying<'a> {
+    file: &'a Candidate,
+    device: Device,
+    /// The device's number.
+    number: usize,
+    hoped: bool,
+}
+
+impl<'a> Paying<'a> {
+    fn of(file: &'a Candidate, number: usize, known: &Known) -> Option<Self> {
+        let pays = |device: &Device| start::expect(&file.needs, file.bytes(), true, device).pays();
+        if pays(&known.device) {
+            return Some(Self { file, device: known.device, number, hoped: false });
+        }
+        let device = known.hoped().filter(pays)?;
+        Some(Self { file, device, number, hoped: true })
+    }
+}
+
+pub(super) fn decide(profile: Option<&Profile>, key: &Key, options: &Options) -> (Plan, Decision) {
+    let mut decision = Decision { start: key.text().to_owned(), ..Decision::default() };
+    let Some(profile) = profile else { return (Plan::default(), decision) };
+    let candidates = candidates(profile, options);
+    decision.runs = profile.runs.len() as u64;
+    decision.files = candidates.len() as u64;
+    decision.needed_bytes = candidates.iter().map(Candidate::needed_bytes).sum();
+    let mut devices = Devices::new(options.costs);
+    // Before any file is opened, which brings its name into memory.
+    let seen = options.expects.then(|| whole::see(profile, &candidates, options, &mut devices));
+    let mut paying: Vec<Paying<'_>> = Vec::new();
+    for file in &candidates {
+        let number = devices.of(&file.path);
+        paying.extend(Paying::of(file, number, devices.known(number)));
+    }
+    let Some(slowest) = main_device(&candidates, &paying, &mut devices) else {
+        return (Plan::default(), decision);
+    };
+    let device = devices.known(slowest).device;
+    decision.tell(devices.known(slowest));
+    decision.files_that_do_not_pay = (candidates.len() - paying.len()) as u64;
+    paying.sort_by_key(|paying| std::cmp::Reverse(paying.file.needed_bytes()));
+    let mut plan = plan(profile, &paying, &devices, options, &mut decision);
+    if decision.warms && is_of_program(profile, key) {
+        hold(&mut plan, &device, &mut decision);
+    }
+    if let Some(seen) = seen {
+        seen.sum(&candidates, &plan, &devices, &mut decision);
+    }
+    (plan, decision)
+}
+
+/// The number of the device on which most files lie that pay, else the largest file.
+fn main_device(
+    candidates: &[Candidate],
+    paying: &[Paying<'_>],
+    devices: &mut Devices,
+) -> Option<usize> {
+    let mut files: BTreeMap<usize, usize> = BTreeMap::new();
+    for paying in paying {
+        *files.entry(paying.number).or_default() += 1;
+    }
+    let most = files.into_iter().max_by_key(|(_, files)| *files);
+    let largest = || candidates.iter().max_by_key(|file| file.needed_bytes());
+    most.map(|(number, _)| number).or_else(|| Some(devices.of(&largest()?.path)))
+}
+
+fn plan(
+    profile: &Profile,
+    paying: &[Paying<'_>],
+    devices: &Devices,
+    options: &Options,
+    decision: &mut Decision,
+) -> Plan {
+    let files: Vec<&Candidate> = paying.iter().map(|paying| paying.file).collect();
+    let found = found(paying, &options.within);
+    let mut sums = [[Wait::default(); 2]; 2];
+    let mut plan = Plan::default();
+    let mut numbers = Vec::new();
+    let scale = own_share(profile);
+    let (mut looked_at, mut changed) = (0_u64, 0_u64);
+    for (paying, found) in paying.iter().zip(&found) {
+        let file = paying.file;
+        looked_at += if found.is_some() { file.needed_bytes() } else { 0 };
+        let needs = match found {
+            Some(Found::LeftOut(why)) => {
+                changed += file.needed_bytes();
+                *decision.left_out.entry(*why).or_default() += 1;
+                continue;
+            }
+            Some(Found::Missing { needs, cached_bytes }) => {
+                decision.cached_bytes += cached_bytes;
+                needs
+            }
+            None => &file.needs,
+        };
+        if needs.is_empty() {
+            continue;
+        }
+        let expected = start::expect(needs, file.bytes(), found.is_none(), &paying.device);
+        if !expected.pays() {
+            continue;
+        }
+        let [plain, warmed] = &mut sums[usize::from(paying.hoped)];
+        (*plain, *warmed) = (plain.and(expected.plain), warmed.and(expected.warmed));
+        let number = plan.files.len();
+        let (path, recorded) = (file.path.clone(), file.recorded);
+        plan.files.push(PlannedFile { path, recorded, hoped: paying.hoped });
+        numbers.push(paying.number);
+        plan.reads.extend(expected.reads.iter().map(|&extent| PlannedRead {
+            file: number,
+            extent,
+            needed_ns: (first_needed_ns(needs, extent) as f64 * scale) as u64,
+        }));
+    }
+    decision.changed_share = changed as f64 / looked_at.max(1) as f64;
+    let [[plain, warmed], hoped] = sums;
+    decision.tries = start::worth(hoped[0], hoped[1]);
+    let both = (plain.and(hoped[0]), warmed.and(hoped[1]));
+    let (plain, warmed) = if decision.tries { both } else { (plain, warmed) };
+    (decision.plain, decision.warmed) = (plain.into(), warmed.into());
+    decision.warms = start::worth(plain, warmed);
+    if !decision.warms {
+        decision.tries = false;
+        let little = plain.seconds < start::WORTH_S && decision.left_out.is_empty();
+        let cached = if little { cached(&files, &found) } else { Vec::new() };
+        return Plan { cached, is_settled: little, ..Plan::default() };
+    }
+    let tries = decision.tries;
+    plan.reads.retain(|read| tries || !plan.files[read.file].hoped);
+    plan.reads.sort_by_key(|read| read.needed_ns);
+    keep_to_budget(&mut plan.reads, options.budget_bytes);
+    plan.trial = trial(&plan, &numbers, devices).filter(|_| tries);
+    let depths = plan.reads.iter().map(|read| devices.known(numbers[read.file]).device.costs.depth);
+    plan.at_once = (depths.max().unwrap_or(1) as usize).clamp(2, READS_MAX);
+    plan.expected = expected_touches(profile);
+    plan.within.clone_from(&options.within);
+    plan
+}
+
+/// What is found of the files, each device's by themselves: one may be cached, another not.
+fn found(paying: &[Paying<'_>], within: &[PathBuf]) -> Vec<Option<Found>> {
+    let mut places: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (place, paying) in paying.iter().enumerate() {
+        places.entry(paying.number).or_default().push(place);
+    }
+    let mut found: Vec<Option<Found>> = paying.iter().map(|_| None).collect();
+    for places in places.into_values() {
+        let files: Vec<&Candidate> = places.iter().map(|place| paying[*place].file).collect();
+        for (place, of_file) in places.into_iter().zip(examine::examine(&files, within)) {
+            found[place] = of_file;
+        }
+    }
+    found
+}
+
+/// The needs that are cached.
+fn cached(files: &[&Candidate], found: &[Option<Found>]) -> Vec<Place> {
+    let mut places = Vec::new();
+    for (file, found) in files.iter().zip(found) {
+        let Some(Found::Missing { needs, .. }) = found else { continue };
+        let cached = file.needs.iter().filter(|need| !needs.contains(need));
+        places.extend(cached.map(|need| Place {
+            path: file.path.clone(),
+            recorded: file.recorded,
+            extent: need.extent,
+        }));
+    }
+    places
+}
+
+/// The first small reads on the device with the most untested reads; they test how many it serves
+/// at once.
+fn trial(plan: &Plan, numbers: &[usize], devices: &Devices) -> Option<Trial> {
+    let mut reads: BTreeMap<usize, usize> = BTreeMap::new();
+    for read in plan.reads.iter().filter(|read| plan.files[read.file].hoped) {
+        *reads.entry(numbers[read.file]).or_default() += 1;
+    }
+    let (number, _) = reads.into_iter().max_by_key(|(_, reads)| *reads)?;
+    let shows = |read: &PlannedRead| {
+        numbers[read.file] == number && read.extent.bytes <= at_once::READ_BYTES_MAX
+    };
+    let places = plan.reads.iter().enumerate().filter(|(_, read)| shows(read));
+    let count = at_once::ALONE + at_once::TOGETHER_MAX;
+    let reads: Vec<usize> = places.map(|(place, _)| place).take(count).collect();
+    let device = devices.known(number).untried.clone()?;
+    (reads.len() >= at_once::ALONE + at_once::TOGETHER_MIN).then_some(Trial { device, reads })
+}
+
+/// How much of a run's time is the program's own, rather than waiting.
+fn own_share(profile: &Profile) -> f64 {
+    let newest = profile.runs.last();
+    let share = newest.and_then(|run| Some(run.cpu_ns? as f64 / run.info.duration_ns? as f64));
+    share.filter(|share| share.is_finite()).map_or(BUSY_SHARE, |share| share.clamp(0.0, 1.0))
+}
+
+fn first_needed_ns(needs: &[Need], read: Extent) -> u64 {
+    let inside = needs.iter().filter(|need| read.covers(need.extent));
+    inside.map(|need| need.time_ns).min().unwrap_or(0)
+}
+
+/// Leaves what is needed first, as far as the budget goes: half of the free memory if none is told.
+fn keep_to_budget(reads: &mut Vec<PlannedRead>, budget_bytes: Option<u64>) {
+    let free = || memory::free_bytes().map_or(u64::MAX, |bytes| bytes / 2);
+    let mut left = budget_bytes.unwrap_or_else(free);
+    reads.retain(|read| {
+        let fits = read.extent.bytes <= left;
+        left -= if fits { read.extent.bytes } else { 0 };
+        fits
+    });
+}
+
+/// Whether a profile was learned from starts of the same program. Another's may be wrong, and then
+/// waiting for it is lost.
+fn is_of_program(profile: &Profile, key: &Key) -> bool {
+    let program = |text: &str| text.split(' ').next().map(str::to_owned);
+    program(&profile.key) == program(key.text())
+}
+
+/// How long to hold the program back, and how many reads that is.
+fn hold(plan: &mut Plan, device: &Device, decision: &mut Decision) {
+    let takes_ns = |read: &PlannedRead| {
+        let requests = read.extent.bytes.div_ceil(1 << 20);
+        (Wait::of(requests, read.extent.bytes, device.costs.depth, &device.costs).seconds * 1e9)
+            as u64
+    };
+    let times = || plan.reads.iter().map(|read| (takes_ns(read), read.needed_ns));
+    let saved_ns = ((decision.plain.seconds - decision.warmed.seconds) * 1e9) as u64;
+    let held_ns = start::head_start_ns(times()).min(saved_ns);
+    let mut sum_ns = 0_u64;
+    let before = times().take_while(|(takes_ns, _)| {
+        sum_ns += takes_ns;
+        sum_ns <= held_ns
+    });
+    plan.first_reads = before.count();
+    decision.head_start_s = held_ns as f64 / 1e9;
+}
+
+fn expected_touches(profile: &Profile) -> Vec<(String, Vec<Extent>)> {
+    let mut all: Vec<(String, Vec<Extent>)> =
+        profile.files.iter().map(|file| (file.name.clone(), Vec::new())).collect();
+    for need in profile.runs.iter().flat_map(|run| &run.needs) {
+        if let Some((_, extents)) = all.get_mut(need.file as usize) {
+            extents.push(Extent { offset: need.offset, bytes: need.bytes });
+        }
+    }
+    all
+}

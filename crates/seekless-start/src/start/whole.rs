@@ -1,0 +1,213 @@
+//! What a whole start is expected to ask of its devices: all names that it looks up and all bytes
+//! that it needs, as far as they are not in memory, with help and without.
+//!
+//! What is in memory is seen without asking a device for anything (`openat2` with
+//! `RESOLVE_CACHED`), and before any file is opened: so the same state gives the same figures.
+
+use super::Options;
+use super::candidates::Candidate;
+use super::decide::{Decision, Plan, Waits};
+use super::devices::Devices;
+use crate::warm::bring::{is_name_known, open_known};
+use seekless_device::{ColdFiles, Content, Fetch, Geometry, Layout};
+use seekless_job::ext4;
+use seekless_policy::foresight::start::{self, Device, Need, Wait};
+use seekless_trace::{Look, LookKind, Profile, unescape_path};
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// Blocks of a folder's list of names, where its size is not known.
+const BLOCKS: u64 = 1;
+
+/// Requests for a block of inodes with those around it: ext4 asks for the block itself apart from
+/// those that it reads ahead before and behind it, and the kernel does not join these (seen at
+/// `block_rq_issue`, Linux 6.18).
+const INODES_AHEAD: u64 = 3;
+
+/// What is not in memory of what a start needs.
+pub(super) struct Seen {
+    /// Of each candidate.
+    missing: Vec<Vec<Need>>,
+    names: u64,
+    /// By device: requests and bytes for names.
+    for_names: BTreeMap<usize, (u64, u64)>,
+}
+
+/// A name that is looked up.
+struct Name {
+    path: PathBuf,
+    kind: LookKind,
+    inode: Option<u64>,
+    bytes: Option<u64>,
+}
+
+/// Sees what is in memory.
+pub(super) fn see(
+    profile: &Profile,
+    files: &[Candidate],
+    options: &Options,
+    devices: &mut Devices,
+) -> Seen {
+    let missing = files.iter().map(missing).collect();
+    let names = names(profile, files);
+    let is_hidden = |name: &Name| options.hidden.iter().any(|folder| name.path.starts_with(folder));
+    let mut by_device: BTreeMap<usize, Vec<Name>> = BTreeMap::new();
+    for name in names.into_iter().filter(|name| !is_hidden(name)) {
+        by_device.entry(devices.of(&name.path)).or_default().push(name);
+    }
+    let mut seen = Seen { missing, names: 0, for_names: BTreeMap::new() };
+    for (number, names) in by_device {
+        let Some(point) = devices.known(number).mounted.clone() else { continue };
+        let geometry = ext4::geometry(&point).unwrap_or_default();
+        let (count, requests, bytes) = Tree::of(&point, &names, &geometry).ask(&names, geometry);
+        seen.names += count;
+        seen.for_names.insert(number, (requests, bytes));
+    }
+    seen
+}
+
+/// What is not cached of a file. Of one that has changed the program reads what is there now: that
+/// is taken to be as much.
+fn missing(file: &Candidate) -> Vec<Need> {
+    let opened = match open_known(&file.path, &file.recorded) {
+        None => return file.needs.clone(),
+        Some(Err("no longer there")) => return Vec::new(),
+        Some(Err(_)) => return file.needs.clone(),
+        Some(Ok(opened)) => opened,
+    };
+    let is_cached =
+        |need: &&Need| opened.cached(need.extent).is_some_and(|bytes| bytes >= need.extent.bytes);
+    file.needs.iter().filter(|need| !is_cached(need)).copied().collect()
+}
+
+/// The names that a start looks up. A profile of an earlier release knows those of its files alone,
+/// whose folders are taken to lie beside them.
+fn names(profile: &Profile, files: &[Candidate]) -> Vec<Name> {
+    if !profile.looks.is_empty() {
+        return profile.looks.iter().map(Name::of).collect();
+    }
+    let mut names = Vec::new();
+    for file in files {
+        let inode = file.recorded.identity.map(|identity| identity.inode);
+        let mut ways: Vec<&Path> = file.path.ancestors().skip(1).collect();
+        ways.reverse();
+        let folder =
+            |way: &Path| Name { path: way.to_owned(), kind: LookKind::Folder, inode, bytes: None };
+        names.extend(ways.into_iter().map(folder));
+        let path = file.path.clone();
+        names.push(Name { path, kind: LookKind::Name, inode: inode.or(Some(0)), bytes: None });
+    }
+    names
+}
+
+impl Name {
+    fn of(look: &Look) -> Self {
+        let path = PathBuf::from(OsString::from_vec(unescape_path(&look.name)));
+        Self { path, kind: look.kind, inode: look.inode, bytes: look.bytes }
+    }
+
+    fn is_folder(&self) -> bool {
+        matches!(self.kind, LookKind::Folder | LookKind::Listed)
+    }
+}
+
+/// The folders of one file system.
+struct Tree<'a> {
+    layout: Layout,
+    folders: HashMap<&'a Path, usize>,
+}
+
+impl<'a> Tree<'a> {
+    /// The folders at and below a mount's place. Those above lie on other devices.
+    fn of(point: &Path, names: &'a [Name], geometry: &Geometry) -> Self {
+        let mut tree = Self { layout: Layout::default(), folders: HashMap::new() };
+        for name in names.iter().filter(|name| name.is_folder()) {
+            let path = name.path.as_path();
+            if tree.folders.contains_key(path) {
+                continue;
+            }
+            let bytes = name.bytes.map(|bytes| bytes.div_ceil(geometry.block_bytes).max(1));
+            let (inode, blocks) = (name.inode.unwrap_or(0), bytes.unwrap_or(BLOCKS));
+            let above = path.parent().filter(|_| path != point);
+            let above = above.and_then(|above| tree.folders.get(above)).copied();
+            let number = match (above, path.file_name()) {
+                (Some(above), Some(own)) => {
+                    tree.layout.add_folder(above, own.as_bytes(), inode, blocks)
+                }
+                _ => tree.layout.add_root(inode, blocks),
+            };
+            tree.folders.insert(path, number);
+        }
+        tree
+    }
+
+    /// How many names are not in memory, and the requests and bytes that they cost.
+    fn ask(&self, names: &[Name], geometry: Geometry) -> (u64, u64, u64) {
+        let mut files = ColdFiles::new(&self.layout, geometry);
+        for (path, number) in &self.folders {
+            if is_name_known(path) {
+                files.know(*number);
+            }
+        }
+        let (mut count, mut requests, mut bytes) = (0, 0, 0);
+        let mut tell = |fetch: Fetch| {
+            let is_ahead = fetch.content == Content::Inodes && fetch.bytes > geometry.block_bytes;
+            requests += if is_ahead { INODES_AHEAD } else { 1 };
+            bytes += fetch.bytes;
+        };
+        for name in names.iter().filter(|name| !is_name_known(&name.path)) {
+            count += 1;
+            if let Some(number) = self.folders.get(name.path.as_path()) {
+                match name.kind {
+                    LookKind::Listed => files.list(*number, &mut tell),
+                    _ => files.walk_to(*number, &mut tell),
+                }
+            } else if let (Some(above), Some(own)) = (name.path.parent(), name.path.file_name())
+                && let Some(folder) = self.folders.get(above)
+            {
+                files.look_for(*folder, own.as_bytes(), name.inode, &mut tell);
+            }
+        }
+        (count, requests, bytes)
+    }
+}
+
+impl Seen {
+    /// Sums up the start alone and with what the plan brings in.
+    pub(super) fn sum(
+        self,
+        files: &[Candidate],
+        plan: &Plan,
+        devices: &Devices,
+        decision: &mut Decision,
+    ) {
+        let (mut alone, mut brought, mut left) =
+            (Wait::default(), Wait::default(), Wait::default());
+        for (number, (requests, bytes)) in self.for_names {
+            let wait = Wait::of(requests, bytes, 1, &devices.known(number).device.costs);
+            (alone, left) = (alone.and(wait), left.and(wait));
+        }
+        let in_plan = plan.brought_in();
+        for (file, missing) in files.iter().zip(&self.missing) {
+            let number = devices.number_of(&file.path);
+            let known = devices.known(number);
+            let of = |device: &Device| start::expect(missing, file.bytes(), false, device);
+            if missing.is_empty() {
+                continue;
+            }
+            let plain = of(&known.device).plain;
+            alone = alone.and(plain);
+            if in_plan.contains(file.path.as_path()) {
+                let hoped = known.hoped().filter(|_| decision.tries);
+                brought = brought.and(of(&hoped.unwrap_or(known.device)).warmed);
+            } else {
+                left = left.and(plain);
+            }
+        }
+        decision.names = self.names;
+        (decision.plain, decision.warmed) = (alone.into(), brought.and(left).into());
+        (decision.brought_in, decision.left_to_program) = (Waits::from(brought), left.into());
+    }
+}
