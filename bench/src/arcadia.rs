@@ -13,6 +13,7 @@ mod live;
 mod named;
 mod prepared;
 mod simulated;
+mod start;
 
 use anyhow::{Context, ensure};
 use game::{Files, HOW_TO_GET};

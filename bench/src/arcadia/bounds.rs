@@ -7,7 +7,7 @@
 //! any order of reads, and for memory that keeps all of them.
 
 use super::ceiling::{Limits, Ways};
-use super::simulated::Start;
+use super::start::Start;
 use seekless::device::DeviceSpec;
 use seekless::device::units::{format_bytes, format_count};
 

@@ -5,7 +5,7 @@
 //! shows in what these are for. A file is named by none, by some or by all of the other runs. A
 //! read belongs to the file that was loaded, whatever else it brought.
 
-use super::simulated::{Start, settings};
+use super::start::{Start, settings};
 use super::{Args, RUNS};
 use anyhow::bail;
 use seekless::device::DeviceSpec;

@@ -3,13 +3,12 @@
 
 use crate::progress::{Next, Progress, is_direct};
 use crate::tally::Tally;
-use crate::{ALIGNMENT, AlignedBuf, BufferAndResult, Completion, Read};
+use crate::{ALIGNMENT, AlignedBuf, BufferAndResult, Completion, Done, Read};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
 
 /// Bytes asked for in one call; the kernel refuses to read 2 GiB at once.
 const CALL_BYTES_MAX: usize = 1 << 30;
@@ -19,7 +18,7 @@ const CALL_BYTES_MAX: usize = 1 << 30;
 pub(crate) struct Fill {
     filling: Filling,
     tag: u64,
-    done: Sender<Completion>,
+    done: Done,
 }
 
 /// A buffer that is being filled.
@@ -88,7 +87,7 @@ impl Fill {
         let Fill { filling, tag, done } = self;
         let buffer = filling.end(&result);
         // The receiver may be gone, which is no error: the caller has lost interest.
-        let _ = done.send(Completion { tag, buffer, result });
+        done.send(Completion { tag, buffer, result });
     }
 
     /// Completes a read whose buffer the kernel may still write to: the buffer is leaked rather

@@ -47,7 +47,7 @@
 //! let file = Arc::new(std::fs::File::open("Cargo.toml")?);
 //! let (done, completions) = mpsc::channel();
 //! let buffer = AlignedBuf::with_capacity(9);
-//! engine.submit(vec![Read { file, offset: 0, buffer, tag: 1, done }]);
+//! engine.submit(vec![Read { file, offset: 0, buffer, tag: 1, done: done.into() }]);
 //! let read = completions.recv().expect("each read completes once");
 //! assert_eq!((read.tag, read.result?, &read.buffer[..]), (1, 9, &b"[package]"[..]));
 //! # Ok::<(), std::io::Error>(())
@@ -61,6 +61,7 @@
 mod arena;
 mod buffer;
 mod clock;
+mod done;
 mod fill;
 mod job;
 mod kind;
@@ -81,6 +82,7 @@ mod write;
 pub use arena::{Arena, Page, Pages};
 pub use buffer::{ALIGNMENT, AlignedBuf};
 pub use clock::Clock;
+pub use done::Done;
 pub use kind::{EngineKind, build, build_driven, build_throttled};
 pub use noop::Noop;
 pub use pool::BufferPool;

@@ -1,12 +1,13 @@
 //! The interface of an engine: reads and writes go in, completions come out, and both are counted.
 
 use crate::AlignedBuf;
+use crate::done::Done;
 use crate::tally::Counters;
 use crate::write::Write;
 use seekless_device::{Costs, Nanos};
 use std::fs::File;
 use std::io;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -22,8 +23,8 @@ pub struct Read {
     pub buffer: AlignedBuf,
     /// The caller's name for this read, handed back with it.
     pub tag: u64,
-    /// Where the completion is sent. The receiver may be gone: that is no error.
-    pub done: Sender<Completion>,
+    /// Where the completion goes.
+    pub done: Done,
 }
 
 /// A read or write that has ended, well or badly.
@@ -54,7 +55,7 @@ pub trait Engine: Send + Sync {
     /// and back takes as long as the read.
     fn read_now(&self, file: Arc<File>, offset: u64, buffer: AlignedBuf) -> BufferAndResult {
         let (done, ended) = channel();
-        self.submit(vec![Read { file, offset, buffer, tag: 0, done }]);
+        self.submit(vec![Read { file, offset, buffer, tag: 0, done: done.into() }]);
         match ended.recv() {
             Ok(Completion { buffer, result, .. }) => (buffer, result),
             Err(_) => (AlignedBuf::default(), Err(io::Error::other("the engine dropped a read"))),
@@ -69,10 +70,9 @@ pub trait Engine: Send + Sync {
     fn write_now(&self, write: Write) {
         let (done, ended) = channel();
         let answer = write.done.clone();
-        self.write(vec![Write { done, ..write }]);
+        self.write(vec![Write { done: done.into(), ..write }]);
         if let Ok(completion) = ended.recv() {
-            // The receiver may be gone, which is no error.
-            let _ = answer.send(completion);
+            answer.send(completion);
         }
     }
     /// Returns when the device has all that was written to the file by writes that have completed:

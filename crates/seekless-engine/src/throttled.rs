@@ -4,7 +4,7 @@
 use crate::clock::{Clock, LOOK_AGAIN, others_sleep};
 use crate::pacer::Pacer;
 use crate::write::Write;
-use crate::{AlignedBuf, Completion, Counters, Engine, Read};
+use crate::{AlignedBuf, Completion, Counters, Done, Engine, Read};
 use rustix::thread::set_current_timer_slack;
 use seekless_device::{Costs, DeviceModel, Nanos};
 use std::collections::HashMap;
@@ -48,7 +48,7 @@ struct State {
 #[derive(Debug)]
 struct Pending {
     tag: u64,
-    done: Sender<Completion>,
+    done: Done,
     model_ended: bool,
     read: Option<Completion>,
 }
@@ -91,7 +91,7 @@ impl<E: Engine + ?Sized> Throttled<E> {
     /// A read that the engine below has already ended: only the model is waited for.
     fn charge(&self, offset: u64, bytes: u64) {
         let (done, charged) = channel();
-        let tag = self.shared.lock().start(false, offset, bytes, 0, done);
+        let tag = self.shared.lock().start(false, offset, bytes, 0, done.into());
         if self.inner_done().send(message(tag)).is_ok() {
             let _ = charged.recv();
         }
@@ -104,10 +104,11 @@ impl<E: Engine + ?Sized> Throttled<E> {
 
 impl<E: Engine + ?Sized> Engine for Throttled<E> {
     fn submit(&self, mut reads: Vec<Read>) {
+        let inner_done = Done::from(self.inner_done().clone());
         let mut state = self.shared.lock();
         for read in &mut reads {
             let bytes = bytes_within(&read.file, read.offset, read.buffer.capacity() as u64);
-            let done = std::mem::replace(&mut read.done, self.inner_done().clone());
+            let done = std::mem::replace(&mut read.done, inner_done.clone());
             let tag = state.start(false, read.offset, bytes, read.tag, done);
             read.tag = tag;
         }
@@ -116,9 +117,10 @@ impl<E: Engine + ?Sized> Engine for Throttled<E> {
     }
 
     fn write(&self, mut writes: Vec<Write>) {
+        let inner_done = Done::from(self.inner_done().clone());
         let mut state = self.shared.lock();
         for write in &mut writes {
-            let done = std::mem::replace(&mut write.done, self.inner_done().clone());
+            let done = std::mem::replace(&mut write.done, inner_done.clone());
             write.tag = state.start(true, write.offset, write.bytes as u64, write.tag, done);
         }
         drop(state);
@@ -169,14 +171,7 @@ impl<E: Engine + ?Sized> Drop for Throttled<E> {
 }
 
 impl State {
-    fn start(
-        &mut self,
-        write: bool,
-        offset: u64,
-        bytes: u64,
-        tag: u64,
-        done: Sender<Completion>,
-    ) -> u64 {
+    fn start(&mut self, write: bool, offset: u64, bytes: u64, tag: u64, done: Done) -> u64 {
         let number = self.pacer.submit(write, offset, bytes);
         self.pending.insert(number, Pending { tag, done, model_ended: false, read: None });
         number
@@ -224,7 +219,7 @@ impl Pending {
     fn send(self) {
         if let Some(read) = self.read {
             // The receiver may be gone, which is no error.
-            let _ = self.done.send(Completion { tag: self.tag, ..read });
+            self.done.send(Completion { tag: self.tag, ..read });
         }
     }
 }

@@ -2,12 +2,11 @@
 
 use crate::progress::{Next, Progress, is_direct};
 use crate::tally::Tally;
-use crate::{ALIGNMENT, AlignedBuf, Completion, Page};
+use crate::{ALIGNMENT, AlignedBuf, Completion, Done, Page};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, IoSlice};
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
 
 /// Pages of one call: the kernel takes no more pieces.
 const CALL_PAGES_MAX: usize = 1024;
@@ -28,7 +27,7 @@ pub struct Write {
     pub tag: u64,
     /// Where the completion is sent, with an empty buffer: its result is `bytes` or an error. Of a
     /// write that failed, any part may have been written.
-    pub done: Sender<Completion>,
+    pub done: Done,
 }
 
 impl Write {
@@ -124,7 +123,7 @@ impl Drain {
     pub(crate) fn complete(self, result: io::Result<usize>) {
         let Write { tag, done, .. } = self.write;
         // The receiver may be gone, which is no error.
-        let _ = done.send(Completion { tag, buffer: AlignedBuf::default(), result });
+        done.send(Completion { tag, buffer: AlignedBuf::default(), result });
     }
 
     /// Completes a write whose pages the kernel may still read: they are leaked rather than lent to
@@ -170,7 +169,8 @@ mod tests {
             pages.reverse();
             let (done, ended) = channel();
             let bytes = pages.len() * ALIGNMENT - 100;
-            let first = Write { file: file.clone(), offset: 0, pages, bytes, tag: 7, done };
+            let first =
+                Write { file: file.clone(), offset: 0, pages, bytes, tag: 7, done: done.into() };
             engine.write(vec![first]);
             let completion = loop {
                 engine.drive(true);
@@ -198,7 +198,14 @@ mod tests {
             let arena = Arena::new(1);
             let (done, ended) = channel();
             let pages = vec![page(&arena, 1)];
-            engine.write(vec![Write { file, offset: 0, pages, bytes: 4096, tag: 1, done }]);
+            engine.write(vec![Write {
+                file,
+                offset: 0,
+                pages,
+                bytes: 4096,
+                tag: 1,
+                done: done.into(),
+            }]);
             drop(engine);
             let completions: Vec<_> = ended.iter().collect();
             assert!(completions.len() == 1 && completions[0].result.is_err());

@@ -148,7 +148,7 @@ pub(crate) fn fetch(
     buffer: AlignedBuf,
 ) -> io::Result<AlignedBuf> {
     let (done, completions) = mpsc::channel();
-    engine.submit(vec![Read { file: file.clone(), offset, buffer, tag: 0, done }]);
+    engine.submit(vec![Read { file: file.clone(), offset, buffer, tag: 0, done: done.into() }]);
     let Completion { buffer, result, .. } =
         completions.recv().map_err(|_| io::Error::other("the engine dropped a read"))?;
     result.map(|_| buffer)

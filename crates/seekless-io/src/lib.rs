@@ -74,6 +74,7 @@ mod error;
 mod event_stripe;
 mod folders;
 mod hints;
+mod job;
 mod latencies;
 mod load_async;
 mod load_many;

@@ -8,10 +8,12 @@ use crate::buffer::{Buffer, BufferLender};
 use crate::cached::{Hit, HitLog, Slots};
 use crate::error::Error;
 use crate::hints::Hints;
+use crate::job::Job;
 use crate::lock;
 use crate::memory::{Memory, MemoryBytes};
 use crate::positions::Positions;
 use crate::range_cache::{ContentOffsets, LastChunk};
+use crate::read_cache::ReadData;
 use crate::recording::Recorder;
 use crate::reply::Reply;
 use crate::sources::Sources;
@@ -19,21 +21,16 @@ use crate::state::{Asked, Released, State, Waiter};
 use crate::statistics::Statistics;
 use crate::stream::{Means, Stream};
 use seekless_device::Nanos;
-use seekless_engine::{Completion, Engine};
+use seekless_engine::{Done, Engine};
 use seekless_policy::cache::Config;
 use seekless_policy::eviction::landlord::Hint;
 use seekless_policy::eviction::{Id, Request};
+use seekless_policy::planner::Start;
 use std::collections::HashMap;
 use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, MutexGuard};
-
-/// The tag that ends a worker thread. Reads are numbered from 0 and never get there.
-pub(crate) const QUIT: u64 = u64::MAX;
-
-/// The tag that has a worker decode an entry of a kept read.
-pub(crate) const DECODE: u64 = u64::MAX - 1;
 
 pub(crate) struct Shared {
     pub(crate) sources: Sources,
@@ -54,12 +51,14 @@ pub(crate) struct Shared {
     /// Large reads under way, by tag.
     large: Mutex<HashMap<u64, Large>>,
     jobs: Mutex<Jobs>,
-    done: Sender<Completion>,
+    messages: Sender<Job>,
+    /// Makes a job of each completion.
+    done: Done,
 }
 
-/// What has ended, for the workers.
+/// What the workers have to do.
 struct Jobs {
-    completions: Receiver<Completion>,
+    waiting: Receiver<Job>,
     /// When there was last nothing to take.
     empty: Nanos,
 }
@@ -73,6 +72,17 @@ struct Large {
     offset: u64,
 }
 
+/// What a load that is no hit comes to.
+enum Decided {
+    Ready(Buffer),
+    /// The answer will come, once these reads are submitted, and the entry is decoded from the kept
+    /// read if there is one.
+    Coming {
+        starts: Vec<Start>,
+        read: Option<Arc<ReadData>>,
+    },
+}
+
 impl Shared {
     pub(crate) fn new(
         sources: Sources,
@@ -81,8 +91,13 @@ impl Shared {
         memory: Memory,
         max_entry_bytes: u64,
     ) -> Self {
-        let (done, completions) = mpsc::channel();
-        let jobs = Mutex::new(Jobs { completions, empty: engine.now() });
+        let (messages, waiting) = mpsc::channel();
+        let jobs = Mutex::new(Jobs { waiting, empty: engine.now() });
+        let ended = messages.clone();
+        let done = Done::new(move |completion| {
+            // It fails only while the store is dropped.
+            let _ = ended.send(Job::Ended(completion));
+        });
         let slots = Slots::new(sources.extents.len());
         let hints = Hints::new(sources.extents.len());
         let window_bytes = AtomicU64::new(state.planner.window_bytes());
@@ -104,6 +119,7 @@ impl Shared {
             state: Mutex::new(state),
             large: Mutex::default(),
             jobs,
+            messages,
             done,
         }
     }
@@ -158,18 +174,40 @@ impl Shared {
     /// A request for an entry that [`Shared::hit`] did not have.
     pub(crate) fn request(&self, id: Id, waiter: Waiter) -> Asked {
         let mut released = Released::default();
-        let request = self.file_request(id);
         let mut state = self.drained();
-        // The log was drained above while other threads went on logging. From here to the end of
-        // the eviction no thread logs.
+        self.ask(&mut state, id, waiter, &mut released)
+    }
+
+    /// Asks the cache. What it releases is freed after the lock.
+    fn ask(&self, state: &mut State, id: Id, waiter: Waiter, released: &mut Released) -> Asked {
+        // The log was drained while other threads went on logging. From here to the end of the
+        // eviction no thread logs.
         let mut stopped = self.hits.stop(&self.sources);
         state.drain_stopped(&mut stopped, |id| self.file_request(id));
         let beside_bytes = self.positions.bytes();
-        state.share_memory(beside_bytes, &self.slots, &mut stopped, &mut released);
+        state.share_memory(beside_bytes, &self.slots, &mut stopped, released);
         if self.memory.is_wasteful() {
-            state.evict_one(&self.slots, &mut stopped, &mut released);
+            state.evict_one(&self.slots, &mut stopped, released);
         }
-        state.request(&request, waiter, &self.slots, &mut stopped, &mut released)
+        let request = self.file_request(id);
+        state.request(&request, waiter, &self.slots, &mut stopped, released)
+    }
+
+    /// Asks the cache and then the planner, under one lock: what a load that is no hit comes to.
+    fn decide(&self, id: Id, waiter: Waiter) -> Decided {
+        let mut released = Released::default();
+        let mut starts = Vec::new();
+        let state = &mut *self.drained();
+        let read = match self.ask(state, id, waiter, &mut released) {
+            Asked::Ready(buffer) => return Decided::Ready(buffer),
+            Asked::Joined => {
+                starts.extend(state.planner.hurry(id));
+                None
+            }
+            Asked::Fetch => self.plan(state, id, &mut starts),
+        };
+        self.sent(state, &starts);
+        Decided::Coming { starts, read }
     }
 
     /// Loads an entry that is not cached, with what the device makes worth reading around it.
@@ -177,10 +215,12 @@ impl Shared {
         let (sender, receiver) = mpsc::channel();
         let began = Some(self.engine.now());
         let waiter = Waiter { owner: 0, began, position: 0, reply: Reply::Channel(sender) };
-        match self.request(id, waiter) {
-            Asked::Ready(buffer) => return Ok(buffer),
-            Asked::Joined => self.hurry(id),
-            Asked::Fetch => self.demand(id, |read| self.deliver(read, id)),
+        match self.decide(id, waiter) {
+            Decided::Ready(buffer) => return Ok(buffer),
+            Decided::Coming { starts, read } => {
+                self.submit(&starts);
+                read.into_iter().for_each(|read| self.deliver(read, id));
+            }
         }
         match receiver.recv() {
             Ok((_, result)) => result,
@@ -191,15 +231,14 @@ impl Shared {
     /// As [`Shared::load`], without waiting or decoding: the answer goes to `waiter`, unless the
     /// buffer is at hand.
     pub(crate) fn begin(&self, id: Id, waiter: Waiter) -> Option<Buffer> {
-        match self.request(id, waiter) {
-            Asked::Ready(buffer) => return Some(buffer),
-            Asked::Joined => self.hurry(id),
-            Asked::Fetch => self.demand(id, |read| {
-                lock(&self.state).decodes.push_back((read, id));
-                self.tell(DECODE);
-            }),
+        match self.decide(id, waiter) {
+            Decided::Ready(buffer) => Some(buffer),
+            Decided::Coming { starts, read } => {
+                self.submit(&starts);
+                read.into_iter().for_each(|read| self.tell(Job::Decode { read, id }));
+                None
+            }
         }
-        None
     }
 
     /// The largest file that the cache keeps now, in bytes.

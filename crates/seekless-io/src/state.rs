@@ -7,7 +7,7 @@ use crate::decision::{Decision, Recorder, Watched};
 use crate::error::Error;
 use crate::latencies::Latencies;
 use crate::long_held::LongHeld;
-use crate::read_cache::{ReadCache, ReadData};
+use crate::read_cache::ReadCache;
 use crate::reply::Reply;
 use crate::sources::Sources;
 use crate::statistics::Statistics;
@@ -16,8 +16,7 @@ use seekless_policy::cache::{Cache, Command, Config, Filled, Step};
 use seekless_policy::eviction::{Hits, Id, NEVER, Request};
 use seekless_policy::foresight::future::Future;
 use seekless_policy::planner::Planner;
-use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::collections::HashMap;
 
 /// How many hits are reported to the policy together: few enough to stay in the processor's first
 /// cache.
@@ -79,8 +78,6 @@ pub(crate) struct State {
     pub(crate) planner: Planner,
     pub(crate) knowledge: Knowledge,
     pub(crate) kept: ReadCache,
-    /// Entries of kept reads that a worker is to decode.
-    pub(crate) decodes: VecDeque<(Arc<ReadData>, Id)>,
     pub(crate) statistics: Statistics,
     pub(crate) latencies: Latencies,
     long_held: LongHeld,
@@ -105,7 +102,6 @@ impl State {
             planner,
             knowledge,
             kept: ReadCache::default(),
-            decodes: VecDeque::new(),
             statistics: Statistics::default(),
             latencies: Latencies::default(),
             long_held: LongHeld::default(),

@@ -25,30 +25,11 @@ use std::sync::Arc;
 /// Tags of blocks have their number, from 1 on, above these bits.
 const TAG_BITS: u32 = 32;
 
-/// The block's number in tags that ask for a chunk to be decoded; no read has as many blocks.
-const CHUNK: u64 = (1 << TAG_BITS) - 2;
-
-/// What a worker is to do for a large read.
-pub(crate) enum Task {
-    /// Use the block of this number, which has ended.
-    Block(usize),
-    /// Decode a chunk.
-    Chunk,
-}
-
-/// The read that a tag names, and what is to be done; `None` if it names a whole read.
-pub(crate) fn task_of(tag: u64) -> Option<(u64, Task)> {
+/// The large read that a tag names, and the number of its block; `None` if it names a whole read.
+pub(crate) fn block_of(tag: u64) -> Option<(u64, usize)> {
     let read = tag & ((1 << TAG_BITS) - 1);
-    match tag >> TAG_BITS {
-        0 => None,
-        CHUNK => Some((read, Task::Chunk)),
-        block => Some((read, Task::Block(block as usize - 1))),
-    }
-}
-
-/// The tag that has a worker decode a chunk of a read.
-pub(crate) fn chunk_tag(read: u64) -> u64 {
-    read | CHUNK << TAG_BITS
+    let block = (tag >> TAG_BITS).checked_sub(1)?;
+    Some((read, block as usize))
 }
 
 /// A block to be read.
@@ -70,7 +51,7 @@ pub(crate) struct Streamed {
 /// What a worker's step came to.
 #[derive(Default)]
 pub(crate) struct Progress {
-    /// Chunks that may be decoded from now on, each by a [`Task::Chunk`].
+    /// Chunks that may be decoded from now on, each by a job of its own.
     pub(crate) chunks: usize,
     /// What the read came to, once all has ended.
     pub(crate) streamed: Option<Streamed>,
@@ -175,10 +156,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tag_names_a_read_and_what_is_to_be_done() {
-        assert!(task_of(7).is_none());
-        assert!(matches!(task_of(7 | 1 << TAG_BITS), Some((7, Task::Block(0)))));
-        assert!(matches!(task_of(7 | 600 << TAG_BITS), Some((7, Task::Block(599)))));
-        assert!(matches!(task_of(chunk_tag(7)), Some((7, Task::Chunk))));
+    fn a_tag_names_a_read_and_a_block() {
+        assert_eq!(block_of(7), None);
+        assert_eq!(block_of(7 | 1 << TAG_BITS), Some((7, 0)));
+        assert_eq!(block_of(7 | 600 << TAG_BITS), Some((7, 599)));
     }
 }

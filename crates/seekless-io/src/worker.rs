@@ -1,6 +1,7 @@
 //! The threads that decode: each takes the next completed read, no matter which load asked for it.
 
-use crate::shared::{DECODE, QUIT, Shared};
+use crate::job::Job;
+use crate::shared::Shared;
 use std::io;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
@@ -26,7 +27,7 @@ impl Workers {
 
 impl Drop for Workers {
     fn drop(&mut self) {
-        self.threads.iter().for_each(|_| self.shared.tell(QUIT));
+        self.threads.iter().for_each(|_| self.shared.tell(Job::Quit));
         // A task that one of them woke may hold the last store, and drop it there.
         let own = std::thread::current().id();
         for thread in self.threads.drain(..).filter(|thread| thread.thread().id() != own) {
@@ -37,11 +38,12 @@ impl Drop for Workers {
 }
 
 fn work(shared: &Shared) {
-    while let Some((completion, ended)) = shared.next_job() {
-        match completion.tag {
-            QUIT => return,
-            DECODE => shared.decode_next(),
-            _ => shared.completed(completion, ended),
+    while let Some((job, when)) = shared.next_job() {
+        match job {
+            Job::Ended(completion) => shared.completed(completion, when),
+            Job::Decode { read, id } => shared.deliver(read, id),
+            Job::Chunk { read } => shared.chunk(read, when),
+            Job::Quit => return,
         }
     }
 }

@@ -27,7 +27,7 @@ impl Timed for Behind {
             offset: request.offset,
             buffer: AlignedBuf::with_capacity(request.bytes as usize),
             tag,
-            done: done.clone(),
+            done: done.clone().into(),
         });
         self.engine.submit(reads.collect());
         let mut spans = vec![Span { begin, end: begin }; requests.len()];

@@ -6,9 +6,8 @@
 //! the list. So a program that does something else costs no more than that, and one that starts
 //! late finds the beginning.
 
-use crate::open::lock;
-use crate::serve::inode;
-use crate::tree::{Kind, Tree};
+use crate::lock;
+use crate::tree::{Kind, Tree, inode};
 use fuser::Notifier;
 use rustix::fs::{AtFlags, CWD, statat};
 use seekless_io::Store;

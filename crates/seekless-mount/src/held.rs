@@ -4,7 +4,7 @@
 //! What is being loaded has its place in the room too: who finds no place waits until others have
 //! what they load, and never fails.
 
-use crate::open::lock;
+use crate::lock;
 use seekless_io::{Buffer, ErrorKind, Result};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Condvar, Mutex, PoisonError};

@@ -30,3 +30,11 @@ mod tree;
 pub use detached::Detached;
 pub use error::{Error, ErrorKind, Result};
 pub use mount::{Mounted, Options, mount};
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A panic elsewhere does not make what the lock guards unusable: each change under it is complete
+/// when it is released.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -14,12 +14,13 @@
 //! whole files did, since these are read ahead with others.
 
 use crate::held::Held;
+use crate::lock;
 use fuser::FileHandle;
 use seekless_io::{Buffer, Result, Store};
 use seekless_pack::Method;
 use std::collections::HashMap;
 use std::ops::{Deref, Range};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// A part begins at a multiple of this, or of the length of a chunk if that is more; in a small
 /// room of less.
@@ -245,10 +246,6 @@ impl<'a> Stored<'a> {
     fn is_kept(&self) -> bool {
         self.bytes <= self.store.kept_file_bytes()
     }
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Which part of a file of so many bytes to read for `wanted`: longer than the last one if it

@@ -2,7 +2,7 @@
 
 use crate::ahead::Expected;
 use crate::open::{Open, Stored};
-use crate::tree::{Kind, NAME_BYTES_MAX, Node, ROOT, Tree};
+use crate::tree::{Kind, NAME_BYTES_MAX, Node, ROOT, Tree, inode};
 use fuser::{
     Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
     KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyDirectoryPlus,
@@ -35,11 +35,6 @@ pub(crate) struct Served {
     pub(crate) expected: Arc<Expected>,
     /// Whether the kernel opens folders by itself, once it was told that it may.
     pub(crate) opens_folders: bool,
-}
-
-/// FUSE counts from 1.
-pub(crate) fn inode(number: usize) -> INodeNo {
-    INodeNo(number as u64 + 1)
 }
 
 fn number(inode: INodeNo) -> usize {

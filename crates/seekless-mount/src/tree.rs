@@ -1,5 +1,6 @@
 //! The folders and files of a pack, by number.
 
+use fuser::INodeNo;
 use seekless_pack::{Entry, Index, PREDICTION};
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -220,6 +221,11 @@ fn modified(entry: &Entry) -> SystemTime {
     };
     let after = Duration::from_nanos(entry.modified_ns.into());
     second.and_then(|second| second.checked_add(after)).unwrap_or(UNIX_EPOCH)
+}
+
+/// FUSE counts from 1.
+pub(crate) fn inode(number: usize) -> INodeNo {
+    INodeNo(number as u64 + 1)
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
 //! Where ended reads wait until a reader takes them into the cache.
 
-use seekless_engine::Completion;
+use seekless_engine::{Completion, Done};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Where the engine reports.
 #[derive(Debug)]
 pub(super) struct Landing {
-    pub(super) done: Sender<Completion>,
+    pub(super) done: Done,
     pub(super) ended: Mutex<Receiver<Completion>>,
     /// Reads that the engine has.
     pub(super) in_air: AtomicUsize,
@@ -29,7 +29,7 @@ impl Landing {
     pub(super) fn new() -> Self {
         let (done, ended) = channel();
         Self {
-            done,
+            done: done.into(),
             ended: Mutex::new(ended),
             in_air: AtomicUsize::new(0),
             watch: Mutex::default(),

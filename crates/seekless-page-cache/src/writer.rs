@@ -170,7 +170,7 @@ impl Shared {
         let write = || {
             let (done, ended) = channel();
             let (file, pages) = (source.file_to_write(bytes), vec![frame.page()]);
-            self.engine.write_now(Write { file, offset, pages, bytes, tag: 0, done });
+            self.engine.write_now(Write { file, offset, pages, bytes, tag: 0, done: done.into() });
             let gone = || Err(io::Error::other("the engine dropped a write"));
             ended.recv().map_or_else(|_| gone(), |completion| completion.result)
         };

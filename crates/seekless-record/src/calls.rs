@@ -3,7 +3,7 @@
 
 use crate::arch::{self, Convention, Row};
 use crate::call::{Call, Flags, Offset};
-use crate::method::Grain;
+use crate::options::Grain;
 use libc::c_long;
 use seekless_watch::call_events::{
     AIO_READ, AIO_SYNC, AIO_WRITE, Moment, RING_READ, RING_SYNC, RING_WRITE, Rule as Told,

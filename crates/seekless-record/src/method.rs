@@ -2,7 +2,7 @@
 
 use crate::calls;
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::Options;
+use crate::options::{Grain, Method, Options};
 use seekless_sys::reason;
 use seekless_watch::call_events::{CallEvents, Scope};
 use seekless_watch::seccomp;
@@ -12,37 +12,6 @@ use std::io;
 /// milliseconds: at a million calls a second the reader may sleep for 80 ms. With half of that, 6 %
 /// of a million reads were lost on a busy machine.
 const RING_BYTES: u32 = 8 << 20;
-
-/// How a program is watched.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Method {
-    /// Ebpf where the kernel allows it and nothing else is asked for that needs ptrace.
-    #[default]
-    Auto,
-    /// A filter stops the program at calls on files, and the recorder looks at each. It needs no
-    /// privileges. Latencies include the stops.
-    Ptrace,
-    /// As ptrace, but the commonest calls do not stop the program twice: the kernel notifies the
-    /// recorder of them before they happen. What they will do is foreseen, so they have no
-    /// latencies. It needs no privileges.
-    Notify(Grain),
-    /// Small programs in the kernel tell of calls, and the program does not stop. This needs root,
-    /// or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE. With CAP_SYS_NICE the recording thread has the
-    /// highest ordinary priority meanwhile.
-    Ebpf,
-}
-
-/// How finely [`Method::Notify`] sees a program.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Grain {
-    /// Each call on a file.
-    #[default]
-    Calls,
-    /// Opens, maps and programs only. A file that is opened for reading, and is not mapped, is
-    /// taken for one that is read whole.
-    Files,
-}
 
 /// What follows the calls of a program.
 pub(crate) enum Follow {

@@ -5,8 +5,8 @@ use crate::arrivals::Arrived;
 use crate::calls;
 use crate::error::{Error, ErrorKind, Result};
 use crate::faults::{Seen, Watch, Whose};
-use crate::live::Live;
-use crate::method::{self, Follow, Method};
+use crate::method::{self, Follow};
+use crate::options::Options;
 use crate::places::Places;
 use crate::post_cache::{self, Follower, PostCache};
 use crate::recorded::{Fetches, Mappings, Recorded, Status, Summary};
@@ -23,7 +23,7 @@ use seekless_watch::tracee::{self, Failure, Waiting};
 use std::ffi::{CString, OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -31,45 +31,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub(crate) const MAY_NOT_TRACE: &str = "this process may not trace another. In a container: start it with --cap-add=SYS_PTRACE, or a seccomp profile that \
      allows ptrace. Otherwise look at /proc/sys/kernel/yama/ptrace_scope: 0 and 1 suffice, 2 needs root, 3 forbids it. \
      A program that strace, gdb or another recording already traces cannot be recorded";
-
-/// How to record.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Options {
-    /// Record pipes, sockets, terminals, /proc, /sys and /dev too.
-    pub special: bool,
-    /// Replace an existing output, and the spool of a recording that was killed.
-    pub force: bool,
-    /// Globs of the files to record; if there are none, all files are. A glob that does not start
-    /// with `/` matches at any depth. A glob that matches a folder matches everything below it. `*`
-    /// does not match `/`, `**` does. Globs are compared with the kernel's name of a file, without
-    /// links; if an open failed, with the name that the program passed.
-    pub only: Vec<String>,
-    /// Globs of files not to record, even if `only` names them.
-    pub exclude: Vec<String>,
-    /// Find out where files lie, at each close and at the end ([`Recorded::places`]).
-    pub places: bool,
-    /// At the end write files back that have no places yet, so that they get some.
-    pub sync: bool,
-    /// Write what reaches the devices of the files behind the page cache to this file, as a block
-    /// trace of the whole machine's requests. This needs root or CAP_PERFMON; else the result says
-    /// why that trace is missing ([`Recorded::post_cache`]).
-    pub post_cache: Option<PathBuf>,
-    /// Record what comes into the page cache for the program, as `fetch` rows: by its reads, its
-    /// touches of mapped files, requests of its rings, and readahead for these. Only
-    /// [`Method::Ebpf`] is told of it; else the summary says why there are no such rows.
-    pub fetches: bool,
-    /// How the program is watched.
-    pub method: Method,
-    /// The size of the ring between the kernel and the recorder, if not the usual one: a power of
-    /// two, at least a page. Only for [`Method::Ebpf`].
-    pub ring_bytes: Option<u32>,
-    /// When to stop recording. A program that was started for it runs on, unrecorded.
-    pub limits: Limits,
-    /// Leave the program's arguments out of the trace, which otherwise has them.
-    pub no_arguments: bool,
-    /// Counts here what is recorded, for somebody who looks meanwhile.
-    pub live: Option<Live>,
-}
 
 /// Runs `program`, which is searched along PATH, with `args`. Writes the trace of all that it and
 /// its descendants read and write to `output`. Returns when the last of them has ended; the status

@@ -38,7 +38,7 @@ use crate::calls::Calls;
 use crate::descriptions::{Descriptions, Moment};
 use crate::live::Live;
 use crate::looker::Looker;
-use crate::method::Grain;
+use crate::options::Grain;
 use crate::paths::{self, Paths};
 use crate::recorded::{Status, Summary};
 use crate::requests::Requests;

@@ -13,17 +13,18 @@ mod decide;
 mod devices;
 mod examine;
 mod help;
+mod plan;
 mod proof;
 mod recording;
 mod sample;
 mod whole;
 
-pub use decide::{Decision, Waits};
+pub use plan::{Decision, Waits};
 pub use recording::Recording;
 pub use sample::become_if_cached;
 
 use crate::profiles::{self, Key};
-use decide::Plan;
+use plan::Plan;
 use seekless_device::Costs;
 use seekless_job::{Error, ErrorKind, Result};
 use seekless_record::Status;

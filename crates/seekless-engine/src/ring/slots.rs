@@ -56,11 +56,12 @@ impl Drop for Slots {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Done;
     use crate::fill::Fill;
     use crate::{AlignedBuf, Read};
     use std::sync::{Arc, mpsc};
 
-    fn fill(tag: u64, done: &mpsc::Sender<crate::Completion>) -> Job {
+    fn fill(tag: u64, done: &Done) -> Job {
         let file = Arc::new(std::fs::File::open("/dev/null").unwrap());
         let read =
             Read { file, offset: 0, buffer: AlignedBuf::with_capacity(8), tag, done: done.clone() };
@@ -69,7 +70,7 @@ mod tests {
 
     #[test]
     fn numbers_are_used_again_only_after_removal() {
-        let (done, _completions) = mpsc::channel();
+        let done = Done::new(drop);
         let mut slots = Slots::default();
         let (first, second) = (slots.insert(fill(1, &done)), slots.insert(fill(2, &done)));
         assert_eq!((first, second, slots.in_flight()), (0, 1, 2));
@@ -79,7 +80,8 @@ mod tests {
 
     #[test]
     fn what_is_left_completes_without_its_buffer() {
-        let (done, completions) = mpsc::channel();
+        let (sender, completions) = mpsc::channel();
+        let done = Done::from(sender);
         let mut slots = Slots::default();
         slots.insert(fill(5, &done));
         drop((slots, done));

@@ -91,7 +91,7 @@ pub(crate) fn reads(
         offset,
         buffer: AlignedBuf::with_capacity(bytes),
         tag,
-        done: done.clone(),
+        done: done.clone().into(),
     };
     (0..).zip(ranges).map(read).collect()
 }

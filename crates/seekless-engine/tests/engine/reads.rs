@@ -131,7 +131,13 @@ fn noop_fills_by_the_pattern_and_counts() {
     let file = Arc::new(File::open("/dev/null").unwrap());
     let (done, completions) = mpsc::channel();
     let buffer = AlignedBuf::with_capacity(5);
-    engine.submit(vec![Read { file: Arc::clone(&file), offset: 250, buffer, tag: 9, done }]);
+    engine.submit(vec![Read {
+        file: Arc::clone(&file),
+        offset: 250,
+        buffer,
+        tag: 9,
+        done: done.into(),
+    }]);
     let read = completions.recv().unwrap();
     assert_eq!((read.tag, read.result.unwrap(), &read.buffer[..]), (9, 5, &[250, 0, 1, 2, 3][..]));
     assert_eq!((engine.counters().requests, engine.counters().bytes), (1, 5));

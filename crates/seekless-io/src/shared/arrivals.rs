@@ -1,12 +1,13 @@
 //! The way of what has been read to the loads that wait for it.
 
-use super::Shared;
+use super::{Large, Shared};
 use crate::buffer::Buffer;
 use crate::error::Error;
+use crate::job::Job;
 use crate::lock;
 use crate::read_cache::ReadData;
 use crate::state::{Released, State};
-use crate::stream::{Progress, Streamed, Task, chunk_tag, task_of};
+use crate::stream::{Block, Progress, Streamed, block_of};
 use seekless_device::{Brought, Nanos};
 use seekless_engine::Completion;
 use seekless_policy::eviction::Id;
@@ -21,8 +22,10 @@ impl Shared {
     /// Entries that a read of several did not bring are read again alone: one bad page fails only
     /// what lies on it.
     pub(crate) fn completed(&self, completion: Completion, when: Nanos) {
-        if let Some((tag, task)) = task_of(completion.tag) {
-            return self.advance(tag, task, completion, when);
+        if let Some((tag, number)) = block_of(completion.tag) {
+            return self.advance(tag, when, |large, submit| {
+                large.stream.ended(self.means(), number, completion, submit)
+            });
         }
         let Completion { tag, buffer, result } = completion;
         let bytes = buffer.len() as u64;
@@ -83,20 +86,25 @@ impl Shared {
         (ended, acted)
     }
 
-    /// A block of a large read has ended, or a chunk of it is to be decoded. Its duration includes
+    /// Decodes a chunk of a large read.
+    pub(crate) fn chunk(&self, tag: u64, when: Nanos) {
+        self.advance(tag, when, |large, submit| large.stream.decode_chunk(self.means(), submit));
+    }
+
+    /// A large read goes on: a block of it has ended, or a chunk is decoded. Its duration includes
     /// waiting for the decoder, so only its byte count is used to estimate the device.
-    fn advance(&self, tag: u64, task: Task, completion: Completion, when: Nanos) {
+    fn advance(
+        &self,
+        tag: u64,
+        when: Nanos,
+        go_on: impl FnOnce(&Large, &mut dyn FnMut(Block)) -> Progress,
+    ) {
         let Some(large) = lock(&self.large).get(&tag).cloned() else { return };
         let mut submit = |block| self.engine.submit(vec![self.block(&large, block)]);
-        let Progress { chunks, streamed } = match task {
-            Task::Block(number) => {
-                large.stream.ended(self.means(), number, completion, &mut submit)
-            }
-            Task::Chunk => large.stream.decode_chunk(self.means(), &mut submit),
-        };
+        let Progress { chunks, streamed } = go_on(&large, &mut submit);
         // Queued behind reads that have ended meanwhile, so that a large entry does not hold up
         // small ones.
-        (0..chunks).for_each(|_| self.tell(chunk_tag(tag)));
+        (0..chunks).for_each(|_| self.tell(Job::Chunk { read: tag }));
         if let Some(Streamed { id, bytes, result }) = streamed {
             lock(&self.large).remove(&tag);
             self.ended(tag, bytes, Brought::Pieces(bytes), when, |_, _, _| ());
@@ -107,7 +115,7 @@ impl Shared {
     /// Decodes one entry of `read` and answers all who wait for it. If decoding panics, the answer
     /// is an error, since they would otherwise wait for ever. The read is released before the
     /// answer: then its memory is free for the caller, if no other entry needs it.
-    pub(super) fn deliver(&self, read: Arc<ReadData>, id: Id) {
+    pub(crate) fn deliver(&self, read: Arc<ReadData>, id: Id) {
         let long_lived = self.hints.get(id) == Hint::LongLived;
         let decode = AssertUnwindSafe(|| {
             crate::decode::decode(&self.sources, &self.memory, &read, id, long_lived)

@@ -1,6 +1,7 @@
 //! The way of a read to the engine: reads that the planner starts, and messages to workers.
 
-use super::{DECODE, Large, Shared};
+use super::{Large, Shared};
+use crate::job::Job;
 use crate::lock;
 use crate::read_cache::ReadData;
 use crate::state::State;
@@ -14,46 +15,31 @@ use std::sync::Arc;
 use std::sync::mpsc::TryRecvError;
 
 impl Shared {
-    /// A caller waits for what was only planned ahead: its read goes first.
-    pub(super) fn hurry(&self, id: Id) {
-        let start = {
-            let mut state = lock(&self.state);
-            let start = state.planner.hurry(id);
-            self.sent(&mut state, start.as_slice());
-            start
+    /// Makes one entry arrive: from a read that covers it, from the kept read returned, or by a
+    /// read of its own.
+    pub(super) fn plan(
+        &self,
+        state: &mut State,
+        id: Id,
+        starts: &mut Vec<Start>,
+    ) -> Option<Arc<ReadData>> {
+        let cached = |id| self.slots.has(id);
+        let read = match state.planner.demand(id, cached) {
+            Answer::Joined(start) => {
+                starts.extend(start);
+                None
+            }
+            Answer::Read(start) => {
+                starts.push(start);
+                None
+            }
+            Answer::Kept(found) => {
+                state.statistics.read_ahead_hits += 1;
+                state.kept.take(found, self.sources.extents[id as usize])
+            }
         };
-        self.submit(start.as_slice());
-    }
-
-    /// Makes one entry arrive: from a read that covers it, from a kept read, which `decode` is
-    /// given, or by a read of its own.
-    pub(super) fn demand(&self, id: Id, decode: impl FnOnce(Arc<ReadData>)) {
-        let mut starts = Vec::new();
-        let read = {
-            let state = &mut *lock(&self.state);
-            let cached = |id| self.slots.has(id);
-            let read = match state.planner.demand(id, cached) {
-                Answer::Joined(start) => {
-                    starts.extend(start);
-                    None
-                }
-                Answer::Read(start) => {
-                    starts.push(start);
-                    None
-                }
-                Answer::Kept(found) => {
-                    state.statistics.read_ahead_hits += 1;
-                    state.kept.take(found, self.sources.extents[id as usize])
-                }
-            };
-            state.planner.foresee(cached, &mut starts);
-            self.sent(state, &starts);
-            read
-        };
-        self.submit(&starts);
-        if let Some(read) = read {
-            decode(read);
-        }
+        state.planner.foresee(cached, starts);
+        read
     }
 
     /// Notes when reads are submitted, which is at once.
@@ -65,7 +51,7 @@ impl Shared {
     /// Plans the reads of many entries that must be fetched, and starts as many as the device
     /// serves at once.
     pub(crate) fn fetch(&self, mut ids: Vec<Id>) {
-        let (mut found, mut starts) = (Vec::new(), Vec::new());
+        let (mut found, mut starts, mut decodes) = (Vec::new(), Vec::new(), Vec::new());
         {
             let mut state = lock(&self.state);
             let is_urgent = |id: &Id| self.hints.get(*id) == Hint::Urgent;
@@ -78,20 +64,12 @@ impl Shared {
             for &(id, found) in &found {
                 let read = state.kept.take(found, self.sources.extents[id as usize]);
                 state.statistics.read_ahead_hits += 1;
-                state.decodes.extend(read.map(|read| (read, id)));
+                decodes.extend(read.map(|read| Job::Decode { read, id }));
             }
             self.sent(&mut state, &starts);
         }
-        found.iter().for_each(|_| self.tell(DECODE));
+        decodes.into_iter().for_each(|job| self.tell(job));
         self.submit(&starts);
-    }
-
-    /// Decodes the next entry of a kept read.
-    pub(crate) fn decode_next(&self) {
-        let next = lock(&self.state).decodes.pop_front();
-        if let Some((read, id)) = next {
-            self.deliver(read, id);
-        }
     }
 
     pub(super) fn submit(&self, starts: &[Start]) {
@@ -121,7 +99,7 @@ impl Shared {
                 reads.extend(blocks.into_iter().map(|block| self.block(&large, block)));
                 lock(&self.large).insert(start.tag, large);
             }
-            Err(error) => self.end(Completion {
+            Err(error) => self.done.send(Completion {
                 tag: start.tag,
                 buffer: AlignedBuf::default(),
                 result: Err(error),
@@ -144,33 +122,33 @@ impl Shared {
                 Some(Read { file, offset, buffer, tag, done: self.done.clone() })
             }
             Err(error) => {
-                self.end(Completion { tag, buffer: AlignedBuf::default(), result: Err(error) });
+                self.done.send(Completion {
+                    tag,
+                    buffer: AlignedBuf::default(),
+                    result: Err(error),
+                });
                 None
             }
         }
     }
 
-    fn end(&self, completion: Completion) {
+    /// A job for one worker.
+    pub(crate) fn tell(&self, job: Job) {
         // Cannot fail: this value owns the receiver too.
-        let _ = self.done.send(completion);
+        let _ = self.messages.send(job);
     }
 
-    /// A message to one worker.
-    pub(crate) fn tell(&self, tag: u64) {
-        self.end(Completion { tag, buffer: AlignedBuf::default(), result: Ok(0) });
-    }
-
-    /// The next completion, for the worker that asks first. Also returns the earliest time at which
-    /// it can have arrived: when the queue was last seen empty.
-    pub(crate) fn next_job(&self) -> Option<(Completion, Nanos)> {
+    /// The next job, for the worker that asks first. Also returns the earliest time at which it can
+    /// have come: when the queue was last seen empty.
+    pub(crate) fn next_job(&self) -> Option<(Job, Nanos)> {
         let mut jobs = lock(&self.jobs);
-        match jobs.completions.try_recv() {
-            Ok(completion) => Some((completion, jobs.empty)),
+        match jobs.waiting.try_recv() {
+            Ok(job) => Some((job, jobs.empty)),
             Err(TryRecvError::Disconnected) => None,
             Err(TryRecvError::Empty) => {
-                let completion = jobs.completions.recv().ok()?;
+                let job = jobs.waiting.recv().ok()?;
                 jobs.empty = self.engine.now();
-                Some((completion, jobs.empty))
+                Some((job, jobs.empty))
             }
         }
     }

@@ -30,7 +30,7 @@ impl Engine for Unknown {
             let bytes = read.buffer.capacity() as u64;
             let took = self.costs.request_ns + bytes * 1_000_000_000 / self.costs.bytes_per_second;
             let (done, completed) = mpsc::channel();
-            let answer = std::mem::replace(&mut read.done, done);
+            let answer = std::mem::replace(&mut read.done, done.into());
             self.inner.submit(vec![read]);
             let completion: Completion = completed.recv().unwrap();
             self.now.fetch_add(took, Ordering::SeqCst);

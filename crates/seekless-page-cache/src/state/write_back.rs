@@ -5,14 +5,13 @@ use super::writes::Writes;
 use super::{Needs, Place, State};
 use crate::frame::{FRAME_BYTES, Frame};
 use crate::source::Source;
-use seekless_engine::{Completion, Write};
+use seekless_engine::{Done, Write};
 use seekless_policy::cache::paged::FileNo;
 use seekless_policy::eviction::Id;
 use seekless_policy::readahead::PageNo;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
 
 const PAGE: u64 = FRAME_BYTES as u64;
 
@@ -100,7 +99,7 @@ impl State {
     }
 
     /// Hands over the writes that are due.
-    pub(crate) fn take_due(&mut self, done: &Sender<Completion>) -> Vec<Write> {
+    pub(crate) fn take_due(&mut self, done: &Done) -> Vec<Write> {
         let mut writes = Vec::with_capacity(self.due.len());
         for mut writing in std::mem::take(&mut self.due) {
             writing.direct = writing.source.is_direct();

@@ -111,7 +111,7 @@ impl Engine for Flaky {
 
     fn read_now(&self, file: Arc<File>, offset: u64, buffer: AlignedBuf) -> BufferAndResult {
         let (done, ended) = channel();
-        self.complete(Read { file, offset, buffer, tag: 0, done });
+        self.complete(Read { file, offset, buffer, tag: 0, done: done.into() });
         let Completion { buffer, result, .. } = ended.recv().unwrap();
         (buffer, result)
     }

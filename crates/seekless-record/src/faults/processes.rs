@@ -1,6 +1,6 @@
 //! Which file is mapped at which address of each process.
 
-use super::touched::FileNo;
+use super::touched::{FileNo, Place};
 use crate::space::{Mapping, Space};
 use hashbrown::HashMap;
 use seekless_watch::page_faults::{Mapped, fault_around_bytes};
@@ -8,16 +8,6 @@ use std::sync::Arc;
 
 /// The addresses that one table of pages covers. A fault maps no page of another table.
 const TABLE_BYTES: u64 = 2 << 20;
-
-/// The part of a file that one fault maps, as far as it is cached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) file: FileNo,
-    pub(super) offset: u64,
-    pub(super) bytes: u64,
-    /// The offset that was touched, which it maps in any case.
-    pub(super) touched: u64,
-}
 
 /// The mappings of each process, by its number. A fork shares them until either changes them.
 pub(super) struct Processes {

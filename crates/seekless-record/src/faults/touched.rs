@@ -1,7 +1,6 @@
 //! The mapped files, and which of their pages have been touched.
 
 use super::cached::Askable;
-use super::processes::Place;
 use crate::paths;
 use crate::sink::Rows;
 use crate::tracer::{KnownFile, Settings};
@@ -16,6 +15,16 @@ use std::sync::Arc;
 
 /// A mapped file's number, by first appearance.
 pub(super) type FileNo = u32;
+
+/// The part of a file that one fault maps, as far as it is cached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) file: FileNo,
+    pub(super) offset: u64,
+    pub(super) bytes: u64,
+    /// The offset that was touched, which it maps in any case.
+    pub(super) touched: u64,
+}
 
 const PAGE_BYTES: u64 = 4096;
 

@@ -2,7 +2,7 @@
 //! them the device serves at once.
 
 use super::at_once::{self, Found};
-use super::decide::{Plan, PlannedRead, Trial};
+use super::plan::{Plan, PlannedRead, Trial};
 use super::proof::Proof;
 use crate::warm::bring::{Opened, open};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -5,158 +5,21 @@ use super::at_once;
 use super::candidates::{Candidate, candidates};
 use super::devices::{Devices, Known};
 use super::examine::{self, Found};
+use super::plan::{Decision, Plan, PlannedFile, PlannedRead, Trial};
 use super::sample::Place;
 use super::whole;
 use crate::profiles::Key;
-use crate::warm::bring::Recorded;
-use seekless_device::Costs;
 use seekless_policy::foresight::start::{self, Device, Need, Wait};
 use seekless_policy::layout::extents::Extent;
 use seekless_sys::memory;
 use seekless_trace::Profile;
-use serde::Serialize;
-use std::collections::{BTreeMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// Of a run whose processor time is not known, so much of the time is taken to be the program's.
 const BUSY_SHARE: f64 = 0.5;
 /// Reads under way at most. More would take the program's processor.
 const READS_MAX: usize = 32;
-
-/// What is expected of a start.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Decision {
-    /// The program and the shape of its arguments.
-    pub start: String,
-    /// Where the profile lies, or will lie.
-    #[serde(serialize_with = "seekless_job::in_json::path")]
-    pub profile: PathBuf,
-    /// Runs that the profile was learned from; 0 if there is none.
-    pub runs: u64,
-    /// Files that most of these runs needed.
-    pub files: u64,
-    /// Bytes that most of these runs needed.
-    pub needed_bytes: u64,
-    /// Of the bytes of files that were looked at, how many are cached.
-    pub cached_bytes: u64,
-    /// Files that would not come sooner for being brought in.
-    pub files_that_do_not_pay: u64,
-    /// Files that are left out, by reason.
-    pub left_out: BTreeMap<&'static str, u64>,
-    /// Share of the bytes looked at that lie in files that are no longer the same.
-    pub changed_share: f64,
-    /// What a request costs, in nanoseconds.
-    pub request_ns: u64,
-    /// Bytes a second.
-    pub bytes_per_second: u64,
-    /// Requests that the device serves at once, as far as that is known.
-    pub at_once: u32,
-    /// How far the kernel reads around a touch, in bytes.
-    pub readahead_bytes: u64,
-    /// Whether the costs are assumed.
-    pub assumed: bool,
-    /// Names that the start looks up and that are not in memory, with folders on the way. Only
-    /// counted if [`Options::expects`] is set.
-    pub names: u64,
-    /// Waiting for all that the program needs, if it starts alone. Without [`Options::expects`]:
-    /// for the files that pay.
-    pub plain: Waits,
-    /// Waiting for it with help: what is brought in, and what is left to the program.
-    pub warmed: Waits,
-    /// What is brought in.
-    pub brought_in: Waits,
-    /// What is left to the program: names, and files that would come no sooner.
-    pub left_to_program: Waits,
-    /// How long the program is held back, so that it does not overtake, in seconds.
-    pub head_start_s: f64,
-    /// Whether they are brought in.
-    pub warms: bool,
-    /// Whether the first reads try how many requests a device serves at once.
-    pub tries: bool,
-    /// Whether this start is recorded, and why, in words.
-    pub recording: String,
-}
-
-/// Requests, bytes and seconds of waiting.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Waits {
-    /// Requests to the device.
-    pub requests: u64,
-    /// Bytes read.
-    pub bytes: u64,
-    /// Seconds, without the program's own time.
-    pub seconds: f64,
-}
-
-impl Decision {
-    fn tell(&mut self, known: &Known) {
-        let Costs { request_ns, bytes_per_second, depth } = known.device.costs;
-        (self.request_ns, self.bytes_per_second, self.at_once) =
-            (request_ns, bytes_per_second, depth);
-        self.readahead_bytes = known.device.readahead_bytes;
-        self.assumed = known.assumed;
-    }
-}
-
-impl From<Wait> for Waits {
-    fn from(Wait { requests, bytes, seconds }: Wait) -> Self {
-        Self { requests, bytes, seconds }
-    }
-}
-
-/// What to bring in.
-#[derive(Debug, Default)]
-pub(super) struct Plan {
-    pub(super) files: Vec<PlannedFile>,
-    /// In the order of need.
-    pub(super) reads: Vec<PlannedRead>,
-    /// The program may start once this many reads are done.
-    pub(super) first_reads: usize,
-    /// How many reads to have under way.
-    pub(super) at_once: usize,
-    /// A device to try with the first reads.
-    pub(super) trial: Option<Trial>,
-    /// No link may lead out of these folders, if there are some.
-    pub(super) within: Vec<PathBuf>,
-    /// Whether little is missing.
-    pub(super) is_settled: bool,
-    /// What is cached of what the program needs, if little is missing.
-    pub(super) cached: Vec<Place>,
-    /// All that the profile's runs needed of mapped files, by the file's escaped name.
-    pub(super) expected: Vec<(String, Vec<Extent>)>,
-}
-
-/// Reads that show how many requests a device serves at once.
-#[derive(Debug)]
-pub(super) struct Trial {
-    /// The device's name.
-    pub(super) device: String,
-    /// The reads' places in the plan.
-    pub(super) reads: Vec<usize>,
-}
-
-#[derive(Debug)]
-pub(super) struct PlannedFile {
-    pub(super) path: PathBuf,
-    pub(super) recorded: Recorded,
-    /// It pays only if the device that is tried serves several requests at once.
-    pub(super) hoped: bool,
-}
-
-impl Plan {
-    /// The paths of files of which something is brought in.
-    pub(super) fn brought_in(&self) -> HashSet<&Path> {
-        self.reads.iter().map(|read| self.files[read.file].path.as_path()).collect()
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct PlannedRead {
-    pub(super) file: usize,
-    pub(super) extent: Extent,
-    /// On the program's own time.
-    pub(super) needed_ns: u64,
-}
 
 /// A file that pays, were nothing of it cached, and the device that it lies on.
 struct Paying<'a> {

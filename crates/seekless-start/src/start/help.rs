@@ -4,7 +4,7 @@
 use super::Start;
 use super::at_once;
 use super::bringing::Bringing;
-use super::decide::Plan;
+use super::plan::Plan;
 use super::recording::Now;
 use crate::profiles;
 use seekless_policy::foresight::start::Course;

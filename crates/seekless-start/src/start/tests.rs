@@ -1,4 +1,5 @@
-use super::decide::{Plan, decide};
+use super::decide::decide;
+use super::plan::{Plan, PlannedRead};
 use super::*;
 use seekless_trace::{Need, ProfiledFile, ProfiledRun, RunInfo};
 use std::fs::File;
@@ -42,7 +43,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn places(plan: &Plan) -> Vec<(&Path, u64, u64)> {
-    let place = |read: &decide::PlannedRead| {
+    let place = |read: &PlannedRead| {
         (plan.files[read.file].path.as_path(), read.extent.offset, read.extent.bytes)
     };
     plan.reads.iter().map(place).collect()

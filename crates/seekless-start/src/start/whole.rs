@@ -6,8 +6,8 @@
 
 use super::Options;
 use super::candidates::Candidate;
-use super::decide::{Decision, Plan, Waits};
 use super::devices::Devices;
+use super::plan::{Decision, Plan, Waits};
 use crate::warm::bring::{is_name_known, open_known};
 use seekless_device::{ColdFiles, Content, Fetch, Geometry, Layout};
 use seekless_job::ext4;

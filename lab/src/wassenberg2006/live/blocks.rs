@@ -71,7 +71,7 @@ impl BlockReader {
                 offset: number * self.block_bytes,
                 buffer: AlignedBuf::try_with_capacity(self.block_bytes as usize)?,
                 tag: number,
-                done: done.clone(),
+                done: done.clone().into(),
             })
         };
         let mut line = missing.iter().copied();
