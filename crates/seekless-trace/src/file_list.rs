@@ -1,4 +1,4 @@
-//! Reads the list of files that an order places: a CSV `path,size`, or one path a line.
+//! Reads lists of files: a CSV `path,size`, or one path a line.
 
 use crate::error::Result;
 use crate::escape_path;
@@ -25,15 +25,31 @@ impl FileList {
     /// # Errors
     /// The file cannot be read, a size is not a number, or a path is empty or listed twice.
     pub fn read(path: &Path) -> Result<Self> {
-        let mut lines = Lines::open(path)?;
+        Self::of(Lines::open(path)?, Again::IsRefused)
+    }
+
+    /// As [`FileList::read`], but a path that is listed again is passed over.
+    ///
+    /// # Errors
+    /// The file cannot be read, a size is not a number, or a path is empty.
+    pub fn read_first(path: &Path) -> Result<Self> {
+        Self::of(Lines::open(path)?, Again::IsPassedOver)
+    }
+
+    pub(crate) fn of(mut lines: Lines, again: Again) -> Result<Self> {
         let mut record = Record::default();
         let mut names = Names::default();
         let mut bytes = Vec::new();
         let mut columns = None;
         let mut first = true;
-        while lines.advance()? {
+        while lines.advance_any()? {
             lines.check_length()?;
-            if std::mem::take(&mut first) {
+            let is_text = lines.ends_in_newlines();
+            let line = lines.text();
+            if line.is_empty() || is_text && line.trim_ascii().is_empty() {
+                continue;
+            }
+            if std::mem::take(&mut first) && is_text {
                 record.read(&mut lines, b',')?;
                 columns = header(&record);
                 if columns.is_some() {
@@ -47,15 +63,24 @@ impl FileList {
             if names.are_too_many(lines.consumed()) {
                 return Err(too_many_names(&lines));
             }
-            if !names.intern(&name).1 {
-                return Err(
-                    lines.malformed(format!("has `{name}` a second time, expected each path once"))
-                );
+            match (names.intern(&name).1, again) {
+                (true, _) => bytes.push(size),
+                (false, Again::IsPassedOver) => {}
+                (false, Again::IsRefused) => {
+                    let message = format!("has `{name}` a second time, expected each path once");
+                    return Err(lines.malformed(message));
+                }
             }
-            bytes.push(size);
         }
         Ok(FileList { paths: names.into_vec(), bytes })
     }
+}
+
+/// What becomes of a path that is listed again.
+#[derive(Clone, Copy)]
+pub(crate) enum Again {
+    IsRefused,
+    IsPassedOver,
 }
 
 /// The columns, if the record is a header, which has known names only.

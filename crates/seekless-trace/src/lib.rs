@@ -121,7 +121,6 @@ pub use compressed::open_compressed;
 pub use error::{Error, ErrorKind, Result};
 pub use escape::{escape_path, unescape_path};
 pub use file_list::FileList;
-pub use lines::list_lines;
 pub use listing::Listing;
 pub use loads::{Load, Loads};
 pub use looks::{Look, LookKind, looked_up};

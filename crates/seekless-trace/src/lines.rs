@@ -12,20 +12,6 @@ pub(crate) const LINE_BYTES_MAX: usize = 64 << 10;
 /// text: a disk image would be read to its end, and /dev/zero has none.
 const SKIPPED_BYTES_MAX: u64 = 1 << 20;
 
-/// The lines of a list of paths, plain or compressed, but for blank ones. Bytes that are not UTF-8
-/// are replaced.
-///
-/// # Errors
-/// The file cannot be read, or a line is longer than any path.
-pub fn list_lines(path: &Path) -> Result<Vec<String>> {
-    let (mut lines, mut found) = (Lines::open(path)?, Vec::new());
-    while lines.advance()? {
-        lines.check_length()?;
-        found.push(String::from_utf8_lossy(lines.text()).into_owned());
-    }
-    Ok(found)
-}
-
 /// The lines of a file.
 pub(crate) struct Lines {
     input: Input,
@@ -65,6 +51,11 @@ impl Lines {
     /// The same file, whose lines end in this byte.
     pub(crate) fn ending_in(self, end_byte: u8) -> Self {
         Self { end_byte, ..self }
+    }
+
+    /// Whether it is text, as opposed to names with a NUL behind each.
+    pub(crate) fn ends_in_newlines(&self) -> bool {
+        self.end_byte == b'\n'
     }
 
     /// Goes to the next line that is not blank; false at the end of the file.

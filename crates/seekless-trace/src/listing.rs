@@ -3,12 +3,12 @@
 
 use crate::compressed::{self, Input};
 use crate::error::{Error, ErrorKind, Result};
+use crate::file_list::{Again, FileList};
 use crate::import::fields::bind_header;
-use crate::import::{self, Format, HEAD_BYTES, too_many_names};
+use crate::import::{self, Format, HEAD_BYTES};
 use crate::lines::Lines;
-use crate::names::Names;
+use crate::spool;
 use crate::trace::{Origin, Trace};
-use crate::{escape_path, spool};
 use seekless_sys::file_kind::FileKind;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -60,7 +60,8 @@ impl Listing {
         }
         if is_list(path, &head) {
             let end = if head.contains(&0) { 0 } else { b'\n' };
-            return paths(Lines::of(input, path).ending_in(end)).map(Listing::Paths);
+            let lines = Lines::of(input, path).ending_in(end);
+            return Ok(Listing::Paths(FileList::of(lines, Again::IsPassedOver)?.paths));
         }
         let trace = import::open_input(path, input, options);
         let trace = trace.map_err(|error| if_list(error, path, &head))?;
@@ -108,22 +109,6 @@ fn if_list(error: Error, path: &Path, head: &[u8]) -> Error {
     }
     let message = "is no trace; if this is a list: its first line names no file that is here";
     Error::new(error.kind(), path, message).because(error)
-}
-
-/// The paths of a list.
-fn paths(mut lines: Lines) -> Result<Vec<String>> {
-    let mut names = Names::default();
-    while lines.advance_any()? {
-        lines.check_length()?;
-        if lines.text().is_empty() {
-            continue;
-        }
-        if names.are_too_many(lines.consumed()) {
-            return Err(too_many_names(&lines));
-        }
-        names.intern(&escape_path(lines.text()));
-    }
-    Ok(names.into_vec())
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use seekless::tools::pack::{
     Codec, Differences, Evidence, Level, Options, OrderBy, Part, Summary, Update, check_named,
     codec_of, differences, pack, pack_for_runs, repack, repack_for_runs, update,
 };
+use seekless::trace::{FileList, unescape_path};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -87,7 +88,7 @@ pub struct Args {
     /// A file has changed if its content has: reads them all, rather than sizes and times
     #[arg(long, requires = "compared")]
     checksum: bool,
-    /// The order of the files, one path a line, relative to DIR or as recorded
+    /// The order of the files, one path a line or a CSV with `path`; relative to DIR or as recorded
     #[arg(long, value_name = "FILE", conflicts_with = "trace")]
     order: Option<PathBuf>,
     /// Order them by these runs, the last being the newest
@@ -296,8 +297,10 @@ fn updated_words(archive: &Path, done: &Update, verified: bool) -> String {
 /// replaced: no name in a pack matches such a path.
 fn order(args: &Args) -> anyhow::Result<Vec<String>> {
     let Some(file) = &args.order else { return Ok(Vec::new()) };
-    let lines = seekless::trace::list_lines(file);
-    lines.with_context(|| format!("cannot read the order {}", shown(file)))
+    let list = FileList::read_first(file);
+    let list = list.with_context(|| format!("cannot read the order {}", shown(file)))?;
+    let plain = |path: &String| String::from_utf8_lossy(&unescape_path(path)).into_owned();
+    Ok(list.paths.iter().map(plain).collect())
 }
 
 /// Warns of things in the archive that the user may not expect.

@@ -44,6 +44,15 @@ fn from_a_trace_to_a_checked_pack() {
         (figures["stored"].as_u64(), figures["order"]["missing"].as_u64()),
         (Some(4), Some(1))
     );
+    // The list that `order --files` takes.
+    fs::write(folder.path().join("order.csv"), "path,size\nmap.xml,9\n\"gone\",7\nmap.xml,9\n")
+        .expect("room");
+    let said = printed(folder.path(), "pack data -o listed.zip --order order.csv --json");
+    let figures: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+    assert_eq!(
+        (figures["order"]["given"].as_u64(), figures["order"]["missing"].as_u64()),
+        (Some(2), Some(1))
+    );
     let said = printed(folder.path(), "pack --check data.zip --json");
     let figures: serde_json::Value = serde_json::from_str(&said).expect("JSON");
     assert_eq!((figures["entries"].as_u64(), figures["bytes"].as_u64()), (Some(4), Some(75_910)));
