@@ -35,7 +35,7 @@ pub(crate) struct Args {
     /// order.
     #[arg(long, num_args = 1.., value_name = "SPEC", default_values = ["iops=500,bandwidth=150MB/s", "iops=120,bandwidth=150MB/s"])]
     throttle: Vec<DeviceSpec>,
-    /// Simulates all five starts, each from what the other four tell, and loads nothing.
+    /// Simulates all five starts, each from what the other four show, and loads nothing.
     #[arg(long)]
     simulated: bool,
     /// What uses the names that the game's own files hold of others; with --simulated --game.

@@ -58,7 +58,7 @@ impl Commands {
     }
 }
 
-/// Runs a command that must succeed; what it says on standard error is told if it does not.
+/// Runs a command that must succeed; what it says on standard error is shown if it does not.
 pub(crate) fn succeed(command: &mut Command) -> anyhow::Result<()> {
     let output = command.stderr(Stdio::piped()).output();
     let output = output.with_context(|| format!("cannot run {command:?}"))?;

@@ -18,7 +18,7 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// Makes an image of a folder's content in `place`, with room for so many times as much, and
+    /// Makes an image of a folder's content in `place`, with room for this many times as much, and
     /// mounts it read-only.
     pub(crate) fn of(
         folder: &Path,

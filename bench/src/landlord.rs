@@ -155,7 +155,7 @@ impl Script {
     }
 }
 
-/// Sizes of so many files, each of another file of the list.
+/// Sizes of this many files, each of another file of the list.
 fn sizes(args: &Args, draws: &mut Draws) -> anyhow::Result<Vec<u64>> {
     let beside =
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/0ad/files.csv.gz");

@@ -1,6 +1,6 @@
 //! How long programs take from exec to exit over a file system with latency, such as one over a
 //! network, when nothing of it is cached: alone, and under `seekless run`, in turn. A FUSE file
-//! system delays each read; it is mounted anew before each start. `run` is not told what that
+//! system delays each read; it is mounted anew before each start. `run` does not know what that
 //! device costs, unless `--device` says so: it finds out in the first round, which is discarded.
 
 mod delayed;
@@ -57,7 +57,7 @@ pub(crate) struct Args {
     /// Classes that javac compiles; 0 leaves it out
     #[arg(long, default_value_t = 200)]
     classes: usize,
-    /// Files of the tree of which `git status` tells; 0 leaves it out
+    /// Files of the tree that `git status` lists; 0 leaves it out
     #[arg(long, default_value_t = 5_000)]
     tree: usize,
     /// Milliseconds that each read takes
@@ -66,7 +66,7 @@ pub(crate) struct Args {
     /// Reads that are served at once
     #[arg(long, default_value_t = 64)]
     at_once: u16,
-    /// What `run` is told of the device [default: nothing]
+    /// What `run` is given of the device [default: nothing]
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
     /// Starts under `run` with a wrong profile, too: that of a script that reads all other files

@@ -84,8 +84,8 @@ enum Question {
     Speed(speed::Args),
     /// `seekless run` beside a plain start and `vmtouch`, cold, behind a throttle (root).
     Start(start::Args),
-    /// A store that was not told its device beside one that was, behind the kernel's throttles, and
-    /// what the simulator predicts of both (root).
+    /// A store that does not know its device beside one that does, behind the kernel's throttles,
+    /// and what the simulator predicts of both (root).
     StoreCosts(store_costs::Args),
     /// `seekless wc` beside GNU's and uutils', on cached files of 1 KiB to 2 GiB.
     Wc(wc::Args),

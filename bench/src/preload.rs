@@ -81,7 +81,7 @@ impl Preload {
     }
 }
 
-/// The daemon at work; told to end, which saves its state, when this is dropped.
+/// The daemon at work; asked to end, which saves its state, when this is dropped.
 pub(crate) struct Daemon(Child);
 
 impl Drop for Daemon {

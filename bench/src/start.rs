@@ -37,9 +37,9 @@ pub(crate) struct Args {
     /// The limits behind which to measure; `none` is the disk itself
     #[arg(long, value_name = "DEVICE", default_value = "iops=500,bandwidth=150MB")]
     device: String,
-    /// Does not tell `run` what the device charges
+    /// Does not give `run` what the device charges
     #[arg(long)]
-    untold: bool,
+    device_unknown: bool,
     /// Starts under `run` with a wrong profile, too: that of a script that reads packages' tests
     #[arg(long)]
     wrong: bool,
@@ -417,7 +417,7 @@ impl Bench<'_> {
     /// The words of `run` with this profile.
     fn run<'c>(&self, command: &'c mut Command, profile: &Path) -> &'c mut Command {
         command.args(["run", "--profile"]).arg(profile);
-        if self.device.is_some() && !self.args.untold {
+        if self.device.is_some() && !self.args.device_unknown {
             command.args(["--device", &self.args.device]);
         }
         command

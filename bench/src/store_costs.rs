@@ -1,7 +1,7 @@
-//! A store that was not told its device beside one that was, behind the kernel's own throttles, and
-//! both beside what the simulator predicts. Five starts of 0 A.D. are loaded one after another from
-//! a pack in an order that was made without the last of them, by one store, and again until that
-//! takes long enough to judge. The kernel's throttle lies above a real disk, whose latency is
+//! A store that does not know its device beside one that does, behind the kernel's own throttles,
+//! and both beside what the simulator predicts. Five starts of 0 A.D. are loaded one after another
+//! from a pack in an order that was made without the last of them, by one store, and again until
+//! that takes long enough to judge. The kernel's throttle lies above a real disk, whose latency is
 //! measured first and is part of the device that is simulated. Needs root.
 
 use crate::rounds::{load_average, median};
@@ -42,7 +42,7 @@ pub(crate) struct Args {
     /// Load only the last of the five starts.
     #[arg(long)]
     one: bool,
-    /// Repeats the starts until a store that was told should take so many seconds.
+    /// Repeats the starts until a store that knows it should take this many seconds.
     #[arg(long, default_value_t = 5, value_name = "SECONDS")]
     seconds: u64,
     /// Timed rounds.
@@ -83,7 +83,7 @@ struct Row {
     seconds: f64,
     predicted_requests: u64,
     predicted_seconds: f64,
-    /// Requests for the loads after the first second, of what the told store needed for the same
+    /// Requests for the loads after the first second, of what the knowing store needed for the same
     /// loads. The worst round.
     requests_of_told: Option<f64>,
     costs: String,
@@ -323,7 +323,7 @@ impl Trial {
 
 fn settings(args: &Args, spec: &DeviceSpec, told: bool, work: Work) -> Settings {
     let (costs, source) = match told {
-        true => (spec.costs(), CostsSource::Told),
+        true => (spec.costs(), CostsSource::Given),
         false => (Costs::ASSUMED, CostsSource::Assumed),
     };
     let memory =

@@ -31,12 +31,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     write_zipf(args.requests, &args.out)
 }
 
-/// Writes so many Zipf requests as an oracleGeneral trace.
+/// Writes this many Zipf requests as an oracleGeneral trace.
 pub(crate) fn write_zipf(requests: usize, out: &Path) -> anyhow::Result<()> {
     write(&zipf(requests), out).with_context(|| format!("cannot write {}", out.display()))
 }
 
-/// The trace that was given, or one of so many Zipf requests, written to `folder`.
+/// The trace that was given, or one of this many Zipf requests, written to `folder`.
 pub(crate) fn given_or_zipf(
     given: Option<&Path>,
     requests: usize,

@@ -24,7 +24,7 @@ pub(super) const HEADER: [&str; 7] = [
     "at most with 15 % in vain",
 ];
 
-/// The most bytes that may be read, of which so many are needed.
+/// The most bytes that may be read, of which this many are needed.
 pub(super) fn bytes_within(needed: u64) -> f64 {
     needed as f64 / (1.0 - VAIN_MAX)
 }

@@ -38,7 +38,7 @@ struct Breakdown {
     again_bytes: u64,
 }
 
-/// A row for each thing that the store can be told.
+/// A row for each thing that the store can know.
 pub(super) fn rows(
     start: &Start,
     args: &Args,

@@ -107,7 +107,7 @@ impl Best {
     }
 }
 
-/// The way that costs the least, if a byte costs so many requests.
+/// The way that costs the least, if a byte costs this many requests.
 fn best(extents: &[Extent], known: &impl Fn(usize) -> bool, byte: f64) -> Way {
     let mut before = vec![Best { byte, way: Way::default() }];
     for (last, end) in extents.iter().enumerate().map(|(last, extent)| (last, extent.end())) {

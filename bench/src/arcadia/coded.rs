@@ -47,7 +47,7 @@ impl Coded {
         Ok(Self(coded))
     }
 
-    /// What a file of so many bytes takes in a pack, in bytes, without its header.
+    /// What a file of this many bytes takes in a pack, in bytes, without its header.
     pub(super) fn bytes(&self, name: &str, content_bytes: u64) -> u64 {
         self.0.get(name).copied().unwrap_or(content_bytes * CODED_PERCENT / 100)
     }

@@ -1,10 +1,10 @@
 //! All five starts on the model of a volume, each from an order and a prediction that were made of
 //! the other four. Coded sizes are those of the game's own files, or a share of the content.
 //!
-//! *Named known* is told which files the run loads of those that the other runs name: what a better
+//! *Named known* knows which files the run loads of those that the other runs name: what a better
 //! prediction could come to with the planner as it is. Requests, bytes and waste stand in the order
 //! of the shares: on demand, predicted, named known, list known. A device that is no volume has no
-//! ceiling: there seconds stand in place of the shares. What was read in vain for a guess is told
+//! ceiling: there seconds stand in place of the shares. What was read in vain for a guess is shown
 //! apart from what only lay around a file or between two, or was read twice. *Unnamed* are the
 //! bytes of the run's files that no other run has, and those of them that the references foretell.
 

@@ -232,13 +232,13 @@ pub(super) fn settings(args: &Args, spec: &DeviceSpec, prediction: Option<Model>
             window_bytes: None,
         },
         costs: spec.costs(),
-        source: CostsSource::Told,
+        source: CostsSource::Given,
         work: Work::default(),
         prediction,
     }
 }
 
-/// How many of `runs` name each of so many files.
+/// How many of `runs` name each of this many files.
 fn naming(files: usize, runs: &[Vec<Id>]) -> Vec<u32> {
     let mut naming = vec![0; files];
     for run in runs {

@@ -1,4 +1,4 @@
-//! Landlord as the paper tells it (Wassenberg 2006, section 3.5.3), with exact credits: to make
+//! Landlord as the paper describes it (Wassenberg 2006, section 3.5.3), with exact credits: to make
 //! room, all files are visited twice, to find the least credit for a byte and to charge it.
 
 use seekless::policy::eviction::{Eviction, Id, Outcome, Pool, Request};

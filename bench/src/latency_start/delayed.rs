@@ -1,5 +1,5 @@
 //! A folder through a file system over a network: FUSE that passes a folder through, read-only, and
-//! answers each read after a delay, so many at once. Names and attributes are answered at once.
+//! answers each read after a delay, this many at once. Names and attributes are answered at once.
 //! Mounted anew it has nothing cached.
 
 use anyhow::Context;

@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// Modules of a package, its index included.
 const OF_PACKAGE: usize = 5;
-/// Lines of comment in a module: so many, and up to so many more.
+/// Lines of comment in a module: this many, and up to this many more.
 const LINES: (usize, usize) = (20, 180);
 
 /// Writes at least `count` modules below `folder`, and `all.js`, whose `sum` is their number.

@@ -1,4 +1,4 @@
-//! What javac compiles, with a copy of its JDK, and the tree of which git tells.
+//! What javac compiles, with a copy of its JDK, and the tree whose status git shows.
 
 use anyhow::{Context, ensure};
 use std::fs;

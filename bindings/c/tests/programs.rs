@@ -90,7 +90,7 @@ impl Place {
         command
     }
 
-    /// A file whose SLEDs are told beside it.
+    /// A file whose SLEDs are written beside it.
     fn mocked(&self, name: &str, bytes: &[u8]) {
         fs::write(self.folder.join(name), bytes).unwrap();
         fs::write(self.folder.join(format!("{name}.sleds.toml")), MOCK).unwrap();

@@ -107,7 +107,7 @@ impl<'a> ColdFiles<'a> {
         self.inode(found.inode, tell);
     }
 
-    /// Looks for a name in folder number `folder`, whether it is there or not: tells each request
+    /// Looks for a name in folder number `folder`, whether it is there or not: reports each request
     /// that this takes, in order. A name that is there has an inode, which is read too.
     ///
     /// # Panics

@@ -11,7 +11,7 @@ const CONTRADICTS: u64 = 2;
 #[non_exhaustive]
 pub enum CostsSource {
     /// The program said so, or a model stands for the device.
-    Told,
+    Given,
     /// `seekless probe` has measured it.
     Probed,
     /// The reads of the program show it.
@@ -85,7 +85,7 @@ impl Knowledge {
     pub fn ended(&mut self, tag: u64, brought: Brought, ended: Nanos) -> Option<Costs> {
         let Sent { at: submitted, in_flight } = self.sent[tag as usize];
         self.in_flight -= 1;
-        if self.source == CostsSource::Told {
+        if self.source == CostsSource::Given {
             return None;
         }
         let served = |bytes| Served { bytes, submitted, ended: ended.max(submitted), in_flight };
@@ -130,9 +130,9 @@ mod tests {
 
     #[test]
     fn what_was_told_stands() {
-        let mut knowledge = Knowledge::new(Costs::ASSUMED, CostsSource::Told);
+        let mut knowledge = Knowledge::new(Costs::ASSUMED, CostsSource::Given);
         read(&mut knowledge, COSTS, 0..100);
-        assert_eq!((knowledge.costs(), knowledge.source()), (Costs::ASSUMED, CostsSource::Told));
+        assert_eq!((knowledge.costs(), knowledge.source()), (Costs::ASSUMED, CostsSource::Given));
     }
 
     #[test]

@@ -389,10 +389,10 @@ impl StoreBuilder {
     /// What is known of the device under `archive` before the first read.
     fn known(&self, archive: &Path, engine: &dyn Engine) -> (Costs, CostsSource) {
         if let Some(costs) = self.costs {
-            return (costs, CostsSource::Told);
+            return (costs, CostsSource::Given);
         }
         if engine.knows_costs() {
-            return (engine.costs(), CostsSource::Told);
+            return (engine.costs(), CostsSource::Given);
         }
         let look_up = || probed::costs(archive, self.device_table.as_deref());
         match self.probed.or_else(|| self.look_up.then(look_up)?) {

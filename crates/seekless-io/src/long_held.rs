@@ -9,24 +9,24 @@ use std::collections::VecDeque;
 /// Files that the store released, the oldest first, and how many had come by then.
 #[derive(Default)]
 pub(crate) struct LongHeld {
-    let_go: VecDeque<(Id, u64)>,
+    left: VecDeque<(Id, u64)>,
     come: u64,
 }
 
 impl LongHeld {
     /// The store has released a file, or never kept it.
-    pub(crate) fn let_go(&mut self, id: Id) {
-        self.let_go.push_back((id, self.come));
+    pub(crate) fn left(&mut self, id: Id) {
+        self.left.push_back((id, self.come));
     }
 
     /// A file has come. Returns one that has been held for long, if there is one; each is returned
     /// once.
     pub(crate) fn came(&mut self, slots: &Slots) -> Option<Id> {
         self.come += 1;
-        while let Some(&(id, at)) = self.let_go.front()
+        while let Some(&(id, at)) = self.left.front()
             && at + LONG_HELD_AFTER <= self.come
         {
-            self.let_go.pop_front();
+            self.left.pop_front();
             if slots.is_orphan(id) {
                 return Some(id);
             }
@@ -52,7 +52,7 @@ mod tests {
         let buffers = [buffer(&memory), buffer(&memory), buffer(&memory)];
         for (id, buffer) in (0..).zip(&buffers) {
             slots.remember(id, buffer);
-            held.let_go(id);
+            held.left(id);
         }
         let [_first, second, third] = buffers;
         drop(second);

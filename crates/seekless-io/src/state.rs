@@ -296,7 +296,7 @@ impl State {
                     true => slots.keep(id, buffer.clone()),
                     false => {
                         slots.remember(id, buffer);
-                        self.long_held.let_go(id);
+                        self.long_held.left(id);
                     }
                 }
                 released.long_held = self.long_held.came(slots);
@@ -350,7 +350,7 @@ impl State {
                     forget(victim);
                     self.planner.evicted(victim);
                     released.buffers.extend(slots.orphan(victim));
-                    self.long_held.let_go(victim);
+                    self.long_held.left(victim);
                 }
                 Command::Fetch(_) => fetch = true,
                 Command::WriteBack(_) => {} // a store only reads, so nothing is dirty

@@ -196,7 +196,7 @@ impl Drop for Ahead {
     fn drop(&mut self) {
         self.expected.stop();
         if let Some(thread) = self.thread.take() {
-            // It has nothing to tell.
+            // It has nothing to report.
             let _ = thread.join();
         }
     }
@@ -233,7 +233,7 @@ fn hand_over(notifier: &Notifier, number: usize, content: &[u8]) {
 mod tests {
     use super::*;
 
-    /// Files of so many MiB, in this order; a node's number is its place plus 10.
+    /// Files of this many MiB, in this order; a node's number is its place plus 10.
     fn expected(mib: &[u64]) -> Expected {
         let mut end = 0;
         let file = |(place, mib): (usize, &u64)| {

@@ -1,5 +1,5 @@
 //! The contents of open files that are held in memory, in a bounded room. The least recently used
-//! are let go, and read again when they are needed.
+//! are released, and read again when they are needed.
 //!
 //! What is being loaded has its place in the room too: who finds no place waits until others have
 //! what they load, and never fails.
@@ -37,7 +37,7 @@ struct Content {
 }
 
 impl Held {
-    /// Of at most so many bytes together.
+    /// Of at most this many bytes together.
     pub(crate) fn new(room_bytes: u64) -> Self {
         Self { room_bytes, contents: Mutex::default(), changed: Condvar::new() }
     }
@@ -52,8 +52,8 @@ impl Held {
         lock(&self.contents).used(key)
     }
 
-    /// Loads a content of so many bytes in the room that it needs, and holds it if `holds` says so.
-    /// One that is larger than the room is loaded while no other is, and not held.
+    /// Loads a content of this many bytes in the room that it needs, and holds it if `holds` says
+    /// so. One that is larger than the room is loaded while no other is, and not held.
     ///
     /// A load that lacks memory is made again once nothing is held and no other is under way.
     ///
@@ -86,7 +86,7 @@ impl Held {
         self.changed.notify_all();
     }
 
-    /// Waits for a place of so many bytes, and lets go of what has it now.
+    /// Waits for a place of this many bytes, and releases what has it now.
     fn place(&self, bytes: u64) -> Place<'_> {
         let bytes = bytes.min(self.room_bytes);
         let is_full = |contents: &mut Contents| contents.loading + bytes > self.room_bytes;
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_recently_used_are_let_go() {
+    fn the_least_recently_used_are_released() {
         let (_folder, store) = store(1 << 20);
         let held = Held::new(3 * BYTES);
         (0..3).for_each(|number| drop(load(&held, &store, number)));

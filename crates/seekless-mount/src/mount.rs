@@ -21,12 +21,12 @@ pub struct Options {
     pub all_users: bool,
     /// Whether the folder may hold something, which is hidden while the pack is mounted there.
     pub over: bool,
-    /// Of the files that most of the recorded runs load, the first that hold so many bytes are
+    /// Of the files that most of the recorded runs load, the first that hold this many bytes are
     /// brought into the kernel's page cache, without waiting for the program to ask for them: in
     /// the order of first need, and not far ahead of what it opens.
     pub ahead_bytes: u64,
-    /// What open files hold of their contents takes at most so many bytes, beside the cache of the
-    /// store. What is being loaded for them counts too; readers wait for room.
+    /// What open files hold of their contents takes at most this many bytes, beside the cache of
+    /// the store. What is being loaded for them counts too; readers wait for room.
     pub open_bytes: u64,
     /// Folders of the mount that are there even if the pack has none of these names: others are to
     /// be mounted at them.
@@ -186,7 +186,7 @@ impl Mounted {
         let Self { ahead, session, folder, .. } = self;
         drop(ahead);
         match session.umount_and_join() {
-            // A thread that asks the kernel for more just then is told so.
+            // A thread that asks the kernel for more just then gets an error.
             Err(error) if error.raw_os_error() == Some(Errno::CONNABORTED.raw_os_error()) => Ok(()),
             result => result.map_err(|error| Error::system("unmount", &folder, error)),
         }

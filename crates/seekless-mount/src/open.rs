@@ -2,13 +2,13 @@
 //! in pieces of 128 KiB, and all of them are served by one load. What is held outlives the cache:
 //! of a mapped file some pages are asked for much later, and reading it again would cost twice as
 //! many bytes (measured on imports of Python packages whose files do not all fit the cache). But it
-//! is bounded: of many open files the least recently used are let go, and read again.
+//! is bounded: of many open files the least recently used are released, and read again.
 //!
 //! A file that is small for that room is loaded whole. Of a larger one the parts that were read
 //! last are held: so a file larger than memory can be read, and its other parts are neither read
 //! nor decoded; only those of one long stream are decoded from a place before them. The same goes
-//! for a file that was let go while it was open. Parts of a stored file are not checked, since its
-//! checksum is of all of it; of a stream it is checked at its end.
+//! for a file that was released while it was open. Parts of a stored file are not checked, since
+//! its checksum is of all of it; of a stream it is checked at its end.
 //!
 //! Parts of smaller files do not pay: for the same imports they took more requests and bytes than
 //! whole files did, since these are read ahead with others.
@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex};
 const UNIT_BYTES: u64 = 1 << 20;
 const UNIT_BYTES_MIN: u64 = 128 << 10;
 
-/// A part that continues the last one is twice as long, up to so many units.
+/// A part that continues the last one is twice as long, up to this many units.
 const UNITS_MAX: u64 = 4;
 
 /// Files up to this length are loaded whole, if the room for open files is twice as large.
@@ -56,7 +56,7 @@ pub(crate) type File = Arc<Mutex<Reading>>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Whole,
-    /// In parts that begin at multiples of so many bytes.
+    /// In parts that begin at multiples of this many bytes.
     Parts(u64),
 }
 
@@ -94,7 +94,7 @@ pub(crate) struct Stored<'a> {
 }
 
 impl Open {
-    /// What is held of all files takes at most so many bytes.
+    /// What is held of all files takes at most this many bytes.
     pub(crate) fn new(room_bytes: u64) -> Self {
         Self { files: Mutex::default(), held: Held::new(room_bytes) }
     }
@@ -248,7 +248,7 @@ impl<'a> Stored<'a> {
     }
 }
 
-/// Which part of a file of so many bytes to read for `wanted`: longer than the last one if it
+/// Which part of a file of this many bytes to read for `wanted`: longer than the last one if it
 /// continues that.
 fn next_range(
     last: Option<&Range<u64>>,

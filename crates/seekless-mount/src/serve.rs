@@ -14,7 +14,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long the kernel may believe what it was told: nothing changes while the pack is mounted.
+/// How long the kernel may believe an answer: nothing changes while the pack is mounted.
 const FOREVER: Duration = Duration::from_secs(1 << 30);
 
 const BLOCK_BYTES: u32 = 4096;
@@ -31,9 +31,9 @@ pub(crate) struct Served {
     /// Gets the words of each read that fails.
     pub(crate) failed: Box<dyn Fn(&str) + Send + Sync>,
     pub(crate) open: Open,
-    /// Is told what the program opens.
+    /// Learns what the program opens.
     pub(crate) expected: Arc<Expected>,
-    /// Whether the kernel opens folders by itself, once it was told that it may.
+    /// Whether the kernel opens folders by itself, once it knows that it may.
     pub(crate) opens_folders: bool,
 }
 

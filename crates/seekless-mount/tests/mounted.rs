@@ -262,7 +262,7 @@ fn what_is_read_once_is_not_asked_for_again() {
     assert_eq!(delivered(), first, "it lies in the page cache");
 }
 
-/// Programs that count links look for no more folders in a folder than its links tell.
+/// Programs that count links look for no more folders in a folder than its links say.
 #[test]
 fn what_the_kernel_tells_of_folders_is_true() {
     let many: Vec<String> = (0..5_000).map(|number| format!("many/{number}")).collect();

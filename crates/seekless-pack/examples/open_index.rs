@@ -1,6 +1,6 @@
 //! Times how long an archive's index takes to open:
 //! `cargo run --release --example open_index -- data.zip`. With a number behind it, such an archive
-//! is only made, of so many files of a byte: `... -- data.zip 1000000`.
+//! is only made, of this many files of a byte: `... -- data.zip 1000000`.
 
 use seekless_pack::{About, Codec, Index, PackWriter, prepare};
 use std::fs::File;

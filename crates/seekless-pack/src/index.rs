@@ -109,7 +109,7 @@ impl Index {
     /// As [`open`](Self::open), for archives of other tools. What is odd about one entry costs that
     /// entry alone, and [`left_out`](Self::left_out) says so: a name that no file can have; a name
     /// that stands in the archive again, since the last counts. Bytes behind the end are passed
-    /// over, unless there are two ends. A folder may be told by its attributes. Name and time may
+    /// over, unless there are two ends. A folder may be known by its attributes. Name and time may
     /// stand in fields that [`PackWriter`](crate::PackWriter) does not write.
     ///
     /// # Errors
@@ -290,7 +290,7 @@ impl Index {
         end: &End,
         odd: &mut Odd,
     ) -> Result<(Self, Order)> {
-        // `End` has checked that so many headers fit into the directory.
+        // `End` has checked that this many headers fit into the directory.
         let count = usize::try_from(end.entries).map_err(no_memory)?;
         let mut rows = Rows::with_room(count).map_err(no_memory)?;
         let text_bytes = end.directory_bytes.saturating_sub(count as u64 * CENTRAL_BYTES as u64);
@@ -402,7 +402,7 @@ impl Index {
     }
 }
 
-/// Local header and data, without the local extra field, which only the header itself tells. The
+/// Local header and data, without the local extra field, which only the header itself says. The
 /// stored name may have been shorter than the text (code page 437 grows to UTF-8 threefold at
 /// most), hence the least that is certain.
 fn least_extent(name_bytes: u64, coded_bytes: u64) -> u64 {

@@ -1,5 +1,5 @@
 //! The NTFS extra field (APPNOTE 4.5.5): when a file was modified, in UTC to 100 ns. Info-ZIP's
-//! timestamp keeps whole seconds, which cannot tell two writes within a second apart.
+//! timestamp keeps whole seconds, which cannot distinguish two writes within a second.
 //!
 //! ```text
 //! reserved (4) | tag 1 (2) | 24 (2) | modified (8) | accessed (8) | created (8)

@@ -10,7 +10,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 use std::ops::Range;
 use zstd::stream::raw::{InBuffer, Operation, OutBuffer};
 
-/// Content is inflated and summed in steps of so many bytes, which the processor's cache holds.
+/// Content is inflated and summed in steps of this many bytes, which the processor's cache holds.
 const STEP_BYTES: usize = 256 << 10;
 
 /// How far an entry has been decoded.

@@ -39,7 +39,7 @@ pub(crate) struct Arrived {
     /// Files of which a part was cached before.
     pub(crate) warm: u64,
     /// Files of which nothing is known.
-    pub(crate) untold: u64,
+    pub(crate) unreported: u64,
 }
 
 impl Arrivals {
@@ -78,12 +78,12 @@ impl Arrivals {
         let mut arrived = Arrived::default();
         for mapped in self.files.into_values() {
             let Some(Mapped { file, before, map }) = mapped else {
-                arrived.untold += 1;
+                arrived.unreported += 1;
                 continue;
             };
             let bytes = map.file_bytes.unwrap_or(0);
             let Some(after) = file.cached(&(0..bytes.div_ceil(PAGE_BYTES))) else {
-                arrived.untold += 1;
+                arrived.unreported += 1;
                 continue;
             };
             arrived.warm += u64::from(!before.is_empty());
@@ -150,7 +150,9 @@ mod tests {
         let fd = file.as_file();
         seekless_sys::residency::drop_cached(fd.as_fd()).unwrap();
         if seekless_sys::residency::resident_bytes(fd.as_fd()).unwrap() != Some(0) {
-            return eprintln!("skipped: the file cannot be dropped from the cache, or is not told");
+            return eprintln!(
+                "skipped: the file cannot be dropped from the cache, or is not reported"
+            );
         }
         let about = fd.metadata().unwrap();
         let map = Access {
@@ -165,8 +167,8 @@ mod tests {
         arrivals.mapped(name.as_os_str().as_bytes(), map);
         fd.read_exact_at(&mut [0; 4096], 512 << 10).unwrap();
         arrivals.mapped(name.as_os_str().as_bytes(), map); // a second mapping changes nothing
-        let Arrived { rows, warm, untold } = arrivals.finish();
-        if untold > 0 {
+        let Arrived { rows, warm, unreported } = arrivals.finish();
+        if unreported > 0 {
             return eprintln!("skipped: this file system does not tell what is cached");
         }
         assert_eq!(warm, 0);

@@ -1,12 +1,12 @@
 //! Finds the calls of this architecture by number, makes the filter that stops at them, and says
-//! what programs in the kernel are to tell of them.
+//! what programs in the kernel are to report them.
 
 use crate::arch::{self, Convention, Row};
 use crate::call::{Call, Flags, Offset};
 use crate::options::Grain;
 use libc::c_long;
 use seekless_watch::call_events::{
-    AIO_READ, AIO_SYNC, AIO_WRITE, Moment, RING_READ, RING_SYNC, RING_WRITE, Rule as Told,
+    AIO_READ, AIO_SYNC, AIO_WRITE, Moment, RING_READ, RING_SYNC, RING_WRITE, Rule as Reported,
 };
 use seekless_watch::seccomp::{Action, Filter, Rule, Section, When};
 
@@ -75,7 +75,7 @@ fn by_number(rows: &[Row], more: &[Row]) -> Vec<Option<(When, Call)>> {
     calls
 }
 
-/// The filter that tells of these calls and no others: by stops, or as notifications of this grain
+/// The filter that reports these calls and no others: by stops, or as notifications of this grain
 /// are made.
 pub(crate) fn filter(grain: Option<Grain>) -> Filter {
     let rules = |convention: &Convention| -> Vec<Rule> {
@@ -94,7 +94,7 @@ pub(crate) fn filter(grain: Option<Grain>) -> Filter {
     }))
 }
 
-/// How the recorder is told of a call where notifications are made: by one if the call is frequent
+/// How the recorder learns of a call where notifications are made: by one if the call is frequent
 /// and what it will do can be foreseen; by stops if only its result tells. `None`: not at all.
 fn action(call: Call, is_vector: bool, grain: Grain) -> Option<Action> {
     let sees_calls = grain == Grain::Calls;
@@ -114,46 +114,54 @@ fn action(call: Call, is_vector: bool, grain: Grain) -> Option<Action> {
 }
 
 /// What programs in the kernel are to tell: these calls, if their arguments make them matter.
-pub(crate) fn told() -> Vec<Told> {
+pub(crate) fn reported() -> Vec<Reported> {
     let rules = |convention: &'static Convention, foreign: bool| {
-        let told = convention.calls.iter().filter_map(|row| told_of(row.2).map(|rule| (row, rule)));
-        told.map(move |(row, rule)| Told { number: row.0 as u32, when: row.1, foreign, ..rule })
+        let reported =
+            convention.calls.iter().filter_map(|row| reported_of(row.2).map(|rule| (row, rule)));
+        reported.map(move |(row, rule)| Reported {
+            number: row.0 as u32,
+            when: row.1,
+            foreign,
+            ..rule
+        })
     };
     rules(&arch::NATIVE, false).chain(rules(&arch::FOREIGN, true)).collect()
 }
 
-/// What is told of a call: what the recorder will ask. `None` for calls that matter to the stops
-/// of ptrace only.
-pub(crate) fn told_of(call: Call) -> Option<Told> {
-    let none = Told::default();
-    let of = |files: [Option<usize>; 2]| Told { files, ..none };
+/// What is reported of a call: what the recorder will ask. `None` for calls that matter to the
+/// stops of ptrace only.
+pub(crate) fn reported_of(call: Call) -> Option<Reported> {
+    let none = Reported::default();
+    let of = |files: [Option<usize>; 2]| Reported { files, ..none };
     Some(match call {
         Call::Open(names, flags) => {
             let flags = if let Flags::Pointed(at) = flags { Some(at) } else { None };
             let words = [flags, None];
             let files = [names.directory, None];
-            Told { opens: true, text: Some(names.path), files, words, ..none }
+            Reported { opens: true, text: Some(names.path), files, words, ..none }
         }
-        Call::OpenHandle => Told { opens: true, ..none },
-        Call::Stat(names) => Told { text: Some(names.path), ..of([names.directory, None]) },
-        Call::Read(offset) => Told { wide: offset.is_wide(), ..of([Some(0), None]) },
+        Call::OpenHandle => Reported { opens: true, ..none },
+        Call::Stat(names) => Reported { text: Some(names.path), ..of([names.directory, None]) },
+        Call::Read(offset) => Reported { wide: offset.is_wide(), ..of([Some(0), None]) },
         Call::Seek | Call::Sync | Call::List => of([Some(0), None]),
         Call::Duplicate | Call::DuplicateTo | Call::Control => of([Some(0), None]),
-        Call::SeekFar => Told { words: [Some(3), None], ..of([Some(0), None]) },
-        Call::Write(_) => Told { end: true, ..of([Some(0), None]) },
-        Call::SendFile => Told { words: [Some(2), None], end: true, ..of([Some(1), Some(0)]) },
+        Call::SeekFar => Reported { words: [Some(3), None], ..of([Some(0), None]) },
+        Call::Write(_) => Reported { end: true, ..of([Some(0), None]) },
+        Call::SendFile => Reported { words: [Some(2), None], end: true, ..of([Some(1), Some(0)]) },
         Call::CopyRange | Call::Splice => {
-            Told { words: [Some(1), Some(3)], end: true, ..of([Some(0), Some(2)]) }
+            Reported { words: [Some(1), Some(3)], end: true, ..of([Some(0), Some(2)]) }
         }
-        Call::Map(_) => Told { wide: true, ..of([Some(4), None]) },
-        // Its number may be another file's before the exit is told.
-        Call::Close => Told { moment: Moment::Both, ..of([Some(0), None]) },
+        Call::Map(_) => Reported { wide: true, ..of([Some(4), None]) },
+        // Its number may be another file's before the exit is reported.
+        Call::Close => Reported { moment: Moment::Both, ..of([Some(0), None]) },
         Call::SyncMapped | Call::CloseRange | Call::Unshare => none,
-        Call::Submit => Told { submits: true, ..none },
-        Call::Reap => Told { reaps: true, ..none },
-        Call::ChangeDirectory => Told { moves: true, ..none },
-        Call::Unmap | Call::Blind(_) | Call::Unread(_) => Told { moment: Moment::Entry, ..none },
-        Call::RingSetup | Call::RingEnter => Told { moment: Moment::Entry, ..none },
+        Call::Submit => Reported { submits: true, ..none },
+        Call::Reap => Reported { reaps: true, ..none },
+        Call::ChangeDirectory => Reported { moves: true, ..none },
+        Call::Unmap | Call::Blind(_) | Call::Unread(_) => {
+            Reported { moment: Moment::Entry, ..none }
+        }
+        Call::RingSetup | Call::RingEnter => Reported { moment: Moment::Entry, ..none },
         Call::CloneUntraced | Call::CloneBySize => return None,
         Call::RingRegister | Call::ChangeRoot => return None,
     })

@@ -16,7 +16,7 @@ pub(crate) struct Moment {
     pub(crate) tid: i32,
 }
 
-/// A file's size, and what tells whether it may have changed since.
+/// A file's size, and what shows whether it may have changed since.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) bytes: u64,
@@ -33,7 +33,7 @@ pub(crate) struct Description {
     pub(crate) seen: Seen,
     /// It can be read and not written.
     pub(crate) read_only: bool,
-    /// What the kernel's programs call it; 0 if it is followed by stops, or not told yet.
+    /// What the kernel's programs call it; 0 if it is followed by stops, or not reported yet.
     pub(crate) key: u64,
     /// Its size when it was opened; `None` if it is not a regular file.
     pub(crate) file_bytes: Option<u64>,
@@ -164,7 +164,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_load_is_told_once_and_only_when_every_byte_was_read() {
+    fn a_load_is_reported_once_and_only_when_every_byte_was_read() {
         let mut parts = of_bytes(10);
         assert!(!parts.reads(0, 4) && !parts.reads(5, 5));
         assert!(parts.reads(4, 1) && !parts.reads(0, 10));

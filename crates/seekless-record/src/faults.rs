@@ -1,10 +1,10 @@
 //! Which parts of its mapped files the program touches: the first touch of each becomes a `fault`
-//! row. The kernel tells of page faults through perf events, which a thread of ours reads while
+//! row. The kernel reports page faults through perf events, which a thread of ours reads while
 //! the program runs.
 //!
-//! One fault maps up to 64 KiB around the address, as far as they are cached. So the kernel tells
+//! One fault maps up to 64 KiB around the address, as far as they are cached. So the kernel shows
 //! of the first touch in such a window and of no later one in it, and a row covers the window, or
-//! what of it is cached, where the kernel tells us that.
+//! what of it is cached, where the kernel shows that.
 
 mod cached;
 mod order;
@@ -30,7 +30,7 @@ use touched::{Files, Touch};
 
 /// How long rows may wait in a ring that is not a quarter full.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// A record reaches its ring well within this time after the moment that it tells.
+/// A record reaches its ring well within this time after the moment that it names.
 const LATE_NS: u64 = 5_000_000;
 
 /// What was seen of page faults.
@@ -120,7 +120,7 @@ struct Watcher {
     rows: Rows,
     processes: Processes,
     files: Files,
-    /// This process, if its own faults are told too.
+    /// This process, if its own faults are reported too.
     own: Option<u32>,
     /// Of one fault; kept for its memory.
     touches: Vec<Touch>,

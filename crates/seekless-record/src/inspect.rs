@@ -36,7 +36,7 @@ pub(crate) struct Found {
 
 impl Found {
     /// Whether a program of this user may open it with these flags, as far as the permissions of
-    /// owner and others tell.
+    /// owner and others show.
     pub(crate) fn is_permitted(&self, flags: i32) -> bool {
         const READ: u32 = 4;
         const WRITE: u32 = 2;
@@ -144,7 +144,7 @@ pub(crate) fn directory(tid: i32) -> Option<Vec<u8>> {
     Some(rustix::fs::readlink(link, Vec::with_capacity(FIRST_BYTES as usize)).ok()?.into_bytes())
 }
 
-/// Whether the current directory has a longer name than the kernel tells.
+/// Whether the current directory has a longer name than the kernel gives.
 pub(crate) fn has_long_directory(tid: i32) -> bool {
     rustix::fs::readlink(format!("/proc/{tid}/cwd"), Vec::new()) == Err(Errno::NAMETOOLONG)
 }

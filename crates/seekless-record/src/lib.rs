@@ -15,9 +15,9 @@
 //! other calls run at full speed. The filter is installed in the child before it executes the
 //! program, and every process that the program starts inherits it.
 //!
-//! The commonest calls may be told by notifications of the filter instead, before they happen, for
-//! a third of the cost ([`Method::Notify`]). Then what they return is foreseen, and their latencies
-//! are not known.
+//! The commonest calls may be reported by notifications of the filter instead, before they happen,
+//! for a third of the cost ([`Method::Notify`]). Then what they return is foreseen, and their
+//! latencies are not known.
 //!
 //! Where the kernel allows it ([`Method::Ebpf`]) nothing stops: small programs at the kernel's
 //! tracepoints put each call into a ring, with the open file behind its descriptor.

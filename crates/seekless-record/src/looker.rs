@@ -44,7 +44,7 @@ struct Seen {
     written: bool,
 }
 
-/// What tells whether a file has changed since a look.
+/// What shows whether a file has changed since a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct About {
     born_ns: Option<u64>,

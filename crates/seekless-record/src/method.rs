@@ -88,7 +88,7 @@ fn load(options: &Options) -> io::Result<Follow> {
 
 fn load_for(scope: Scope, options: &Options) -> io::Result<CallEvents> {
     let bytes = options.ring_bytes.unwrap_or(RING_BYTES);
-    CallEvents::load(&calls::told(), bytes, scope, options.fetches)
+    CallEvents::load(&calls::reported(), bytes, scope, options.fetches)
 }
 
 /// Loads what the options ask for, to follow a program that runs already.
@@ -105,7 +105,7 @@ pub(crate) fn of_running(options: &Options) -> Result<Option<CallEvents>> {
     }
 }
 
-/// Loads what tells of the calls of all processes, which no other method does.
+/// Loads what reports the calls of all processes, which no other method does.
 pub(crate) fn of_machine(options: &Options) -> Result<CallEvents> {
     if matches!(options.method, Method::Ptrace | Method::Notify(_)) {
         let why =
@@ -134,7 +134,7 @@ pub fn ebpf_works() -> Result<(), String> {
         .map_err(|error| why_not(&error))
 }
 
-/// Whether [`Method::Ebpf`] is told here what comes into the page cache; if not, why.
+/// Whether [`Method::Ebpf`] sees here what comes into the page cache; if not, why.
 ///
 /// # Errors
 /// The reason, for people.

@@ -14,14 +14,14 @@ pub(crate) struct Opening {
     pub(crate) flags: i32,
 }
 
-/// What came of it, as far as a look at the name tells.
+/// What came of it, as far as a look at the name shows.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// There is such a file.
     Opened(Found),
     /// It failed with this error number.
     Failed(i32),
-    /// Only the file system could tell, and it is not asked.
+    /// Only the file system could say, and it is not asked.
     Unknown,
     /// Its absolute name is longer than the kernel takes, so it cannot be looked up.
     TooLong,

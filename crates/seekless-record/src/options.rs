@@ -29,7 +29,7 @@ pub struct Options {
     pub post_cache: Option<PathBuf>,
     /// Record what comes into the page cache for the program, as `fetch` rows: by its reads, its
     /// touches of mapped files, requests of its rings, and readahead for these. Only
-    /// [`Method::Ebpf`] is told of it; else the summary says why there are no such rows.
+    /// [`Method::Ebpf`] sees it; else the summary says why there are no such rows.
     pub fetches: bool,
     /// How the program is watched.
     pub method: Method,
@@ -58,7 +58,7 @@ pub enum Method {
     /// recorder of them before they happen. What they will do is foreseen, so they have no
     /// latencies. It needs no privileges.
     Notify(Grain),
-    /// Small programs in the kernel tell of calls, and the program does not stop. This needs root,
+    /// Small programs in the kernel report calls, and the program does not stop. This needs root,
     /// or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE. With CAP_SYS_NICE the recording thread has the
     /// highest ordinary priority meanwhile.
     Ebpf,

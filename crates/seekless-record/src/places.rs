@@ -17,7 +17,7 @@ pub(crate) const EXTENTS_MAX: usize = 1 << 22;
 pub struct Snapshot {
     /// When, from the run's start.
     pub time_ns: u64,
-    /// When the file was made, as its file system tells it. It tells files apart that had the same
+    /// When the file was made, as its file system says. It tells files apart that had the same
     /// inode one after the other.
     pub born_ns: Option<u64>,
     /// The extents.
@@ -25,7 +25,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Whether later looks cannot tell more, unless the file is written again.
+    /// Whether later looks cannot show more, unless the file is written again.
     pub(crate) fn is_complete(&self) -> bool {
         self.extents.list.iter().all(|extent| !is_open(extent))
     }
@@ -36,7 +36,7 @@ fn is_open(extent: &Extent) -> bool {
     extent.place.is_none() || extent.unwritten
 }
 
-/// A file: its device, as `stat` tells it, and its inode.
+/// A file: its device, as `stat` shows it, and its inode.
 pub type FileKey = (u64, u64);
 
 /// Where all files of a recording lay.
@@ -47,7 +47,7 @@ pub struct Places {
     pub gone: Vec<String>,
     /// Files that were used, and had another name after the program's end: the old and the new one.
     pub moved: Vec<(String, String)>,
-    /// Looks that were not possible: the file system does not tell, the kernel refused to, or there
+    /// Looks that were not possible: the file system does not say, the kernel refused to, or there
     /// were too many extents.
     pub refused: u64,
     pub(crate) extents: usize,

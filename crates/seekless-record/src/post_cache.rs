@@ -1,5 +1,5 @@
 //! What reaches the disks while the program runs: the view behind the page cache. The block layer
-//! tells of each request; a thread of ours pairs its start with its end, and writes a row.
+//! reports each request; a thread of ours pairs its start with its end, and writes a row.
 //!
 //! The view is of the whole machine. Write-backs belong to no program, so a row has the process
 //! that ran when the request was issued, which may be the kernel's.
@@ -21,7 +21,7 @@ use std::time::Duration;
 const SECTOR_BYTES: u64 = 512;
 /// How long records may wait in a ring that is not a quarter full.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// A record reaches its ring well within this time after the moment that it tells.
+/// A record reaches its ring well within this time after the moment that it names.
 const LATE_NS: u64 = 5_000_000;
 
 /// The view behind the page cache, in figures.

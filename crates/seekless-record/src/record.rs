@@ -111,7 +111,7 @@ pub(crate) fn recorded_by(
     }
     let mut traced = traced?;
     if options.fetches && traced.summary.fetches == Fetches::NotAsked {
-        let why = "only the method ebpf is told of it, and another one is used";
+        let why = "only the method ebpf sees it, and another one is used";
         traced.summary.fetches = Fetches::Refused(why.to_owned());
     }
     let places = traced.looker.take().map(|looker| looker.finish(options.sync));
@@ -269,13 +269,13 @@ fn trace(
     let tracer = match follow {
         Follow::Stops => Tracer::new(pid, sink, settings),
         Follow::Notifications(grain) => Tracer::notified_of(grain, pid, sink, settings),
-        Follow::Events(_) => Tracer::told(pid, sink, settings),
+        Follow::Events(_) => Tracer::reported(pid, sink, settings),
     };
     let tracer = if watch.is_err() { tracer.look_at_arrivals() } else { tracer };
     let mut released =
         child.release().map_err(own_failure("the program's process died before it started"))?;
     let traced = match (follow, awaited) {
-        (Follow::Events(events), Some(awaited)) => tracer.run_told(*events, &awaited),
+        (Follow::Events(events), Some(awaited)) => tracer.run_reported(*events, &awaited),
         (Follow::Notifications(_), _) => tracer.run_notified(released.listener()),
         _ => tracer.run(),
     };
@@ -319,7 +319,7 @@ pub(crate) fn count_touches(watch: io::Result<Watch>, traced: &mut Traced) {
 
 /// Writes what came into the cache as rows.
 fn add_arrivals(arrived: Arrived, why: String, traced: &mut Traced) -> Mappings {
-    let Arrived { rows, warm, untold } = arrived;
+    let Arrived { rows, warm, unreported } = arrived;
     let (mut count, mut bytes) = (0, 0);
     for row in rows {
         if traced.sink.push(row) {
@@ -328,10 +328,10 @@ fn add_arrivals(arrived: Arrived, why: String, traced: &mut Traced) -> Mappings 
         }
     }
     traced.summary.accesses += count;
-    if count == 0 && untold > 0 && warm == 0 {
+    if count == 0 && unreported > 0 && warm == 0 {
         return Mappings::Calls(why); // nothing is known of any file
     }
-    Mappings::Arrivals { rows: count, bytes, warm, untold, why }
+    Mappings::Arrivals { rows: count, bytes, warm, unreported, why }
 }
 
 pub(crate) fn why_no_touches(error: &io::Error) -> String {

@@ -44,7 +44,7 @@ impl Status {
 /// How finely reads through memory mappings were seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mappings {
-    /// The kernel told of page faults: each part of a mapped file has a `fault` row at its first
+    /// The kernel reported page faults: each part of a mapped file has a `fault` row at its first
     /// touch.
     Touches {
         /// Rows.
@@ -54,7 +54,7 @@ pub enum Mappings {
         /// Records of the kernel for which there was no room.
         lost: u64,
     },
-    /// The kernel did not tell of page faults. The `fault` rows are what came into the page cache
+    /// The kernel did not report page faults. The `fault` rows are what came into the page cache
     /// of mapped files from their first mapping to the end: also what was read ahead.
     Arrivals {
         /// Rows.
@@ -63,8 +63,8 @@ pub enum Mappings {
         bytes: u64,
         /// Files of which a part was cached before, so that touches of it are not seen.
         warm: u64,
-        /// Files of which the kernel does not tell what is cached.
-        untold: u64,
+        /// Files of which the kernel does not show what is cached.
+        unreported: u64,
         /// Why page faults were refused.
         why: String,
     },
@@ -85,7 +85,7 @@ pub enum Fetches {
     #[default]
     NotAsked,
     /// It has `fetch` rows.
-    Told {
+    Reported {
         /// Rows.
         rows: u64,
         /// Bytes that these rows cover.
@@ -94,14 +94,14 @@ pub enum Fetches {
         /// about their files.
         unnamed_bytes: u64,
     },
-    /// It was asked for and not told, for this reason.
+    /// It was asked for and not reported, for this reason.
     Refused(String),
 }
 
 impl Fetches {
-    /// Counts a row of so many bytes.
+    /// Counts a row of this many bytes.
     pub(crate) fn count(&mut self, row_bytes: u64) {
-        if let Fetches::Told { rows, bytes, .. } = self {
+        if let Fetches::Reported { rows, bytes, .. } = self {
             (*rows, *bytes) = (*rows + 1, *bytes + row_bytes);
         }
     }

@@ -1,4 +1,4 @@
-//! What tells requests apart whose results come later.
+//! What distinguishes requests whose results come later.
 
 /// Where results come back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -147,7 +147,7 @@ fn attach(pid: i32, start: Start) -> Result<Traced> {
     Ok(traced)
 }
 
-/// Follows a process by what programs in the kernel tell.
+/// Follows a process by what programs in the kernel report.
 fn watch(pid: i32, events: CallEvents, start: Start) -> Result<Traced> {
     let Start { awaited, sink, settings } = start;
     let threads = inspect::threads(pid);
@@ -161,7 +161,7 @@ fn watch(pid: i32, events: CallEvents, start: Start) -> Result<Traced> {
         });
     }
     let touches = Watch::start(Whose::Running(pid, &threads), sink.rows(), Arc::clone(&settings));
-    // Before the first call is told: it finds out what is open, which calls then change.
+    // Before the first call is reported: it finds out what is open, which calls then change.
     let tracer = Tracer::of_watched(pid, &threads, sink, settings);
     events.follow(pid).map_err(|error| {
         Error::new(ErrorKind::Io, "the process cannot be followed").because(error)

@@ -28,7 +28,7 @@ pub(crate) enum Entry {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     entries: HashMap<i32, Entry, foldhash::fast::RandomState>,
-    /// Open files whose descriptors were not told. Each is a holder; the last is the newest.
+    /// Open files whose descriptors were not reported. Each is a holder; the last is the newest.
     pub(crate) unbound: VecDeque<DescriptionId>,
 }
 

@@ -1,5 +1,5 @@
 //! The first touches of mapped files by a program that somebody else starts. Nothing is stopped:
-//! the kernel tells of page faults, at some hundred nanoseconds each. Reads by calls are not seen.
+//! the kernel reports page faults, at some hundred nanoseconds each. Reads by calls are not seen.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::faults::{Watch, Whose};

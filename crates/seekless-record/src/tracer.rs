@@ -1,6 +1,7 @@
 //! The loop around `waitpid`. It interprets and notes each stop of a traced thread, and lets the
-//! thread go on at once. Where programs in the kernel tell of calls ([`told`]), only signals stop
-//! the program's first thread. Some calls may be told by notifications instead ([`notified`]).
+//! thread go on at once. Where programs in the kernel report calls ([`reported`]), only signals
+//! stop the program's first thread. Some calls may be reported by notifications instead
+//! ([`notified`]).
 
 mod ask;
 mod attached;
@@ -12,12 +13,12 @@ mod life;
 mod look;
 mod notified;
 mod read_again;
+mod reported;
 mod rings;
 mod rows;
 mod rundown;
 mod submits;
 mod tables;
-mod told;
 mod transfer;
 mod watching;
 
@@ -27,9 +28,9 @@ mod tests;
 pub(crate) use attached::ENDINGS;
 use fetches::Fetched;
 pub(crate) use fetches::KnownFile;
+use reported::Reported;
 use rings::SeenRings;
 pub(crate) use rundown::RunDown;
-use told::Told;
 
 use crate::arch::Registers;
 use crate::arrivals::{Arrivals, Arrived};
@@ -97,12 +98,12 @@ pub(crate) struct Tracer {
     /// When we let the current call go on, from `started`.
     resumed_ns: u64,
     main: i32,
-    /// The program ran before the recorder came: no filter tells which calls matter, so each stops
+    /// The program ran before the recorder came: no filter says which calls matter, so each stops
     /// it twice.
     attached: bool,
     /// What the kernel's programs tell, if they do and calls do not stop.
-    told: Option<Box<Told>>,
-    /// What comes into the page cache, if that is told.
+    reported: Option<Box<Reported>>,
+    /// What comes into the page cache, if that is reported.
     fetched: Option<Box<Fetched>>,
     /// How finely notifications are made, if they are.
     grain: Option<Grain>,
@@ -137,7 +138,7 @@ pub(crate) struct Tracer {
     summary: Summary,
     /// Finds out where files lie, if that is wanted.
     looker: Option<Looker>,
-    /// What comes into the cache of mapped files, if page faults are not told.
+    /// What comes into the cache of mapped files, if page faults are not reported.
     arrivals: Option<Arrivals>,
     /// Which files were opened, by their numbers, to count each once.
     opened: Vec<bool>,
@@ -177,7 +178,7 @@ impl Tracer {
             resumed_ns: 0,
             main,
             attached: false,
-            told: None,
+            reported: None,
             fetched: None,
             grain: None,
             foresees: false,
@@ -206,7 +207,7 @@ impl Tracer {
     /// Looks at what comes into the cache of mapped files. Only where the program stops is a file
     /// looked at before it is touched.
     pub(crate) fn look_at_arrivals(self) -> Self {
-        let arrivals = self.told.is_none().then(Arrivals::default);
+        let arrivals = self.reported.is_none().then(Arrivals::default);
         Self { arrivals, ..self }
     }
 

@@ -27,7 +27,7 @@ pub fn ptrace_works() -> Result<(), String> {
     }
 }
 
-/// Whether the kernel tells this process which parts of mapped files a program touches, and then
+/// Whether the kernel shows this process which parts of mapped files a program touches, and then
 /// whether also of touches that the kernel makes for it; if not, why.
 ///
 /// # Errors
@@ -38,7 +38,7 @@ pub fn touches_work() -> Result<bool, String> {
     Ok(faults.sees_kernel())
 }
 
-/// Whether the kernel tells this process what reaches the disks; if not, why.
+/// Whether the kernel shows this process what reaches the disks; if not, why.
 ///
 /// # Errors
 /// The reason, for people.

@@ -48,7 +48,7 @@ pub struct Options {
     pub within: Vec<PathBuf>,
     /// Folders over which something else will be mounted: their files are left alone.
     pub hidden: Vec<PathBuf>,
-    /// At most so many bytes, what is needed first taken first. `None`: half of what is free.
+    /// At most this many bytes, what is needed first taken first. `None`: half of what is free.
     pub budget_bytes: Option<u64>,
     /// What the device charges. `None`: as `seekless probe` measured it, else assumed.
     pub costs: Option<Costs>,
@@ -116,7 +116,7 @@ impl Known {
 /// How a start ended that this process outlived.
 #[derive(Debug)]
 pub enum Outcome {
-    /// It was recorded whole: the program ended so. If something was learned, so many bytes are
+    /// It was recorded whole: the program ended so. If something was learned, this many bytes are
     /// needed; else the reason why not.
     Recorded(Status, Result<u64>),
     /// The program could not be recorded or executed: an error whose exit code is that of `env`.

@@ -62,7 +62,7 @@ pub struct Options {
     /// Skip the scan of file contents for names of other files (used to place files that no run
     /// loads, and to predict).
     pub no_references: bool,
-    /// Whether what a pack cannot hold is an error; without it, it is left out and told.
+    /// Whether what a pack cannot hold is an error; without it, it is left out and listed.
     pub strict: bool,
     /// In which characters the names of an archive are that is read, unless it says so itself.
     pub names: NameEncoding,

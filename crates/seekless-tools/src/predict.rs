@@ -38,7 +38,7 @@ pub struct Options {
     /// The device.
     pub device: DeviceSpec,
     /// Whether the store is given its device. If not, it finds out from its reads.
-    pub told: bool,
+    pub device_known: bool,
     /// What is computed between reads.
     pub work: Work,
     /// Whether the store does not use what the pack says of its program's loads.
@@ -57,7 +57,7 @@ pub struct Prediction {
     /// The device, in its own words.
     pub device: String,
     /// Whether the store is given its device.
-    pub told: bool,
+    pub device_known: bool,
     /// A row for each cache.
     pub rows: Vec<Row>,
 }
@@ -105,7 +105,14 @@ pub fn predict(
     let known = traced.len() as u64;
     let missing = if options.unique { 0 } else { known - ids.len() as u64 };
     let device = options.device.to_string();
-    Ok(Prediction { run, loads: ids.len() as u64, missing, device, told: options.told, rows })
+    Ok(Prediction {
+        run,
+        loads: ids.len() as u64,
+        missing,
+        device,
+        device_known: options.device_known,
+        rows,
+    })
 }
 
 /// What opening the pack asks for where it lies: names, inode and extent map in place of the open
@@ -117,8 +124,8 @@ fn in_file_system(pack: &Pack, opening: &[Extent]) -> Vec<Extent> {
 
 fn settings(case: &Case, options: &Options, prediction: Option<Model>) -> Settings {
     let memory = Memory { cache_bytes: case.capacity, read_ahead_bytes: None, window_bytes: None };
-    let (costs, source) = match options.told {
-        true => (options.device.costs(), CostsSource::Told),
+    let (costs, source) = match options.device_known {
+        true => (options.device.costs(), CostsSource::Given),
         false => (Costs::ASSUMED, CostsSource::Assumed),
     };
     let (policy, work, together_bytes) = (case.policy.clone(), options.work, None);

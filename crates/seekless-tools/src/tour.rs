@@ -26,8 +26,8 @@ pub use room::room_for;
 use seekless_job::Result;
 use std::path::Path;
 
-/// Walks the path in `directory`, which should be empty, and calls `tell` for each step. Nothing is
-/// written outside that folder.
+/// Walks the path in `directory`, which should be empty, and calls `tell` with each step. Nothing
+/// is written outside that folder.
 ///
 /// # Errors
 /// The folder cannot be written to, or a step fails.

@@ -127,10 +127,10 @@ struct Tables {
     /// What is known of each thread, by its numbers: of its call while it is in one.
     threads: Map,
     requests: Map,
-    told: Map,
+    reported: Map,
     lost: Map,
     scratch: Map,
-    told_scratch: Map,
+    reported_scratch: Map,
     /// Programs that others go on to.
     later: Map,
 }
@@ -181,8 +181,8 @@ impl CallEvents {
         for (at, program) in [
             (layout::later::ENTRY, code.later_at_entry()),
             (layout::later::EXIT, code.later_at_exit()),
-            (layout::later::SUBMIT, code.tell_submitted()),
-            (layout::later::REAP, code.tell_reaped()),
+            (layout::later::SUBMIT, code.report_submitted()),
+            (layout::later::REAP, code.report_reaped()),
         ] {
             tables.later.set_program(at as u32, &load(&program)?)?;
         }
@@ -287,7 +287,7 @@ impl Code<'_> {
         Ok(Largest {
             entry: load(&self.at_entry())?,
             exit: load(&self.at_exit())?,
-            tell: load(&self.tell_files())?,
+            tell: load(&self.report_files())?,
         })
     }
 
@@ -313,10 +313,10 @@ impl Tables {
             processes: Map::create(Kind::Growing, 4, 8, PROCESSES_MAX)?,
             threads: Map::create(Kind::Growing, 8, layout::THREAD_BYTES, threads)?,
             requests: Map::create(Kind::Growing, 8, layout::REQUEST_BYTES, REQUESTS_MAX)?,
-            told: Map::create(Kind::Recent, 8, 8, FILES_MAX)?,
+            reported: Map::create(Kind::Recent, 8, 8, FILES_MAX)?,
             lost: Map::create(Kind::Array, 4, 8, 1)?,
             scratch: Map::create(Kind::ArrayEach, 4, layout::SCRATCH_BYTES, 1)?,
-            told_scratch: Map::create(Kind::ArrayEach, 4, layout::TOLD_SCRATCH_BYTES, 1)?,
+            reported_scratch: Map::create(Kind::ArrayEach, 4, layout::TOLD_SCRATCH_BYTES, 1)?,
             later: Map::create(Kind::Programs, 4, 4, layout::later::COUNT)?,
         };
         for rule in rules.iter().filter(|rule| rule.number < NUMBERS) {

@@ -60,19 +60,19 @@ impl Listener {
                 return Ok(None);
             }
             // SAFETY: all zeroes is a valid structure of numbers, and what the kernel asks for.
-            let mut told: libc::seccomp_notif = unsafe { MaybeUninit::zeroed().assume_init() };
+            let mut reported: libc::seccomp_notif = unsafe { MaybeUninit::zeroed().assume_init() };
             // SAFETY: the kernel writes one such structure to a live one.
             let result = unsafe {
                 let fd = self.notifications.as_raw_fd();
-                libc::ioctl(fd, libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut told)
+                libc::ioctl(fd, libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut reported)
             };
             if result == 0 {
                 return Ok(Some(Notification {
-                    id: told.id,
-                    tid: told.pid as i32,
-                    architecture: told.data.arch,
-                    number: told.data.nr as u32 as u64,
-                    arguments: told.data.args,
+                    id: reported.id,
+                    tid: reported.pid as i32,
+                    architecture: reported.data.arch,
+                    number: reported.data.nr as u32 as u64,
+                    arguments: reported.data.args,
                 }));
             }
             let error = io::Error::last_os_error();
@@ -209,7 +209,7 @@ mod tests {
     const HERE: u32 = 0xc000_0000 | if cfg!(target_arch = "aarch64") { 183 } else { 62 };
 
     #[test]
-    fn calls_are_told_before_they_happen_and_go_on() {
+    fn calls_are_reported_before_they_happen_and_go_on() {
         let number = libc::SYS_chdir as u32;
         let rules = [Rule { number, when: When::Always, action: Action::Notify }];
         let filter =
@@ -223,16 +223,16 @@ mod tests {
             tracee::wait(pid).unwrap();
             return eprintln!("skipped: {:?}", released.outcome());
         };
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         while let Some(notification) = listener.receive().unwrap() {
             assert_eq!(notification.number, u64::from(number));
             assert!(listener.is_waiting(&notification));
             listener.go_on(&notification);
             assert!(!listener.is_waiting(&notification));
-            told.push(notification.tid);
+            reported.push(notification.tid);
         }
-        assert_eq!(told.len(), 2);
-        assert_eq!((told[0], told[1] == pid), (pid, false), "the second is of a child");
+        assert_eq!(reported.len(), 2);
+        assert_eq!((reported[0], reported[1] == pid), (pid, false), "the second is of a child");
         assert_eq!(tracee::wait(pid).unwrap(), (pid, Stop::Exited(7)));
     }
 }

@@ -217,22 +217,32 @@ fn listen(program: &libc::sock_fprog) -> io::Result<RawFd> {
 
 /// What follows a rule's number: always ends in a return, so that the next rule still finds the
 /// number loaded.
-fn when(when: When, told: u32) -> Vec<sock_filter> {
+fn when(when: When, reported: u32) -> Vec<sock_filter> {
     match when {
-        When::Always => vec![answer(told)],
+        When::Always => vec![answer(reported)],
         When::ArgumentIn(argument, values) => {
             let mut body = vec![load(ARGUMENTS + 8 * argument)];
             body.extend(
-                values.iter().flat_map(|value| [jump(IF_EQUAL, *value, 0, 1), answer(told)]),
+                values.iter().flat_map(|value| [jump(IF_EQUAL, *value, 0, 1), answer(reported)]),
             );
             body.push(allow());
             body
         }
         When::ArgumentWithout(argument, bits) => {
-            vec![load(ARGUMENTS + 8 * argument), jump(IF_BITS, bits, 1, 0), answer(told), allow()]
+            vec![
+                load(ARGUMENTS + 8 * argument),
+                jump(IF_BITS, bits, 1, 0),
+                answer(reported),
+                allow(),
+            ]
         }
         When::ArgumentWith(argument, bits) => {
-            vec![load(ARGUMENTS + 8 * argument), jump(IF_BITS, bits, 0, 1), answer(told), allow()]
+            vec![
+                load(ARGUMENTS + 8 * argument),
+                jump(IF_BITS, bits, 0, 1),
+                answer(reported),
+                allow(),
+            ]
         }
         When::UnlessWithZero(argument, value, zero) => vec![
             load(ARGUMENTS + 8 * argument),
@@ -242,7 +252,7 @@ fn when(when: When, told: u32) -> Vec<sock_filter> {
             load(ARGUMENTS + 8 * zero + 4),
             jump(IF_EQUAL, 0, 0, 1),
             allow(),
-            answer(told),
+            answer(reported),
         ],
     }
 }
@@ -259,8 +269,8 @@ fn allow() -> sock_filter {
     answer(libc::SECCOMP_RET_ALLOW)
 }
 
-fn answer(told: u32) -> sock_filter {
-    sock_filter { code: RETURN as u16, jt: 0, jf: 0, k: told }
+fn answer(reported: u32) -> sock_filter {
+    sock_filter { code: RETURN as u16, jt: 0, jf: 0, k: reported }
 }
 
 #[cfg(test)]
@@ -343,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_says_how_the_tracer_is_told() {
+    fn a_rule_says_how_the_tracer_learns_of_it() {
         let answer = |argument| run(&filter(), HERE, 10, [argument, 0, 0, 0, 0, 0]);
         assert_eq!(answer(1), libc::SECCOMP_RET_USER_NOTIF);
         assert_eq!(answer(2), libc::SECCOMP_RET_ALLOW);

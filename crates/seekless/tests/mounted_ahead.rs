@@ -62,13 +62,13 @@ impl Room {
         }
     }
 
-    /// Bytes of the file that lie in the page cache, as far as the kernel tells: that of a file
+    /// Bytes of the file that lie in the page cache, as far as the kernel says: that of a file
     /// over FUSE nothing is cached it never says for certain.
     fn resident(&self, number: usize) -> Option<u64> {
         resident_bytes(File::open(self.at(number)).unwrap().as_fd()).unwrap()
     }
 
-    /// Waits until a file lies in the page cache; false, said so, if the kernel does not tell.
+    /// Waits until a file lies in the page cache; false, said so, if the kernel does not say.
     fn await_cached(&self, number: usize) -> bool {
         let (bytes, started) = (content(number).len() as u64, Instant::now());
         let mut resident = None;
@@ -84,7 +84,7 @@ impl Room {
         false
     }
 
-    /// Waits until the store has delivered so many bytes.
+    /// Waits until the store has delivered this many bytes.
     fn await_delivered(&self, store: &Store, bytes: u64) {
         let started = Instant::now();
         while store.statistics().delivered_bytes < bytes {

@@ -37,7 +37,7 @@ fn a_store_finds_what_was_measured_of_its_device_unless_it_is_told_not_to_look()
     let measured = Costs { request_ns: 7_000_000, bytes_per_second: 90_000_000, ..Costs::ASSUMED };
     assert_eq!(known(builder()), (measured, CostsSource::Probed));
     assert_eq!(known(builder().look_up_costs(false)).1, CostsSource::Assumed);
-    assert_eq!(known(builder().costs(Costs::ASSUMED)), (Costs::ASSUMED, CostsSource::Told));
+    assert_eq!(known(builder().costs(Costs::ASSUMED)), (Costs::ASSUMED, CostsSource::Given));
     let elsewhere = Store::builder().device_table(folder.path().join("none.toml"));
     assert_eq!(known(elsewhere).1, CostsSource::Assumed);
 }

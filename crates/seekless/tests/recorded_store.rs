@@ -132,7 +132,7 @@ fn what_was_recorded_is_simulated_with_its_releases() {
         unique: false,
         roots: seekless::job::roots::Roots::default(),
         device: "iops=500,bandwidth=150MB/s".parse().unwrap(),
-        told: true,
+        device_known: true,
         work: seekless::sim::store::Work::default(),
     };
     let loads = Loads::read(&[log]).unwrap();

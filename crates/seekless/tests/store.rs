@@ -88,7 +88,7 @@ struct Trial<'a> {
     cache_bytes: u64,
     device: DeviceSpec,
     told: bool,
-    /// The loads are one list, of which the store reads so many bytes ahead. `None`: the loads
+    /// The loads are one list, of which the store reads this many bytes ahead. `None`: the loads
     /// follow one another.
     window_bytes: Option<u64>,
     prediction: Option<Model>,
@@ -117,7 +117,7 @@ impl Trial<'_> {
             None => names.for_each(|name| drop(store.load(name).unwrap())),
             Some(_) => store.load_many(names).for_each(|(_, loaded)| drop(loaded.unwrap())),
         }
-        let expected = if self.told { CostsSource::Told } else { CostsSource::Estimated };
+        let expected = if self.told { CostsSource::Given } else { CostsSource::Estimated };
         assert_eq!(store.statistics().costs_source, expected);
         let Counters { requests, bytes, .. } = store.counters();
         (requests, bytes, clock.now())
@@ -125,7 +125,7 @@ impl Trial<'_> {
 
     fn simulated(&self) -> StoreFigures {
         let (costs, source) = match self.told {
-            true => (self.device.costs(), CostsSource::Told),
+            true => (self.device.costs(), CostsSource::Given),
             false => (Costs::ASSUMED, CostsSource::Assumed),
         };
         let settings = Settings {

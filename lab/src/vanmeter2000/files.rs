@@ -56,7 +56,7 @@ impl Text {
         let lines = blocks * starts.len() as u64;
         let mut text = Text { path, bytes, lines, marked: Vec::new(), needles: Vec::new() };
         for number in 0..NEEDLES {
-            // One word in each of so many equal parts of the text, but not in the first line of a
+            // One word in each of this many equal parts of the text, but not in the first line of a
             // block, which has the mark.
             let part = bytes / NEEDLES;
             let place = number * part + random.below(part);

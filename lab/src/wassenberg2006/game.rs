@@ -98,7 +98,7 @@ impl Game {
     }
 
     /// Seconds of all starts from the loose files. Opens each, which waits for its metadata, and
-    /// reads it, so many reads at once.
+    /// reads it, this many reads at once.
     pub(super) fn loose(&self, at_once: usize, device: &DeviceSpec) -> f64 {
         let files: Vec<(&str, u64)> =
             self.names.iter().map(String::as_str).zip(self.bytes.iter().copied()).collect();
@@ -210,7 +210,7 @@ fn settings(cache_bytes: u64, device: &DeviceSpec) -> Settings {
         memory: Memory { cache_bytes, read_ahead_bytes: None, window_bytes: None },
         together_bytes: None,
         costs: device.costs(),
-        source: CostsSource::Told,
+        source: CostsSource::Given,
         work: Work::default(),
         prediction: None,
     }

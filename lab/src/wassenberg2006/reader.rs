@@ -28,7 +28,7 @@ impl Reader {
         self.in_flight += 1;
     }
 
-    /// Waits until at most so many reads are in flight.
+    /// Waits until at most this many reads are in flight.
     pub(super) fn wait_for(&mut self, in_flight: usize) {
         while self.in_flight > in_flight
             && let Some(next) = self.model.next_event()

@@ -8,7 +8,7 @@ pub(super) fn off() -> anyhow::Result<DiskParameters> {
     fitted("wu-2010")
 }
 
-/// The same with its own readahead on, in so many segments of so many bytes.
+/// The same with its own readahead on, in this many segments of this many bytes.
 pub(super) fn on(segments: u32, segment_bytes: u64) -> anyhow::Result<DiskParameters> {
     let mut disk = fitted("wu-2010-cached")?;
     (disk.cache.segments, disk.cache.segment_bytes) = (segments, segment_bytes);

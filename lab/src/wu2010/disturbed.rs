@@ -23,7 +23,7 @@ impl Row {
     }
 }
 
-/// Each row is the mean of so many interleavings: one alone may be off by a few percent.
+/// Each row is the mean of this many interleavings: one alone may be off by a few percent.
 const INTERLEAVINGS: u64 = 5;
 
 pub(super) fn figure_9(scale: &Scale) -> anyhow::Result<Vec<Row>> {

@@ -7,7 +7,7 @@ pub(super) struct Both {
     pub(super) new: f64,
 }
 
-/// Fig. 9: MB/s of a sequence of 100 MB with so many MB of random pages among it.
+/// Fig. 9: MB/s of a sequence of 100 MB with this many MB of random pages among it.
 pub(super) fn disturbed(random_mb: u64) -> Option<Both> {
     match random_mb {
         1 => Some(Both { old: 17.18, new: 22.15 }),

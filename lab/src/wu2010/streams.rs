@@ -72,7 +72,7 @@ pub(super) fn sweep(scale: &Scale) -> anyhow::Result<Vec<Segments>> {
     sizes.into_iter().map(of).collect()
 }
 
-/// What the paper has of the older and of the new algorithm, for so many streams.
+/// What the paper has of the older and of the new algorithm, for this many streams.
 type Printed = fn(u64) -> (Option<f64>, Option<f64>);
 
 fn of_paper(rows: &[Row], printed: Printed) -> String {

@@ -241,7 +241,7 @@ class Store:
         """How the loads were served since the store was opened: ``hits``, ``misses``,
         ``read_bytes``, ``device_requests``, ... Bytes and nanoseconds. ``request_ns`` and
         ``bytes_per_second`` are what the store takes its device to charge, and ``costs_source``
-        says how it knows: ``"told"``, ``"probed"``, ``"estimated"`` or ``"assumed"``."""
+        says how it knows: ``"given"``, ``"probed"``, ``"estimated"`` or ``"assumed"``."""
         return self._store.statistics()
 
     def close(self) -> None:

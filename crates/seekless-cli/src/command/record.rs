@@ -371,7 +371,7 @@ fn behind(post: &PostCache, path: &Path) -> String {
 fn fetched(fetches: &Fetches) -> String {
     match fetches {
         Fetches::NotAsked => String::new(),
-        Fetches::Told { rows, bytes, unnamed_bytes } => {
+        Fetches::Reported { rows, bytes, unnamed_bytes } => {
             let (rows, bytes) = (counted(*rows, "part"), format_bytes(*bytes));
             let mut text = format!("  came into the page cache: {bytes} in {rows}");
             if *unnamed_bytes > 0 {
@@ -421,14 +421,14 @@ fn summary(recorded: &Recorded, output: &Path) -> String {
                 );
             }
         }
-        Mappings::Arrivals { rows, bytes, warm, untold, why } => {
+        Mappings::Arrivals { rows, bytes, warm, unreported, why } => {
             let (bytes, rows) = (format_bytes(*bytes), counted(*rows, "part"));
             let _ = writeln!(
                 text,
                 "  came into the cache of mapped files, read ahead too: {bytes} in {rows} ({why})"
             );
             for (files, what) in
-                [(warm, "pages cached before"), (untold, "pages that the kernel hides")]
+                [(warm, "pages cached before"), (unreported, "pages that the kernel hides")]
             {
                 if *files > 0 {
                     let files = counted(*files, "mapped file");

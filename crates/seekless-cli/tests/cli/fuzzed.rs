@@ -1,5 +1,5 @@
 //! The fuzz targets that read the command lines of GNU's tools, over their seeds and mutations of
-//! them, in a process that cannot have much memory; `fuzz/README.md` tells how to fuzz for longer.
+//! them, in a process that cannot have much memory; `fuzz/README.md` says how to fuzz for longer.
 
 use super::workplace;
 use drive::drive;

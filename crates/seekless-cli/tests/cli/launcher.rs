@@ -134,7 +134,7 @@ const UNFAILING: [&str; 22] = [
     "sigaltstack",
     "wait4",
 ];
-/// Of calls of one name, so many fail in turn, evenly spread.
+/// Of calls of one name, this many fail in turn, evenly spread.
 const OF_EACH: usize = 12;
 
 fn error_of(call: &str) -> &'static str {

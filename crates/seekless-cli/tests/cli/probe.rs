@@ -23,7 +23,7 @@ fn a_models_inside_is_found_and_kept_as_a_device() {
     assert!(saved.starts_with("# ") && saved.contains("\n[disk]\n"), "{saved}");
     let device = printed(folder.path(), "devices disk.toml");
     assert!(device.contains("rpm = 7200"), "{device}");
-    // The same seed, the same answer; the file is replaced only when told so.
+    // The same seed, the same answer; the file is replaced only under --force.
     assert_eq!(text, printed(folder.path(), words));
     let again = run(folder.path(), &format!("{words} --save disk.toml"));
     assert_eq!(again.status.code(), Some(2));

@@ -55,7 +55,8 @@ impl Place {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// Waits until the profiles have so many runs in all: helpers outlive their programs a little.
+    /// Waits until the profiles have this many runs in all: helpers outlive their programs a
+    /// little.
     fn await_runs(&self, runs: u64) {
         let started = Instant::now();
         let known = || {

@@ -52,7 +52,7 @@ impl Held {
     }
 
     /// Releases pages, and frees those that nothing holds any more.
-    fn let_go(&self, pages: Range<usize>) {
+    fn give_up(&self, pages: Range<usize>) {
         let Some(holders) = self.holders.get() else { return };
         let mut run = pages.start..pages.start;
         for page in pages {
@@ -154,7 +154,7 @@ impl Drop for Frozen {
     fn drop(&mut self) {
         let held = &self.0;
         match held.holders.get() {
-            Some(_) => held.let_go(held.pages(&(0..held.claimed))),
+            Some(_) => held.give_up(held.pages(&(0..held.claimed))),
             None => held.release(held.offset..held.offset + held.claimed, held.len),
         }
     }
@@ -162,7 +162,7 @@ impl Drop for Frozen {
 
 impl Drop for Part {
     fn drop(&mut self) {
-        self.held.let_go(self.held.pages(&self.range));
+        self.held.give_up(self.held.pages(&self.range));
     }
 }
 

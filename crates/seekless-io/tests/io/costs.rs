@@ -78,11 +78,11 @@ fn a_store_says_how_it_knows_its_device() {
     assert_eq!(open(unknown().probed(DEAR)), (DEAR, CostsSource::Probed));
     assert_eq!(
         open(unknown().probed(DEAR).costs(of_the_engine)),
-        (of_the_engine, CostsSource::Told)
+        (of_the_engine, CostsSource::Given)
     );
     let engine = Store::builder().shared_engine(gate);
-    assert_eq!(open(engine.clone().probed(DEAR)), (of_the_engine, CostsSource::Told));
-    assert_eq!(open(engine.costs(DEAR)), (DEAR, CostsSource::Told));
+    assert_eq!(open(engine.clone().probed(DEAR)), (of_the_engine, CostsSource::Given));
+    assert_eq!(open(engine.costs(DEAR)), (DEAR, CostsSource::Given));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 const CACHE_BYTES: u64 = 30_000;
 
-/// Told, so that the store's share of memory does not depend on how long its reads take.
+/// Given, so that the store's share of memory does not depend on how long its reads take.
 const COSTS: Costs = Costs { request_ns: 100_000, bytes_per_second: 1 << 30, depth: 8 };
 
 static SAMPLE: LazyLock<Sample> = LazyLock::new(|| {
@@ -113,8 +113,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
-    /// While decisions are recorded the policy is told of each hit by itself. A store that tells it
-    /// of several at once must not decide otherwise.
+    /// While decisions are recorded the policy learns of each hit by itself. A store that reports
+    /// it of several at once must not decide otherwise.
     #[test]
     fn a_store_that_counts_hits_by_file_keeps_the_same_files(
         loads in prop::collection::vec(prop_oneof![0..60_usize, 0..8_usize, 0..8_usize], 1..300),

@@ -136,7 +136,7 @@ fn an_unknown_policy_is_refused_with_the_nearest_names() {
 }
 
 #[test]
-fn a_dropped_store_has_joined_its_threads_and_let_go_of_the_engine() {
+fn a_dropped_store_has_joined_its_threads_and_released_the_engine() {
     let sample = Sample::mixed();
     let engine = build(EngineKind::Threads).unwrap();
     let store = Store::builder().shared_engine(engine.clone()).open(&sample.path).unwrap();

@@ -137,7 +137,7 @@ impl WeakBuffer {
     }
 }
 
-/// What the cache's lock guards: whether the policy has the entry, and what it was told.
+/// What the cache's lock guards: whether the policy has the entry, and what was reported to it.
 struct Policy {
     resident: bool,
     told: usize,
@@ -147,7 +147,7 @@ struct Policy {
 impl Policy {
     fn hit(&mut self, told: &[EntryHits]) {
         for told in told {
-            assert!(self.resident, "told of a hit of what it has let go");
+            assert!(self.resident, "a hit was reported of what it has evicted");
             self.told += told.hits as usize;
         }
     }
@@ -216,7 +216,7 @@ impl Store {
         })
     }
 
-    /// How many loads the policy was told of, in the end.
+    /// How many loads were reported to the policy, in the end.
     fn told(&self) -> usize {
         self.request(|_, _| {});
         self.policy.lock().unwrap().told

@@ -1,4 +1,4 @@
-//! Buffers whose pages the processor protects, as the kernel tells it.
+//! Buffers whose pages the processor protects, as the kernel shows it.
 
 use crate::support::Sample;
 use seekless_engine::EngineKind;

@@ -177,7 +177,7 @@ impl Gate {
         self.state.lock().unwrap().submitted.clone()
     }
 
-    /// Waits until so many reads have come since the gate was closed.
+    /// Waits until this many reads have come since the gate was closed.
     pub(crate) fn wait_for(&self, reads: usize) {
         let state = self.state.lock().unwrap();
         drop(self.changed.wait_while(state, |state| state.submitted.len() < reads).unwrap());

@@ -1,4 +1,4 @@
-//! Soaks a store: several threads load, hold, let go, hint, foresee and give up, while the device
+//! Soaks a store: several threads load, hold, release, hint, foresee and give up, while the device
 //! fails, stops short, flips bits and delays. A few seconds here; `./test soak MINUTES` lets it run
 //! longer. A binary of its own, since it counts the memory, threads and descriptors of the whole
 //! process.

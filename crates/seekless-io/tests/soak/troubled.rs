@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// One in so many reads fails, one stops short, one has another bit, one is late.
+/// One in this many reads fails, one stops short, one has another bit, one is late.
 const FAILS: u64 = 48;
 const STOPS_SHORT: u64 = 48;
 const HAS_ANOTHER_BIT: u64 = 96;

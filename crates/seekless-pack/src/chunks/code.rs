@@ -46,7 +46,7 @@ impl ChunkCoder {
 pub(crate) struct Table(Vec<u8>);
 
 impl Table {
-    /// Of chunks with so many bytes of content, as a power of two.
+    /// Of chunks with this many bytes of content, as a power of two.
     pub(crate) fn new(log_bytes: u8) -> Self {
         Self(vec![VERSION, log_bytes])
     }

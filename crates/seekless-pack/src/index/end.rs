@@ -92,7 +92,7 @@ impl Tail {
     }
 }
 
-/// Says what a file is that has no end of an archive, if its first bytes tell.
+/// Says what a file is that has no end of an archive, if its first bytes show it.
 fn named<R: ReadAt + ?Sized>(error: Error, tail: &Tail, source: &R) -> Error {
     const HEAD_BYTES: u64 = 512;
     let bytes = (tail.offset + tail.bytes.len() as u64).min(HEAD_BYTES);

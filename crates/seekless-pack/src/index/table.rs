@@ -11,7 +11,7 @@ use seekless_sys::memory::{fetch_value, prefer_huge_pages};
 use std::collections::TryReserveError;
 use std::hash::{BuildHasher, Hasher};
 
-/// Names whose slots are fetched together: so many cache misses are waited for at once.
+/// Names whose slots are fetched together: this many cache misses are waited for at once.
 const TOGETHER: u32 = 32;
 
 #[derive(Debug, Clone, Default)]

@@ -75,7 +75,7 @@ pub(crate) fn deflated(name: &str, content: &[u8]) -> Forged {
     Forged { method: DEFLATE, coded_bytes: length as u32, data, ..right }
 }
 
-/// A zstd entry of so many blocks, each of 128 KiB of zeros in four bytes, that claims to have
+/// A zstd entry of this many blocks, each of 128 KiB of zeros in four bytes, that claims to have
 /// `claimed` of them. `window` is the byte that states the window's size (RFC 8878, 3.1.1.1.2).
 fn zstd_runs(window: u8, blocks: u32, claimed: u32) -> Vec<u8> {
     let mut data = vec![0x28, 0xb5, 0x2f, 0xfd, 0, window];

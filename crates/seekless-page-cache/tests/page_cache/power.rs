@@ -75,7 +75,7 @@ impl Cell {
     }
 }
 
-/// What a sync promised: so many events had been logged, and the file had these cells.
+/// What a sync promised: this many events had been logged, and the file had these cells.
 struct Promise {
     position: usize,
     inode: u64,

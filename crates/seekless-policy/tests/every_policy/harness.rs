@@ -69,7 +69,7 @@ impl Step {
     }
 }
 
-/// An owner that checks each thing it is told, and knows which pages are dirty.
+/// An owner that checks each thing that is reported to it, and knows which pages are dirty.
 #[derive(Default)]
 struct Owner {
     resident: HashMap<Id, u64>,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// The bytes that a price is for.
 const UNIT_BYTES: u64 = 1 << 20;
-/// Prices are kept to so many binary digits, so that what costs about the same keeps its order.
+/// Prices are kept to this many binary digits, so that what costs about the same keeps its order.
 const DIGITS: u32 = 4;
 
 /// Nanoseconds per MiB, the latency included. Smith's rule (1956): if each byte is as likely as any
@@ -13,7 +13,7 @@ const DIGITS: u32 = 4;
 pub(super) struct Price(u64);
 
 impl Price {
-    /// The price of so many bytes, none of which comes without the others.
+    /// The price of this many bytes, none of which comes without the others.
     pub(super) fn of(cost: Duration, bytes: u64) -> Self {
         let cost_ns = cost.as_nanos().saturating_mul(u128::from(UNIT_BYTES));
         let exact = u64::try_from(cost_ns / u128::from(bytes.max(1))).unwrap_or(u64::MAX);

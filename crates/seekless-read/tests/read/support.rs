@@ -38,7 +38,7 @@ pub(crate) fn run_again(name: &str, mut command: Command) -> bool {
     true
 }
 
-/// A file of so many bytes, written back.
+/// A file of this many bytes, written back.
 pub(crate) fn written(path: &Path, bytes: usize) {
     let mut file = File::create(path).unwrap();
     file.write_all(&(0..bytes).map(|at| (at % 251) as u8).collect::<Vec<_>>()).unwrap();

@@ -110,7 +110,7 @@ impl Registers {
         }
     }
 
-    /// Always `None`: before the kernel tells of a signal, it has decided whether the call that the
+    /// Always `None`: before the kernel reports a signal, it has decided whether the call that the
     /// signal interrupts begins again, and registers do not show it. So a call whose notification
     /// was not read yet ends with EINTR, unless the handler was installed with SA_RESTART.
     pub(crate) fn interrupted(&self) -> Option<(u32, u64, [u64; 6])> {

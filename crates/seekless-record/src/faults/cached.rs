@@ -29,7 +29,7 @@ impl Askable {
         Self { path: path.to_owned(), inode }
     }
 
-    /// The ranges of `pages` that are cached now; `None` if that cannot be told. A page that comes
+    /// The ranges of `pages` that are cached now; `None` if that cannot be known. A page that comes
     /// into the cache only after a fault has its own fault when it is touched, so it is good enough
     /// to ask a little later.
     pub(crate) fn cached(&self, pages: &Range<u64>) -> Option<Vec<Range<u64>>> {

@@ -135,7 +135,7 @@ impl Files {
     }
 }
 
-/// The name of a mapped file, and the file itself as `stat` tells it. A removed file's name is
+/// The name of a mapped file, and the file itself as `stat` shows it. A removed file's name is
 /// without the mark that the kernel puts behind it.
 fn identify(mapped: &Mapped) -> (&[u8], File) {
     let unknown = File { number: 0, bytes: None, device: mapped.device, inode: mapped.inode };

@@ -13,7 +13,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A signal tells of each stop. It may reach another thread of this process, so we look ourselves
+/// A signal reports each stop. It may reach another thread of this process, so we look ourselves
 /// too: at first often, then less and less.
 const FIRST_PATIENCE: Duration = Duration::from_micros(50);
 const PATIENCE_MAX: Duration = Duration::from_millis(50);
@@ -72,7 +72,7 @@ impl Tracer {
         Ok(self.traced())
     }
 
-    /// Before a call or at its exit; no filter has told which.
+    /// Before a call or at its exit; no filter has said which.
     pub(super) fn entered_or_left(&mut self, tid: i32) -> io::Result<()> {
         match self.answer(tracee::entered_unfiltered(tid)) {
             Some(Some(_)) => return self.entered(tid),

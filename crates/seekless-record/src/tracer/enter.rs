@@ -58,10 +58,10 @@ impl Tracer {
                 self.blind(blind_name(call));
                 return None;
             }
-            Call::Submit if self.told.is_none() => self.submits(tid, &entered.arguments),
+            Call::Submit if self.reported.is_none() => self.submits(tid, &entered.arguments),
             Call::Submit | Call::Reap | Call::RingRegister => {}
-            Call::RingSetup | Call::RingEnter if self.told.is_some() => {
-                if !self.told.as_ref().is_some_and(|told| told.sees_rings()) {
+            Call::RingSetup | Call::RingEnter if self.reported.is_some() => {
+                if !self.reported.as_ref().is_some_and(|reported| reported.sees_rings()) {
                     self.blind(blind_name(call));
                 }
                 return None;
@@ -87,8 +87,8 @@ impl Tracer {
         if path != answer {
             return;
         }
-        match &mut self.told {
-            Some(told) => drop(told.take_text(tid)), // the answer has replaced it
+        match &mut self.reported {
+            Some(reported) => drop(reported.take_text(tid)), // the answer has replaced it
             None => pending.path = inspect::path(tid, path),
         }
     }

@@ -1,4 +1,4 @@
-//! What comes into the page cache for the program, as `fetch` rows. The kernel tells of each piece
+//! What comes into the page cache for the program, as `fetch` rows. The kernel reports each piece
 //! of memory by device, inode and page; pieces that follow each other become one row. The file's
 //! name comes from an open of the program, or at the end from the touches of mapped files.
 
@@ -19,7 +19,7 @@ const PAUSE_NS: u64 = 10_000_000;
 /// How many ranges may wait for their names.
 const UNNAMED_MAX: usize = 1 << 16;
 
-/// A file that may be told of, by device and inode.
+/// A file that may be reported, by device and inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KnownFile {
     pub(crate) device: u64,
@@ -118,13 +118,13 @@ impl Fetched {
 }
 
 impl Tracer {
-    /// Begins, if it is asked for and told.
+    /// Begins, if it is asked for and reported.
     pub(super) fn begin_fetches(&mut self, events: &CallEvents) {
         if !self.settings.fetches {
             return;
         }
         self.summary.fetches = match events.sees_fetches() {
-            Ok(()) => Fetches::Told { rows: 0, bytes: 0, unnamed_bytes: 0 },
+            Ok(()) => Fetches::Reported { rows: 0, bytes: 0, unnamed_bytes: 0 },
             Err(why) => Fetches::Refused(why),
         };
     }
@@ -164,13 +164,13 @@ impl Tracer {
         let convention = if foreign { &arch::FOREIGN } else { &arch::NATIVE };
         let architecture = convention.audit;
         let writes = matches!(self.calls.get(architecture, number.into()), Some(Call::Write(_)));
-        let told = self.told.as_ref();
-        writes && told.is_some_and(|told| told.is_inode(fetch.file, fetch.inode))
+        let reported = self.reported.as_ref();
+        writes && reported.is_some_and(|reported| reported.is_inode(fetch.file, fetch.inode))
     }
 
     fn add_fetched(&mut self, range: Range) {
-        let (Some(told), Some(fetched)) = (&self.told, &mut self.fetched) else { return };
-        let time_ns = told.elapsed_ns(range.which.time_ns);
+        let (Some(reported), Some(fetched)) = (&self.reported, &mut self.fetched) else { return };
+        let time_ns = reported.elapsed_ns(range.which.time_ns);
         match fetched.known(&range) {
             Some(known) => {
                 if let Some(file) = known.file {
@@ -210,7 +210,7 @@ impl Traced {
                 None => rest = rest.saturating_add(range.bytes()),
             }
         }
-        if let Fetches::Told { unnamed_bytes, .. } = &mut self.summary.fetches {
+        if let Fetches::Reported { unnamed_bytes, .. } = &mut self.summary.fetches {
             *unnamed_bytes = rest;
         }
     }

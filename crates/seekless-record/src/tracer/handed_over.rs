@@ -99,7 +99,7 @@ impl Tracer {
     }
 
     /// The result of a request has come, or minus the error number. If it `came_now`, its time
-    /// tells how long it has taken at most.
+    /// says how long it has taken at most.
     pub(super) fn completed_request(&mut self, key: RequestKey, result: i64, came_now: bool) {
         if let Some(request) = self.requests.take_first(key) {
             self.end_request(request, Some(result), came_now);

@@ -74,9 +74,9 @@ impl Tracer {
                 self.close_range(tid, pending.arguments[0] as u32, pending.arguments[1] as u32, at);
             }
             Call::ChangeDirectory => {
-                let told = self.ask_directory(tid);
+                let reported = self.ask_directory(tid);
                 if let Some(thread) = self.threads.get(&tid) {
-                    *thread.directory.borrow_mut() = told;
+                    *thread.directory.borrow_mut() = reported;
                 }
             }
             Call::Unshare => self.unshared(tid, pending.arguments[0]),
@@ -178,7 +178,7 @@ impl Tracer {
             pending.path.clone().or_else(|| self.ask_path(tid, pending.arguments[names.path]));
         let Some(path) = path else {
             let address = pending.arguments[names.path];
-            if self.told.is_none() && inspect::is_long_path(tid, address) {
+            if self.reported.is_none() && inspect::is_long_path(tid, address) {
                 self.lose_long_path();
             } else {
                 self.lose_if_closed(tid);
@@ -189,7 +189,7 @@ impl Tracer {
             return Some(self.paths.absolute(b"/", &path));
         }
         let base = self.base(tid, names.directory.map(|at| pending.descriptor(at)));
-        if base.is_none() && self.told.is_none() && inspect::has_long_directory(tid) {
+        if base.is_none() && self.reported.is_none() && inspect::has_long_directory(tid) {
             self.lose_long_path();
         }
         let base = base?;

@@ -1,4 +1,4 @@
-//! A program whose commonest calls are told by notifications of its seccomp filter, before they
+//! A program whose commonest calls are reported by notifications of its seccomp filter, before they
 //! happen. The call's thread waits for the answer, which is always that the call goes on. So what
 //! the call will do is foreseen: a read returns what lies between its offset and the file's end.
 //! What came of an open is found out when its thread does the next thing.
@@ -86,24 +86,24 @@ impl Tracer {
     }
 
     /// Before a call that was notified. `path` is its argument, if it has one.
-    fn notified(&mut self, told: &Notification, call: Call, path: Option<Vec<u8>>) {
+    fn notified(&mut self, reported: &Notification, call: Call, path: Option<Vec<u8>>) {
         self.now_ns = self.elapsed_ns();
         if !self.live {
             return; // the recorder's own child, on its way to exec
         }
-        self.know(told.tid);
-        if let Some(thread) = self.threads.get_mut(&told.tid) {
-            thread.answered = Some((told.number, told.arguments));
+        self.know(reported.tid);
+        if let Some(thread) = self.threads.get_mut(&reported.tid) {
+            thread.answered = Some((reported.number, reported.arguments));
         }
         if self.sink.is_over(self.now_ns) {
             return self.sink.pass_over();
         }
         self.foresees = true;
-        self.foresee(told, call, path);
+        self.foresee(reported, call, path);
         self.foresees = false;
     }
 
-    /// Makes a thread known whose birth was not told.
+    /// Makes a thread known whose birth was not reported.
     fn know(&mut self, tid: i32) {
         if self.threads.contains_key(&tid) {
             return;
@@ -114,9 +114,9 @@ impl Tracer {
         self.adopt(tid, thread);
     }
 
-    fn foresee(&mut self, told: &Notification, call: Call, path: Option<Vec<u8>>) {
-        let tid = told.tid;
-        let named = || Pending { path, ..Pending::new(call, told.arguments, self.now_ns) };
+    fn foresee(&mut self, reported: &Notification, call: Call, path: Option<Vec<u8>>) {
+        let tid = reported.tid;
+        let named = || Pending { path, ..Pending::new(call, reported.arguments, self.now_ns) };
         match call {
             Call::Open(names, flags) => {
                 let pending = named();
@@ -128,12 +128,12 @@ impl Tracer {
                 self.settle(tid);
                 self.asked(tid, &pending, names, self.moment(tid), Ok(0));
             }
-            Call::Map(unit) => self.maps(tid, told.arguments, unit),
+            Call::Map(unit) => self.maps(tid, reported.arguments, unit),
             _ => {
                 let entered = Entered {
-                    architecture: told.architecture,
-                    number: told.number,
-                    arguments: told.arguments,
+                    architecture: reported.architecture,
+                    number: reported.number,
+                    arguments: reported.arguments,
                     mark: MARK,
                 };
                 let pending = self.enter(tid, call, entered);
@@ -402,12 +402,12 @@ fn answer(tracer: &Mutex<Tracer>, listener: &Listener) {
     let calls = Calls::new();
     loop {
         match listener.receive() {
-            Ok(Some(told)) => {
-                let looked = AssertUnwindSafe(|| look(tracer, listener, &calls, &told));
+            Ok(Some(reported)) => {
+                let looked = AssertUnwindSafe(|| look(tracer, listener, &calls, &reported));
                 if catch_unwind(looked).is_err() {
                     lock(tracer).summary.lost += 1;
                 }
-                listener.go_on(&told);
+                listener.go_on(&reported);
             }
             Ok(None) => return,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -428,19 +428,19 @@ fn call_back(listener: &Listener, thread: &AtomicI32, has_ended: impl Fn() -> bo
     }
 }
 
-fn look(tracer: &Mutex<Tracer>, listener: &Listener, calls: &Calls, told: &Notification) {
-    let Some(call) = calls.get(told.architecture, told.number) else { return };
+fn look(tracer: &Mutex<Tracer>, listener: &Listener, calls: &Calls, reported: &Notification) {
+    let Some(call) = calls.get(reported.architecture, reported.number) else { return };
     // Before the lock, since memory may have to be fetched first.
     let path = match call {
         Call::Open(names, _) | Call::Stat(names) => {
-            inspect::path(told.tid, told.arguments[names.path])
+            inspect::path(reported.tid, reported.arguments[names.path])
         }
         _ => None,
     };
-    if path.is_some() && !listener.is_waiting(told) {
+    if path.is_some() && !listener.is_waiting(reported) {
         return; // it was killed, and the path may be another thread's
     }
-    lock(tracer).notified(told, call, path);
+    lock(tracer).notified(reported, call, path);
 }
 
 /// The loop around `waitpid`, as [`Tracer::run`]. The tracer is not held while it waits.

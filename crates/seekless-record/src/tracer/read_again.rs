@@ -1,4 +1,4 @@
-//! The commonest call that is told: a read of the descriptor that the last call read, too. It
+//! The commonest call that is reported: a read of the descriptor that the last call read, too. It
 //! changes no table, and what is behind the descriptor is known, so it needs no look-ups.
 
 use super::Tracer;
@@ -9,7 +9,7 @@ use crate::call::Call as Kind;
 use crate::descriptions::{DescriptionId, Moment};
 use seekless_watch::call_events::{AIO_SYNC, Call, RING_READ, Which};
 
-/// The read that was told last. Nothing else has happened since.
+/// The read that was reported last. Nothing else has happened since.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LastRead {
     pid: i32,
@@ -37,8 +37,10 @@ impl Tracer {
         }
         let number = u64::from(call.number);
         let kind = self.calls.get_with(arch::NATIVE.audit, number, &call.arguments);
-        let (Some(Kind::Read(offset)), Some(told)) = (kind, &self.told) else { return false };
-        let [time_ns, left_ns] = [which.time_ns, call.left_ns].map(|at| told.elapsed_ns(at));
+        let (Some(Kind::Read(offset)), Some(reported)) = (kind, &self.reported) else {
+            return false;
+        };
+        let [time_ns, left_ns] = [which.time_ns, call.left_ns].map(|at| reported.elapsed_ns(at));
         if self.sink.is_over(time_ns) || RESTARTED.contains(&call.result) {
             return false;
         }

@@ -24,9 +24,9 @@ impl Tracer {
     pub(super) fn emit(&mut self, access: Access) {
         let (op, file, bytes) = (access.op, access.file, access.bytes);
         let (failed, seen) = (access.error.is_some(), access.latency_ns.is_some());
-        // What is told comes many at a time.
+        // What is reported comes many at a time.
         let is_taken =
-            if self.told.is_some() { self.sink.hold(access) } else { self.sink.push(access) };
+            if self.reported.is_some() { self.sink.hold(access) } else { self.sink.push(access) };
         if !is_taken {
             return;
         }
@@ -62,7 +62,7 @@ impl Tracer {
     }
 
     /// Removes a holder. If it is the last one of a loaded file, emits the `release` row. Where
-    /// closes are not seen, no one can tell when a file is released; then it is decided that a file
+    /// closes are not seen, no one knows when a file is released; then it is decided that a file
     /// was loaded.
     pub(super) fn release(&mut self, id: DescriptionId, at: Moment) {
         let Some(description) = self.descriptions.release(id) else { return };
@@ -81,8 +81,8 @@ impl Tracer {
 
     /// Counts a call as lost if this user may not inspect the program.
     pub(super) fn lose_if_closed(&mut self, tid: i32) {
-        if let Some(told) = &self.told {
-            self.summary.lost += u64::from(told.has_been_kept_back());
+        if let Some(reported) = &self.reported {
+            self.summary.lost += u64::from(reported.has_been_kept_back());
         } else if inspect::is_closed(tid) {
             self.lose(tid);
         }
@@ -91,7 +91,7 @@ impl Tracer {
     /// Counts a call as lost, and notes why if we know.
     pub(super) fn lose(&mut self, tid: i32) {
         self.summary.lost += 1;
-        if self.told.is_none() && inspect::is_closed(tid) {
+        if self.reported.is_none() && inspect::is_closed(tid) {
             self.blind("unreadable or undumpable program (record it as root)");
         }
     }

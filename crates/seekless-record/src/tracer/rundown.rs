@@ -1,5 +1,5 @@
 //! Names for what all programs of the machine have open when a recording begins: an `open` row
-//! without a latency each, as with one process. It is done in slices between what is told
+//! without a latency each, as with one process. It is done in slices between what is reported
 //! meanwhile, for a second at most; what is left gets its name at its first use.
 
 use super::Tracer;
@@ -21,7 +21,7 @@ pub(crate) struct RunDown {
 }
 
 impl RunDown {
-    /// Lists them. Call it before anything is told: of what is opened later, that tells.
+    /// Lists them. Call it before anything is reported: what is opened later is reported.
     pub(crate) fn list() -> Self {
         let end = Instant::now() + TIME_MAX;
         let own = std::process::id() as i32;

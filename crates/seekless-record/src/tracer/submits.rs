@@ -8,7 +8,7 @@ use super::rows::Outcome;
 use crate::call::{Call, Offset};
 use crate::inspect;
 use crate::request_key::{Owner, RequestKey};
-use seekless_watch::call_events::{Call as Told, Reaped, Which};
+use seekless_watch::call_events::{Call as Reported, Reaped, Which};
 use std::sync::Arc;
 
 const IOCB_BYTES: usize = 64;
@@ -38,7 +38,7 @@ impl Tracer {
     pub(super) fn submitted(&mut self, tid: i32, arguments: &[u64; 6], outcome: Outcome) {
         let is_noted = self.threads.get(&tid).is_none_or(|thread| !thread.submitted.is_empty());
         let count = outcome.map_or(0, |count| count as usize);
-        if !is_noted && count > 0 && self.told.is_none() {
+        if !is_noted && count > 0 && self.reported.is_none() {
             let taken = [arguments[0], count as u64, arguments[2], 0, 0, 0];
             self.note_submitted(tid, &taken, inspect::bytes);
         }
@@ -77,15 +77,15 @@ impl Tracer {
     }
 
     /// A request of io_submit; the record of the call itself follows.
-    pub(super) fn handed_over_told(&mut self, which: Which, mut call: Told) {
+    pub(super) fn handed_over_reported(&mut self, which: Which, mut call: Reported) {
         const ADDRESS: usize = 4;
         if call.files[0] == 0 {
             call.result = -i64::from(libc::EBADF); // it has no file, and will be refused
         }
         let waits = self.threads.get_mut(&which.tid).and_then(|thread| thread.pending.take());
-        if self.begin_told(which, call).is_some() {
+        if self.begin_reported(which, call).is_some() {
             let pending = self.threads.get_mut(&which.tid).and_then(|thread| thread.pending.take());
-            self.end_told();
+            self.end_reported();
             let is_vector = call.words[0] != 0;
             let asked = if is_vector { 0 } else { call.arguments[2] };
             let key = self.key_of_block(which.tid, call.arguments[ADDRESS]);
@@ -98,7 +98,7 @@ impl Tracer {
     }
 
     /// What io_getevents returns.
-    pub(super) fn reaped_told(&mut self, which: Which, results: Reaped<'_>) {
+    pub(super) fn reaped_reported(&mut self, which: Which, results: Reaped<'_>) {
         self.at(which);
         for (address, result) in results.iter() {
             let key = self.key_of_block(which.tid, address);
@@ -109,7 +109,7 @@ impl Tracer {
     /// At the exit of io_getevents.
     pub(super) fn reaped(&mut self, tid: i32, arguments: &[u64; 6], outcome: Outcome) {
         let Ok(count @ 1..) = outcome else { return };
-        if self.told.is_some() {
+        if self.reported.is_some() {
             return; // they were reported one by one
         }
         let Some(events) = inspect::bytes(tid, arguments[3], EVENT_BYTES * count as usize) else {

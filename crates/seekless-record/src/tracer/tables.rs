@@ -25,8 +25,8 @@ impl Tracer {
 
     /// What a descriptor refers to; `None` if it is not open.
     fn entry(&mut self, tid: i32, fd: i32) -> Option<Entry> {
-        if let Some(key) = self.told_key(fd) {
-            return self.told_entry(tid, fd, key);
+        if let Some(key) = self.reported_key(fd) {
+            return self.reported_entry(tid, fd, key);
         }
         let files = Arc::clone(&self.threads.get(&tid)?.files);
         let known = files.borrow().get(&fd).copied();

@@ -21,7 +21,7 @@ fn me() -> i32 {
 }
 
 #[test]
-fn a_child_whose_maker_does_not_tell_of_it_does_not_wait_forever() {
+fn a_child_whose_maker_does_not_report_it_does_not_wait_forever() {
     let silences: [fn(&mut Tracer); 2] =
         [|tracer| tracer.ended(me(), Status::Exited(3)), |tracer| tracer.now_ns = 60_000_000_000];
     for silence in silences {
@@ -30,7 +30,7 @@ fn a_child_whose_maker_does_not_tell_of_it_does_not_wait_forever() {
         let (mut tracer, mut child) = tracer_with_unknown_child(folder.path());
         let tid = child.id() as i32;
         tracer.adopt_orphans();
-        assert!(!tracer.threads.contains_key(&tid), "its maker may still tell of it");
+        assert!(!tracer.threads.contains_key(&tid), "its maker may still report it");
         silence(&mut tracer);
         tracer.adopt_orphans();
         assert!(tracer.threads.contains_key(&tid) && tracer.early.is_empty());

@@ -1,7 +1,7 @@
-//! Programs that ran before the recorder came, and that do not stop: programs in the kernel tell of
+//! Programs that ran before the recorder came, and that do not stop: programs in the kernel report
 //! their calls. Nothing is attached, so there is nothing to let go.
 
-use super::told::{PATIENCE, Told};
+use super::reported::{PATIENCE, Reported};
 use super::{ENDINGS, RunDown, Traced, Tracer};
 use crate::inspect;
 use crate::recorded::Status;
@@ -14,7 +14,7 @@ use seekless_watch::call_events::CallEvents;
 use std::sync::Arc;
 
 impl Tracer {
-    /// A tracer of the process `pid`, which has these threads, of whose calls it will be told.
+    /// A tracer of the process `pid`, which has these threads, whose calls will be reported to it.
     pub(crate) fn of_watched(
         pid: i32,
         threads: &[i32],
@@ -40,8 +40,8 @@ impl Tracer {
     }
 
     fn watching(main: i32, sink: Sink, settings: Arc<Settings>) -> Self {
-        let told = Some(Box::new(Told::from_now()));
-        Self { told, live: true, ..Self::unforwarded(main, sink, settings) }
+        let reported = Some(Box::new(Reported::from_now()));
+        Self { reported, live: true, ..Self::unforwarded(main, sink, settings) }
     }
 
     /// Follows them until the process `pid` and its descendants have ended, if there is one; a
@@ -53,10 +53,10 @@ impl Tracer {
         pid: Option<i32>,
         mut open: Option<RunDown>,
     ) -> Traced {
-        self.note_told(&events);
+        self.note_reported(&events);
         let _urgent = Urgent::begin(); // records have little room
         loop {
-            // Asked before what was told is taken: then nothing comes after that.
+            // Asked before the reports are taken: then nothing comes after that.
             let is_over = pid.is_some() && !events.has_any();
             self.hear_all(&mut events);
             if let Some(open) = &mut open {
@@ -70,7 +70,7 @@ impl Tracer {
             }
         }
         self.hear_all(&mut events);
-        self.count_untold(&events);
+        self.count_unreported(&events);
         self.status = Some(Status::Exited(0));
         self.traced()
     }

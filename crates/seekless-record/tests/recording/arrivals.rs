@@ -1,5 +1,5 @@
 //! A recording where perf events are refused, as in many containers: what is touched of mapped
-//! files is told by what came into the page cache.
+//! files is reported by what came into the page cache.
 
 use crate::support::{METHOD, Place, program, recorder, skip, succeed};
 use seekless_trace::Op;
@@ -15,7 +15,7 @@ const SCRIPT: &str = "import sys, mmap\nf = open(sys.argv[1], 'rb')\n\
                       m = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ)\nm[40 << 20]";
 
 #[test]
-fn parts_of_mapped_files_are_told_without_perf_events() {
+fn parts_of_mapped_files_are_reported_without_perf_events() {
     if std::env::var_os(METHOD).is_some() {
         skip!("files are looked at while a program stops");
     }
@@ -27,7 +27,7 @@ fn parts_of_mapped_files_are_told_without_perf_events() {
     file.sync_all().unwrap();
     seekless_sys::residency::drop_cached(file.as_fd()).unwrap();
     if seekless_sys::residency::resident_bytes(file.as_fd()).unwrap() != Some(0) {
-        skip!("the file cannot be dropped from the cache, or is not told");
+        skip!("the file cannot be dropped from the cache, or is not reported");
     }
     let mut command = place.command(refuse);
     command.arg(recorder()).arg(place.output()).args(["--method", "ptrace", "python3", "-c"]);

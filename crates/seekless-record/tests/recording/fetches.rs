@@ -35,7 +35,7 @@ fn fetched(recording: &Recording, place: &Place) -> u64 {
 macro_rules! needs_fetches {
     () => {
         if let Err(why) = seekless_record::fetches_work() {
-            skip!("what comes into the page cache is not told: {why}");
+            skip!("what comes into the page cache is not reported: {why}");
         }
     };
 }

@@ -1,4 +1,4 @@
-//! Recordings by notifications, which tell of calls before they happen. What is foreseen must come
+//! Recordings by notifications, which report calls before they happen. What is foreseen must come
 //! to what the stops of ptrace tell.
 
 use crate::support::{
@@ -80,8 +80,8 @@ fn rows_without_results_say_nothing_of_them() {
     let Some(helper) = helper("dynamic") else { skip!("no C compiler") };
     let place = Place::new();
     let recording = record(&place, "notify", &[helper.to_str().unwrap(), "missing", "file"]);
-    let told: Vec<Op> = vec![Op::Open, Op::Read, Op::Close, Op::Stat];
-    let mut foreseen = recording.accesses.iter().filter(|row| told.contains(&row.op));
+    let reported: Vec<Op> = vec![Op::Open, Op::Read, Op::Close, Op::Stat];
+    let mut foreseen = recording.accesses.iter().filter(|row| reported.contains(&row.op));
     assert!(foreseen.all(|row| row.latency_ns.is_none()));
     let source = &recording.trace.metadata().runs[0].source;
     assert!(source.contains("notifications") && source.contains("without latencies"), "{source}");

@@ -163,7 +163,7 @@ fn what_was_ignored_or_closed_stays_so() {
 
 /// Whether a message says that the spool is full: at the start, or that rows are lost for it. The
 /// recorder's example prints no causes.
-fn is_told_full(said: &str) -> bool {
+fn is_reported_full(said: &str) -> bool {
     said.contains("the spool has no room left: free some in its folder")
         || said.contains("the last rows for")
 }
@@ -177,7 +177,7 @@ fn a_limit_of_file_sizes_ends_the_trace_but_not_the_program() {
         let ran = place.root.join("ran").exists();
         assert_eq!(output.status.code(), Some(if ran { 5 } else { 125 }), "{output:?}");
         assert_eq!((output.stdout == b"done\n", place.spools().len()), (ran, usize::from(ran)));
-        assert!(said.contains("cannot be written") || is_told_full(&said), "{said}");
+        assert!(said.contains("cannot be written") || is_reported_full(&said), "{said}");
         assert_eq!(said.contains("`seekless trace recover"), ran);
     }
 }
@@ -213,9 +213,12 @@ fn a_full_disk_ends_the_trace_but_not_the_program() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(7), "{said}");
         // The output cannot be written where it lies on the full disk; else the spool cannot.
-        let is_told =
-            if full == "out" { said.contains("cannot be written") } else { is_told_full(&said) };
-        assert!(is_told && said.contains("`seekless trace recover"), "{full}: {said}");
+        let is_reported = if full == "out" {
+            said.contains("cannot be written")
+        } else {
+            is_reported_full(&said)
+        };
+        assert!(is_reported && said.contains("`seekless trace recover"), "{full}: {said}");
         let kept = place.root.join("kept/seekless/spool");
         let mut left = place.spools();
         left.extend(
@@ -247,7 +250,7 @@ fn signals_that_the_recorder_has_no_use_for_are_the_programs() {
 fn signals_interrupt_the_calls_that_they_would_interrupt_without_a_recorder() {
     let place = Place::new();
     let Some(recording) = place.record_mode(&["alarms", "file"]) else { skip!("no C compiler") };
-    // A call that a signal put off is told again.
+    // A call that a signal put off is reported again.
     assert!(recording.count(&place.file(), Op::Open) >= 4000);
     assert_eq!(recording.count(&place.file(), Op::Close), 4000);
 }

@@ -130,7 +130,7 @@ pub(crate) fn method() -> &'static str {
     ["ebpf", "notify"].into_iter().find(|method| *method == named).unwrap_or("ptrace")
 }
 
-/// Whether calls are told before they happen: opens have no latencies then.
+/// Whether calls are reported before they happen: opens have no latencies then.
 pub(crate) fn foresees() -> bool {
     method() == "notify"
 }
@@ -139,7 +139,7 @@ pub(crate) fn foresees() -> bool {
 pub(crate) fn run_all_by(method: &str, skipped: &[&str]) {
     let mut tests = Command::new(std::env::current_exe().unwrap());
     tests.env(METHOD, method);
-    for words in ["told::", "notified::", "touches::"].iter().chain(skipped) {
+    for words in ["reported::", "notified::", "touches::"].iter().chain(skipped) {
         tests.args(["--skip", words]);
     }
     let output = tests.output().unwrap();

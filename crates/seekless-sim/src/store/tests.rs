@@ -23,7 +23,7 @@ fn settings() -> Settings {
         memory,
         together_bytes: None,
         costs: VOLUME,
-        source: CostsSource::Told,
+        source: CostsSource::Given,
         work: Work::default(),
         prediction: None,
     }

@@ -137,7 +137,7 @@ impl Visitor for Run {
     }
 }
 
-/// Reads, writes and digest of each policy in its cache of so many pages, two at a time.
+/// Reads, writes and digest of each policy in its cache of this many pages, two at a time.
 fn run(trace: &'static Trace, cases: &[(&'static str, u64)]) -> Vec<(u64, u64, String)> {
     let (left, right) = cases.split_at(cases.len() / 2);
     let half = |cases: &[(&'static str, u64)]| -> Vec<_> {

@@ -2,8 +2,8 @@
 //! helper tries it with the first reads that the program needs anyway: some alone, then many
 //! together. What it finds is kept in `at-once.json` in the user's state folder, by device.
 //!
-//! A device that allows so many requests a second lets some pass at once and then holds all up. So
-//! the trial goes on for a while, and is over as soon as the reads together are no faster than
+//! A device that allows this many requests a second lets some pass at once and then holds all up.
+//! So the trial goes on for a while, and is over as soon as the reads together are no faster than
 //! alone.
 
 use seekless_sys::home;

@@ -222,7 +222,8 @@ fn first_needed_ns(needs: &[Need], read: Extent) -> u64 {
     inside.map(|need| need.time_ns).min().unwrap_or(0)
 }
 
-/// Leaves what is needed first, as far as the budget goes: half of the free memory if none is told.
+/// Leaves what is needed first, as far as the budget goes: half of the free memory if none is
+/// given.
 fn keep_to_budget(reads: &mut Vec<PlannedRead>, budget_bytes: Option<u64>) {
     let free = || memory::free_bytes().map_or(u64::MAX, |bytes| bytes / 2);
     let mut left = budget_bytes.unwrap_or_else(free);

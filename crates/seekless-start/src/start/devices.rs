@@ -58,7 +58,7 @@ pub(super) struct Devices {
 }
 
 impl Devices {
-    /// All of them charge what was told, if something was.
+    /// All of them charge what was given, if something was.
     pub(super) fn new(told: Option<Costs>) -> Self {
         let surveyor = if told.is_none() { Surveyor::new().ok() } else { None };
         let found = if told.is_none() { at_once::known() } else { BTreeMap::new() };

@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The files with the most needs that are looked at.
 const LARGEST: usize = 32;
-/// And so many of the others, evenly spread: the rest are taken to be cached if all of these are.
+/// And this many of the others, evenly spread: the rest are taken to be cached if all of these are.
 const SPREAD: usize = 32;
-/// First, one in so many of these: if nothing of them is cached, the others are not looked at.
+/// First, one in this many of these: if nothing of them is cached, the others are not looked at.
 const EVERY: usize = 16;
 const THREADS: usize = 8;
 

@@ -158,7 +158,7 @@ impl Watch {
         let before = start.profile.as_ref().unwrap_or(&nothing);
         let learned = profiles::learn(&names, &self.rows, info, self.cpu_ns, before);
         if learned.needs() > 0 {
-            // There is no caller left to be told of an error; the next start learns again.
+            // There is no caller left to learn of an error; the next start learns again.
             let key = start.key.text();
             let _ = profiles::update(&start.path, |before| learned.added_to(before, key));
         }

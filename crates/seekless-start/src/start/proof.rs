@@ -1,5 +1,5 @@
 //! Whether the program opens what is brought in. A profile may be another program's; then all reads
-//! are in vain. So few files are brought in until one of them is opened, which the kernel tells
+//! are in vain. So few files are brought in until one of them is opened, which the kernel reports
 //! (inotify). Page faults show it too, but only of mapped files.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -16,7 +16,7 @@ const TICK: Duration = Duration::from_millis(20);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Open,
-    /// A file was opened, or the kernel does not tell.
+    /// A file was opened, or the kernel does not report it.
     Proven,
     Over,
 }

@@ -1,5 +1,5 @@
 //! Whether a start is recorded, and how: whole, by stopping the program at its calls, or cheaply,
-//! by the page faults that the kernel tells of.
+//! by the page faults that the kernel reports.
 //!
 //! A whole recording costs a Python start about two thirds of its processor time more, and a
 //! program that opens thousands of files many times its own. So it comes first, and again only when
@@ -16,7 +16,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A profile with fewer runs does not yet tell what is always needed.
+/// A profile with fewer runs does not yet show what is always needed.
 const RUNS_ENOUGH: usize = 3;
 /// After this a profile is looked at again.
 const FRESH: Duration = Duration::from_secs(24 * 60 * 60);

@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const VERSION: u32 = 1;
-/// The largest ranges that are looked at, and so many of the others, evenly spread.
+/// The largest ranges that are looked at, and this many of the others, evenly spread.
 const LARGEST: usize = 24;
 const SPREAD: usize = 24;
 /// A larger file is not ours.
@@ -49,7 +49,7 @@ struct Sample {
     places: Vec<Noted>,
 }
 
-/// What tells that a profile has not changed.
+/// What shows that a profile has not changed.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct ProfileIs {
     inode: u64,

@@ -17,7 +17,7 @@ fn key() -> Key {
     Key::new("prog".as_ref(), &[])
 }
 
-/// A file of so many bytes that is not cached.
+/// A file of this many bytes that is not cached.
 fn cold(path: PathBuf, bytes: u64) -> ProfiledFile {
     std::fs::write(&path, vec![b'.'; bytes as usize]).unwrap();
     let file = File::open(&path).unwrap();

@@ -436,7 +436,7 @@ fn both(
         unique: false,
         roots: Roots::default(),
         device: disk.clone(),
-        told: true,
+        device_known: true,
         work: Work::default(),
         no_prediction,
     };

@@ -105,7 +105,7 @@ impl<'a> Judge<'a> {
             memory,
             together_bytes: None,
             costs: device.costs(),
-            source: CostsSource::Told,
+            source: CostsSource::Given,
             work: Work::default(),
             prediction: None,
         };

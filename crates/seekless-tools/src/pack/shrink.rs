@@ -37,7 +37,7 @@ fn kind(name: &str) -> &str {
     base.rsplit_once('.').map_or("", |(_, kind)| kind)
 }
 
-/// Coded bytes for so many bytes of content.
+/// Coded bytes for this many bytes of content.
 #[derive(Clone, Copy, Default)]
 struct Share {
     bytes: u64,

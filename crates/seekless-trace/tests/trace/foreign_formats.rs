@@ -10,7 +10,7 @@ pub(crate) fn file(folder: &tempfile::TempDir, name: &str, bytes: impl AsRef<[u8
     path
 }
 
-/// The rows of a file that tells its own format.
+/// The rows of a file that shows its own format.
 pub(crate) fn rows(name: &str, bytes: impl AsRef<[u8]>) -> (Vec<(Access, String)>, Metadata) {
     let folder = tempfile::tempdir().unwrap();
     let path = file(&folder, name, bytes);

@@ -2,8 +2,8 @@
 //! thread's memory until its exit.
 
 use super::convention::HERE;
-use super::layout::{self, IDS, KIND, NUMBER, TIME, call, kinds, later, rule, untold};
-use super::programs::{Code, Files, Parts, begin_untold, lookup, update};
+use super::layout::{self, IDS, KIND, NUMBER, TIME, call, kinds, later, rule, unreported};
+use super::programs::{Code, Files, Parts, begin_unreported, lookup, update};
 use crate::bpf::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
 use crate::bpf::Width::{Eight, Four};
 use crate::bpf::{Assembler, Helper, Jump, Label, Program, Register};
@@ -36,7 +36,7 @@ impl Code<'_> {
             for ((at, place), slot) in
                 rule::FILES.iter().zip(call::FILES).zip(layout::THREAD_UNTOLD)
             {
-                code.store_number(Eight, R8, slot + untold::PATH, 0);
+                code.store_number(Eight, R8, slot + unreported::PATH, 0);
                 pick(code, *at, |code| {
                     code.copy(R2, R9);
                     code.set(R3, 0);
@@ -47,18 +47,18 @@ impl Code<'_> {
                 });
             }
             for slot in layout::THREAD_UNTOLD {
-                code.load(Eight, R1, R8, slot + untold::PATH);
+                code.load(Eight, R1, R8, slot + unreported::PATH);
                 code.jump_if(R1, Jump::Unequal, 0, tell);
             }
             let submits = code.label();
             code.jump_if(R7, Jump::AnyBit, rule::SUBMITS, submits);
-            self.tell_entry(code, parts);
+            self.report_entry(code, parts);
             code.jump(out);
             code.place(submits);
             self.begin_submitted(code, parts, out);
             code.jump(out);
             code.place(tell);
-            self.tell_files_first(code, parts, out);
+            self.report_files_first(code, parts, out);
             code.place(out);
             code.set(R0, 0);
             code.exit();
@@ -66,13 +66,14 @@ impl Code<'_> {
         self.program(body, Files::ByDescriptor)
     }
 
-    /// Goes on to report the files that the thread's memory, at register 8, has as untold.
-    fn tell_files_first(&self, code: &mut Assembler, parts: &Parts, out: Label) {
+    /// Goes on to report the files that the thread's memory, at register 8, has as unreported.
+    fn report_files_first(&self, code: &mut Assembler, parts: &Parts, out: Label) {
         code.copy(R9, R8);
         self.scratch(code, out);
-        begin_untold(code, R8, later::ENTRY);
+        begin_unreported(code, R8, later::ENTRY);
         for (theirs, ours) in layout::THREAD_UNTOLD.into_iter().zip(layout::UNTOLD) {
-            for place in [untold::FILE, untold::INODE, untold::FRESH, untold::PATH] {
+            for place in [unreported::FILE, unreported::INODE, unreported::FRESH, unreported::PATH]
+            {
                 code.load(Eight, R1, R9, theirs + place);
                 code.store(Eight, R8, ours + place, R1);
             }
@@ -92,7 +93,7 @@ impl Code<'_> {
             code.load(Eight, R7, R8, call::RULE);
             self.thread(code);
             code.copy(R9, R0);
-            self.tell_entry(code, parts);
+            self.report_entry(code, parts);
             code.place(out);
             code.set(R0, 0);
             code.exit();
@@ -204,7 +205,7 @@ impl Code<'_> {
 
     /// Sends the call at register 8, of the rule in register 7 and the thread in register 9, if it
     /// is reported at its entry.
-    fn tell_entry(&self, code: &mut Assembler, parts: &Parts) {
+    fn report_entry(&self, code: &mut Assembler, parts: &Parts) {
         let (only, end) = (code.label(), code.label());
         let send = |code: &mut Assembler| {
             code.store_number(Four, R8, KIND, kinds::ENTERED);

@@ -68,16 +68,16 @@ pub(super) mod call {
 /// Of a request of a ring.
 pub(super) const REQUEST_BYTES: u32 = 160;
 /// Of a thread: its call, and up to two files of it that are to be reported.
-pub(super) const THREAD_UNTOLD: [i16; 2] = [160, 160 + untold::BYTES];
-pub(super) const THREAD_BYTES: u32 = 160 + 2 * untold::BYTES as u32;
+pub(super) const THREAD_UNTOLD: [i16; 2] = [160, 160 + unreported::BYTES];
+pub(super) const THREAD_BYTES: u32 = 160 + 2 * unreported::BYTES as u32;
 /// Where the record of a text is in the scratch memory, behind that of a call.
 pub(super) const TEXT_AT: i32 = 256;
 pub(super) const TEXT_BYTES: i32 = 4096;
 pub(super) const TEXT_HEADER_BYTES: i32 = 24;
 /// Behind that, up to two files that are to be reported, the program to go on to then, and how far
 /// the walk up a name has come.
-pub(super) const UNTOLD: [i16; 2] = [UNTOLD_AT, UNTOLD_AT + untold::BYTES];
-pub(super) const GO_ON: i16 = UNTOLD_AT + 2 * untold::BYTES;
+pub(super) const UNTOLD: [i16; 2] = [UNTOLD_AT, UNTOLD_AT + unreported::BYTES];
+pub(super) const GO_ON: i16 = UNTOLD_AT + 2 * unreported::BYTES;
 const UNTOLD_AT: i16 = (TEXT_AT + TEXT_HEADER_BYTES + TEXT_BYTES) as i16;
 pub(super) const WALK: i16 = GO_ON + 8;
 /// Behind that, a block of io_submit, its address, and how many blocks of the call were reported.
@@ -104,7 +104,7 @@ pub(super) mod reaped {
 }
 
 /// Of a file that is to be reported.
-pub(super) mod untold {
+pub(super) mod unreported {
     pub(crate) const FILE: i16 = 0;
     pub(crate) const INODE: i16 = 8;
     pub(crate) const FRESH: i16 = 16;

@@ -1,7 +1,7 @@
 //! The part of the programs that finds the open file behind a descriptor, and the program that
 //! reports its name and what else is known of it.
 
-use super::layout::{self, IDS, KIND, NUMBER, TIME, file, kinds, later, untold, walk};
+use super::layout::{self, IDS, KIND, NUMBER, TIME, file, kinds, later, unreported, walk};
 use super::programs::{Code, Files, Parts, lookup, read};
 use crate::bpf::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
 use crate::bpf::Width::{Eight, Four};
@@ -47,20 +47,20 @@ impl Code<'_> {
         code.store(Eight, Stack, AT_INODE, R1);
         code.load(Eight, R1, Stack, AT_FRESH);
         code.jump_if(R1, Jump::Unequal, 0, tell);
-        lookup(code, &self.tables.told, AT_FILE);
+        lookup(code, &self.tables.reported, AT_FILE);
         code.jump_if(R0, Jump::Equal, 0, tell);
         code.load(Eight, R1, R0, 0);
         code.load(Eight, R2, Stack, AT_INODE);
         code.jump_if_register(R1, Jump::Equal, R2, done);
         code.place(tell);
-        code.store(Eight, R8, untold::FILE, R9);
-        for (at, place) in [(AT_INODE, untold::INODE), (AT_FRESH, untold::FRESH)] {
+        code.store(Eight, R8, unreported::FILE, R9);
+        for (at, place) in [(AT_INODE, unreported::INODE), (AT_FRESH, unreported::FRESH)] {
             code.load(Eight, R1, Stack, at);
             code.store(Eight, R8, place, R1);
         }
         code.copy(R1, R9);
         code.add(R1, fields.file_path);
-        code.store(Eight, R8, untold::PATH, R1);
+        code.store(Eight, R8, unreported::PATH, R1);
         code.place(done);
         code.copy(R0, R9);
         code.exit();
@@ -90,10 +90,10 @@ impl Code<'_> {
         code.jump_if(R9, Jump::Equal, 0, none);
     }
 
-    /// Reports one of the files that are noted as untold, and goes on to itself; once there is no
-    /// more, to the program that is noted. So the walk up a name is in one program only. It also
+    /// Reports one of the files that are noted as unreported, and goes on to itself; once there is
+    /// no more, to the program that is noted. So the walk up a name is in one program only. It also
     /// goes on to itself after a few parts of a name.
-    pub(super) fn tell_files(&self) -> Program {
+    pub(super) fn report_files(&self) -> Program {
         let body = |code: &mut Assembler, parts: &Parts| {
             let (out, tell, go_on) = (code.label(), code.label(), code.label());
             let resume = code.label();
@@ -103,18 +103,18 @@ impl Code<'_> {
             code.jump_if(R0, Jump::Equal, 0, out);
             code.copy(R7, R0);
             code.store(Eight, Stack, AT_SCRATCH, R0);
-            lookup(code, &self.tables.told_scratch, AT_KEY);
+            lookup(code, &self.tables.reported_scratch, AT_KEY);
             code.jump_if(R0, Jump::Equal, 0, out);
             code.copy(R8, R0);
             code.load(Eight, R6, R7, layout::WALK + walk::PLACE);
             code.jump_if(R6, Jump::Unequal, 0, resume);
             for slot in layout::UNTOLD {
                 let next = code.label();
-                code.load(Eight, R1, R7, slot + untold::PATH);
+                code.load(Eight, R1, R7, slot + unreported::PATH);
                 code.jump_if(R1, Jump::Equal, 0, next);
                 code.store(Eight, Stack, AT_PATH, R1);
-                code.store_number(Eight, R7, slot + untold::PATH, 0);
-                let places = [untold::FILE, untold::INODE, untold::FRESH];
+                code.store_number(Eight, R7, slot + unreported::PATH, 0);
+                let places = [unreported::FILE, unreported::INODE, unreported::FRESH];
                 for (at, place) in [AT_FILE, AT_INODE, AT_FRESH].into_iter().zip(places) {
                     code.load(Eight, R1, R7, slot + place);
                     code.store(Eight, Stack, at, R1);
@@ -125,7 +125,7 @@ impl Code<'_> {
             code.load(Four, R3, R7, layout::GO_ON);
             code.jump(go_on);
             code.place(tell);
-            self.tell_numbers(code);
+            self.report_numbers(code);
             let pause = code.label();
             self.walk(code, resume, pause);
             self.send_file(code, parts);
@@ -163,7 +163,7 @@ impl Code<'_> {
         code.jump_if(R0, Jump::Unequal, 0, unsent);
         code.load(Eight, R1, Stack, AT_FILE);
         code.jump_if(R1, Jump::Equal, 0, done); // the directory of a thread
-        code.map(R1, &self.tables.told);
+        code.map(R1, &self.tables.reported);
         code.copy(R2, Stack);
         code.add(R2, AT_FILE.into());
         code.copy(R3, Stack);
@@ -176,7 +176,7 @@ impl Code<'_> {
         code.place(done);
     }
 
-    fn tell_numbers(&self, code: &mut Assembler) {
+    fn report_numbers(&self, code: &mut Assembler) {
         let fields = self.fields;
         code.store_number(Four, R8, KIND, kinds::FILE);
         code.load(Eight, R1, Stack, AT_FRESH);

@@ -2,7 +2,7 @@
 //! followed leaves at once, by the label `out`.
 
 use super::fields::{Casts, Fields};
-use super::layout::{self, IDS, KIND, call, kinds, later, rule, untold, walk};
+use super::layout::{self, IDS, KIND, call, kinds, later, rule, unreported, walk};
 use super::{Scope, Tables};
 use crate::bpf::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
 use crate::bpf::Width::{Eight, Four};
@@ -165,7 +165,7 @@ impl Code<'_> {
             }
             let reaps = code.label();
             code.jump_if(R9, Jump::AnyBit, rule::REAPS, reaps);
-            self.tell_opened(code, parts);
+            self.report_opened(code, parts);
             self.end_call(code, parts);
             code.jump(out);
             code.place(reaps);
@@ -197,7 +197,7 @@ impl Code<'_> {
 
     /// Sends the call in register 7, of the rule in register 9, and notes that it is over.
     pub(super) fn end_call(&self, code: &mut Assembler, parts: &Parts) {
-        self.tell_end(code);
+        self.report_end(code);
         code.copy(R2, R7);
         self.send_call(code, parts, R9);
         code.store_number(Eight, R7, call::RULE, 0);
@@ -216,14 +216,14 @@ impl Code<'_> {
     /// Goes on to report the file or directory that a call has opened or moved to. For a call that
     /// failed, and for others with a path, reports the path. Register 6 holds the context, 8 the
     /// result, 9 the rule.
-    fn tell_opened(&self, code: &mut Assembler, parts: &Parts) {
+    fn report_opened(&self, code: &mut Assembler, parts: &Parts) {
         let (moves, opens, text, done) = (code.label(), code.label(), code.label(), code.label());
         code.jump_if(R8, Jump::SignedBelow, 0, text);
         code.jump_if(R9, Jump::AnyBit, rule::MOVES, moves);
         code.jump_if(R9, Jump::AnyBit, rule::OPENS, opens);
         code.jump(text);
         code.place(opens);
-        self.begin_untold(code, done);
+        self.begin_unreported(code, done);
         code.copy(R4, R0);
         code.add(R4, layout::UNTOLD[0].into());
         code.load(Eight, R2, Stack, AT_ANY);
@@ -232,43 +232,43 @@ impl Code<'_> {
         code.call_part(parts.file);
         code.store(Eight, R7, call::FILES[0], R0);
         code.jump_if(R0, Jump::Equal, 0, done);
-        self.tell_untold(code, parts, done);
+        self.report_unreported(code, parts, done);
         code.place(moves);
-        self.begin_untold(code, done);
+        self.begin_unreported(code, done);
         code.copy(R8, R0);
         code.load(Eight, R1, Stack, AT_ANY);
         read(code, AT_ANY, 8, R1, self.fields.task_fs);
         code.load(Eight, R1, Stack, AT_ANY);
         code.add(R1, self.fields.fs_directory);
         let slot = layout::UNTOLD[0];
-        code.store(Eight, R8, slot + untold::PATH, R1);
-        for place in [untold::FILE, untold::INODE, untold::FRESH] {
+        code.store(Eight, R8, slot + unreported::PATH, R1);
+        for place in [unreported::FILE, unreported::INODE, unreported::FRESH] {
             code.store_number(Eight, R8, slot + place, 0);
         }
-        self.tell_untold(code, parts, done);
+        self.report_unreported(code, parts, done);
         code.place(text);
-        self.tell_text(code, parts, done);
+        self.report_text(code, parts, done);
         code.place(done);
     }
 
-    /// The thread at `AT_ANY`, and the scratch memory into register 0, with no file untold.
-    fn begin_untold(&self, code: &mut Assembler, done: Label) {
+    /// The thread at `AT_ANY`, and the scratch memory into register 0, with no file unreported.
+    fn begin_unreported(&self, code: &mut Assembler, done: Label) {
         self.thread(code);
         code.store(Eight, Stack, AT_ANY, R0);
         code.store_number(Four, Stack, AT_KEY, 0);
         lookup(code, &self.tables.scratch, AT_KEY);
         code.jump_if(R0, Jump::Equal, 0, done);
-        begin_untold(code, R0, later::EXIT);
+        begin_unreported(code, R0, later::EXIT);
     }
 
-    fn tell_untold(&self, code: &mut Assembler, parts: &Parts, done: Label) {
+    fn report_unreported(&self, code: &mut Assembler, parts: &Parts, done: Label) {
         code.set(R3, later::TELL);
         code.copy(R1, R6);
         self.go_on(code, parts);
         code.jump(done);
     }
 
-    fn tell_text(&self, code: &mut Assembler, parts: &Parts, done: Label) {
+    fn report_text(&self, code: &mut Assembler, parts: &Parts, done: Label) {
         code.load(Eight, R1, R7, call::TEXT);
         code.jump_if(R1, Jump::Equal, 0, done);
         code.store_number(Four, Stack, AT_KEY, 0);
@@ -293,7 +293,7 @@ impl Code<'_> {
     }
 
     /// Position and size of the last file, if the rule wants them.
-    pub(super) fn tell_end(&self, code: &mut Assembler) {
+    pub(super) fn report_end(&self, code: &mut Assembler) {
         let (wanted, have, done) = (code.label(), code.label(), code.label());
         code.jump_if(R9, Jump::AnyBit, rule::END, wanted);
         code.jump(done);
@@ -369,10 +369,10 @@ fn read_word(code: &mut Assembler, place: i16) {
     code.place(none);
 }
 
-/// No file is untold yet in the scratch memory at this register; then to go on to this program.
-pub(super) fn begin_untold(code: &mut Assembler, scratch: Register, then: i32) {
+/// No file is unreported yet in the scratch memory at this register; then to go on to this program.
+pub(super) fn begin_unreported(code: &mut Assembler, scratch: Register, then: i32) {
     for slot in layout::UNTOLD {
-        code.store_number(Eight, scratch, slot + untold::PATH, 0);
+        code.store_number(Eight, scratch, slot + unreported::PATH, 0);
     }
     code.store_number(Eight, scratch, layout::WALK + walk::PLACE, 0);
     code.store_number(Eight, scratch, layout::GO_ON, then);

@@ -2,19 +2,19 @@
 //! memory, and io_getevents returns their results there. Each block is reported as a call with a
 //! number that no call has, when io_submit begins; results are reported when io_getevents ends.
 
-use super::layout::{self, IDS, KIND, NUMBER, TIME, block, call, kinds, later, reaped, untold};
-use super::programs::{Code, Files, Parts, begin_untold};
+use super::layout::{self, IDS, KIND, NUMBER, TIME, block, call, kinds, later, reaped, unreported};
+use super::programs::{Code, Files, Parts, begin_unreported};
 use crate::bpf::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
 use crate::bpf::Width::{Eight, Four, Two};
 use crate::bpf::{Assembler, Helper, Jump, Label, Program};
 
-/// The number of a read by io_submit, told as `pread` is: arguments 2 and 3 are length and offset,
-/// argument 4 is the address of the request's block. The first word is 1 if the length counts parts
-/// of memory.
+/// The number of a read by io_submit, reported as `pread` is: arguments 2 and 3 are length and
+/// offset, argument 4 is the address of the request's block. The first word is 1 if the length
+/// counts parts of memory.
 pub const AIO_READ: u32 = 2003;
-/// The number of a write by io_submit, told as `pwrite` is.
+/// The number of a write by io_submit, reported as `pwrite` is.
 pub const AIO_WRITE: u32 = 2004;
-/// The number of a sync by io_submit, told as `fsync` is.
+/// The number of a sync by io_submit, reported as `fsync` is.
 pub const AIO_SYNC: u32 = 2005;
 
 /// The kernel's opcodes, and whether they are for parts of memory: PREAD, PWRITE, FSYNC, FDSYNC,
@@ -41,7 +41,7 @@ const AT_CONTEXT: i16 = -40;
 const AT_TURNS: i16 = -48;
 
 impl Code<'_> {
-    /// Goes on to tell the blocks of the call that is in the thread's memory.
+    /// Goes on to report the blocks of the call that is in the thread's memory.
     pub(super) fn begin_submitted(&self, code: &mut Assembler, parts: &Parts, out: Label) {
         self.scratch(code, out);
         code.store_number(Eight, R8, layout::BLOCKS_DONE, 0);
@@ -52,7 +52,7 @@ impl Code<'_> {
 
     /// Tells blocks of io_submit, each after its file. Register 6 is the number of the block, 7 the
     /// thread's memory, 8 the scratch memory, 9 the address of the block.
-    pub(super) fn tell_submitted(&self) -> Program {
+    pub(super) fn report_submitted(&self) -> Program {
         let body = |code: &mut Assembler, parts: &Parts| {
             let (out, next, again) = (code.label(), code.label(), code.label());
             let (skip, tell) = (code.label(), code.label());
@@ -72,7 +72,7 @@ impl Code<'_> {
             code.jump_if_register(R6, Jump::AtLeast, R1, out);
             self.read_block(code, skip);
             self.find_file_of_block(code, parts);
-            code.load(Eight, R1, R8, layout::UNTOLD[0] + untold::PATH);
+            code.load(Eight, R1, R8, layout::UNTOLD[0] + unreported::PATH);
             code.jump_if(R1, Jump::Unequal, 0, tell);
             self.send_block(code, parts, skip);
             code.place(skip);
@@ -116,7 +116,7 @@ impl Code<'_> {
 
     /// The open file of the block into register 9.
     fn find_file_of_block(&self, code: &mut Assembler, parts: &Parts) {
-        begin_untold(code, R8, later::SUBMIT);
+        begin_unreported(code, R8, later::SUBMIT);
         self.thread(code);
         code.copy(R2, R0);
         code.load(Four, R1, R8, layout::BLOCK + block::DESCRIPTOR);
@@ -171,7 +171,7 @@ impl Code<'_> {
 
     /// Tells the results that io_getevents has returned, and then the call. Register 6 counts
     /// records, 7 is the thread's memory, 8 the scratch memory, 9 the number of results left.
-    pub(super) fn tell_reaped(&self) -> Program {
+    pub(super) fn report_reaped(&self) -> Program {
         let body = |code: &mut Assembler, parts: &Parts| {
             let (out, next, end) = (code.label(), code.label(), code.label());
             let few = code.label();

@@ -27,7 +27,7 @@ fn loaded(direct: bool, rules: &[Rule], fetches: bool) -> Option<CallEvents> {
 }
 
 #[test]
-fn what_comes_into_the_cache_for_a_child_is_told_and_nothing_else() {
+fn what_comes_into_the_cache_for_a_child_is_reported_and_nothing_else() {
     use std::os::unix::fs::MetadataExt;
     const PAGES: u64 = 50;
     let Some(mut events) = loaded(true, &[Rule { number: 0, ..Rule::default() }], true) else {
@@ -73,11 +73,11 @@ fn what_comes_into_the_cache_for_a_child_is_told_and_nothing_else() {
 }
 
 #[test]
-fn calls_of_a_child_are_told_with_their_files() {
-    [true, false].into_iter().for_each(calls_are_told);
+fn calls_of_a_child_are_reported_with_their_files() {
+    [true, false].into_iter().for_each(calls_are_reported);
 }
 
-fn calls_are_told(direct: bool) {
+fn calls_are_reported(direct: bool) {
     let rules = [
         Rule { number: libc::SYS_openat as u32, opens: true, text: Some(1), ..Rule::default() },
         Rule { number: libc::SYS_read as u32, files: [Some(0), None], ..Rule::default() },
@@ -144,7 +144,7 @@ fn a_ring_that_fills_becomes_larger_and_loses_nothing() {
 }
 
 /// The events of a shell that runs this, after it has begun.
-fn told_of_a_shell(rules: &[Rule], script: &str, mut each: impl FnMut(Event<'_>)) -> bool {
+fn reported_of_a_shell(rules: &[Rule], script: &str, mut each: impl FnMut(Event<'_>)) -> bool {
     let Some(mut events) = loaded(true, rules, false) else { return false };
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", &format!("read line; {script}")]);
@@ -159,7 +159,7 @@ fn told_of_a_shell(rules: &[Rule], script: &str, mut each: impl FnMut(Event<'_>)
 }
 
 #[test]
-fn a_name_of_many_parts_is_told_whole() {
+fn a_name_of_many_parts_is_reported_whole() {
     let deep = tempfile::tempdir().unwrap();
     let folder = (0..30).fold(deep.path().canonicalize().unwrap(), |folder, part| {
         folder.join(format!("part{part}"))
@@ -170,18 +170,18 @@ fn a_name_of_many_parts_is_told_whole() {
     let rule = Rule { number: libc::SYS_openat as u32, opens: true, ..Rule::default() };
     let mut names = Vec::new();
     let script = format!("cat {0} {0} > /dev/null", name.display());
-    let is_told = told_of_a_shell(&[rule], &script, |event| {
+    let is_reported = reported_of_a_shell(&[rule], &script, |event| {
         if let Event::File(_, true, file) = event {
             names.push(file.name);
         }
     });
     let expected = name.into_os_string().into_encoded_bytes();
     let count = names.iter().filter(|name| **name == expected).count();
-    assert!(!is_told || count == 2, "{names:?}");
+    assert!(!is_reported || count == 2, "{names:?}");
 }
 
 #[test]
-fn a_call_is_told_only_if_its_arguments_fulfil_the_condition() {
+fn a_call_is_reported_only_if_its_arguments_fulfil_the_condition() {
     let number = libc::SYS_openat as u32;
     let when = When::ArgumentWith(2, libc::O_CREAT as u32);
     let rule = Rule { number, when, opens: true, ..Rule::default() };
@@ -189,21 +189,21 @@ fn a_call_is_told_only_if_its_arguments_fulfil_the_condition() {
     let file = folder.path().join("new");
     let (mut calls, mut others) = (0, 0);
     let script = format!("cat /etc/passwd > {}", file.display());
-    let is_told = told_of_a_shell(&[rule], &script, |event| match event {
+    let is_reported = reported_of_a_shell(&[rule], &script, |event| match event {
         Event::Called(_, call) if call.arguments[2] & libc::O_CREAT as u64 != 0 => calls += 1,
         Event::Called(..) => others += 1,
         _ => {}
     });
-    assert!(!is_told || (calls, others) == (1, 0), "{calls} {others}");
+    assert!(!is_reported || (calls, others) == (1, 0), "{calls} {others}");
 }
 
 #[test]
-fn a_close_is_told_once_where_no_other_thread_has_the_descriptor() {
+fn a_close_is_reported_once_where_no_other_thread_has_the_descriptor() {
     let number = libc::SYS_close as u32;
     let rule = Rule { number, moment: Moment::Both, files: [Some(0), None], ..Rule::default() };
     let (mut whole, mut parts, mut unnamed) = (0, 0, 0);
-    let is_told =
-        told_of_a_shell(&[rule], "cat /etc/passwd > /dev/null; true", |event| match event {
+    let is_reported =
+        reported_of_a_shell(&[rule], "cat /etc/passwd > /dev/null; true", |event| match event {
             Event::Called(_, call) => {
                 whole += 1;
                 unnamed += usize::from(call.result == 0 && call.files[0] == 0);
@@ -211,5 +211,5 @@ fn a_close_is_told_once_where_no_other_thread_has_the_descriptor() {
             Event::Entered(..) | Event::Left(..) => parts += 1,
             _ => {}
         });
-    assert!(!is_told || whole > 0 && (parts, unnamed) == (0, 0), "{whole} {parts} {unnamed}");
+    assert!(!is_reported || whole > 0 && (parts, unnamed) == (0, 0), "{whole} {parts} {unnamed}");
 }

@@ -4,8 +4,8 @@
 //! as calls with numbers that no call has.
 
 use super::fields::RingFields;
-use super::layout::{self, IDS, KIND, NUMBER, TIME, call, kinds, later, rule, untold};
-use super::programs::{Code, Files, Parts, begin_untold, lookup, read, read_into};
+use super::layout::{self, IDS, KIND, NUMBER, TIME, call, kinds, later, rule, unreported};
+use super::programs::{Code, Files, Parts, begin_unreported, lookup, read, read_into};
 use crate::bpf::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
 use crate::bpf::Width::{Eight, Four};
 use crate::bpf::{Assembler, Helper, Jump, Label, Program};
@@ -91,14 +91,14 @@ impl Code<'_> {
             read(code, AT_ANY, 8, R1, fields.file);
             code.load(Eight, R9, Stack, AT_ANY); // 0 if it failed before its file was looked up
             self.scratch(code, end);
-            begin_untold(code, R8, later::RING);
+            begin_unreported(code, R8, later::RING);
             code.copy(R1, R9);
             code.set(R3, 0);
             code.copy(R4, R8);
             code.add(R4, layout::UNTOLD[0].into());
             code.call_part(parts.file);
             code.store(Eight, R7, call::FILES[0], R0);
-            code.load(Eight, R1, R8, layout::UNTOLD[0] + untold::PATH);
+            code.load(Eight, R1, R8, layout::UNTOLD[0] + unreported::PATH);
             code.jump_if(R1, Jump::Equal, 0, end);
             code.set(R3, later::TELL);
             code.copy(R1, R6);
@@ -138,7 +138,7 @@ impl Code<'_> {
 
     fn end_request(&self, code: &mut Assembler, parts: &Parts) {
         code.load(Eight, R9, R7, call::RULE);
-        self.tell_end(code);
+        self.report_end(code);
         code.copy(R2, R7);
         code.set(R3, call::WIDE_BYTES);
         self.send(code, parts);

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_runs_and_its_end_is_told() {
+    fn a_child_runs_and_its_end_is_reported() {
         assert!(matches!(end_of(&["sh", "-c", "exit 7"]), (Stop::Exited(7), Ok(()))));
         assert!(matches!(
             end_of(&["sh", "-c", "kill -9 $$"]),
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_not_there_is_told() {
+    fn a_program_that_is_not_there_is_reported() {
         let (_, outcome) = end_of(&["/nonexistent/program"]);
         let Err(Failure::Execute(error)) = outcome else { panic!("{outcome:?}") };
         assert_eq!(error.kind(), io::ErrorKind::NotFound);

@@ -29,8 +29,8 @@ pub(super) struct PackArgs {
     #[arg(long, requires = "pack")]
     unique: bool,
     /// Do not give the store its device: it finds out from its reads
-    #[arg(long, requires = "pack")]
-    untold: bool,
+    #[arg(long, alias = "untold", requires = "pack")]
+    device_unknown: bool,
     /// Do not read ahead by the pack's prediction of its program's loads
     #[arg(long, requires = "pack")]
     no_prediction: bool,
@@ -68,15 +68,15 @@ fn options(args: &Args) -> anyhow::Result<Options> {
         device: device
             .clone()
             .context("--pack needs a device: --device iops=500,bandwidth=150MB/s")?,
-        told: !args.untold,
+        device_known: !args.device_unknown,
         work: Work { load_ns: 0, mebibyte_ns },
         no_prediction: args.no_prediction,
     })
 }
 
 fn report(prediction: &Prediction) -> String {
-    let Prediction { run, loads, missing, device, told, rows } = prediction;
-    let unknown = if *told { "" } else { ", which the store does not know" };
+    let Prediction { run, loads, missing, device, device_known, rows } = prediction;
+    let unknown = if *device_known { "" } else { ", which the store does not know" };
     let left_out = match missing {
         0 => String::new(),
         missing => {

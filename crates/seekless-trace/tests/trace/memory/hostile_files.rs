@@ -105,7 +105,7 @@ fn row_groups(claim: u64) -> Thrift {
     Thrift::default().i32(1, 1).list(2, schema).i64(3, 0).list_claiming(4, claim, vec![])
 }
 
-/// A schema of `elements` groups, each of which claims so many children.
+/// A schema of `elements` groups, each of which claims this many children.
 fn schema(children: i64, elements: usize) -> Thrift {
     let group = |_| Thrift::default().i32(3, 0).text(4, "a").i32(5, children);
     Thrift::default()

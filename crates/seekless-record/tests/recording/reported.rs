@@ -23,7 +23,7 @@ fn all_that_holds_with_stops_holds_without() {
     run_all_by("ebpf", &elsewhere);
 }
 
-/// Records so many reads of a static program, with the usual ring or one of so many bytes.
+/// Records this many reads of a static program, with the usual ring or one of this many bytes.
 fn reads(place: &Place, count: u64, ring: Option<&str>) -> Option<Recording> {
     let (helper, count) = (helper("static")?, count.to_string());
     let mut recorder = place.command(crate::support::recorder());

@@ -1,5 +1,5 @@
-//! A program whose calls do not stop: programs in the kernel tell of them (eBPF), a few
-//! milliseconds later, in their order. They also tell which open file a call is about, by a key, so
+//! A program whose calls do not stop: programs in the kernel report them (eBPF), a few
+//! milliseconds later, in their order. They also say which open file a call is about, by a key, so
 //! a descriptor that came in an unknown way is known at its first use.
 //!
 //! The program's first thread is still attached: it stops at its signals, which it must not get
@@ -37,15 +37,15 @@ pub(super) const PATIENCE: Duration = Duration::from_millis(4);
 /// −1 stands for no descriptor, and AT_FDCWD is −100.
 const FIRST_OF_RINGS: i32 = -1000;
 
-/// What was told and is still needed.
+/// What was reported and is still needed.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct Reported {
     started_ns: u64,
     /// Open files, by their keys.
     files: HashMap<u64, File, foldhash::fast::RandomState>,
     /// Which of them have a description.
     described: HashMap<u64, DescriptionId, foldhash::fast::RandomState>,
-    /// Paths and directories of threads whose call is told next.
+    /// Paths and directories of threads whose call is reported next.
     texts: HashMap<i32, Vec<u8>>,
     directories: HashMap<i32, Vec<u8>>,
     /// The current call, and its files: descriptor and key.
@@ -60,7 +60,7 @@ pub(super) struct Told {
 /// us each open file has a descriptor of its own there, below all that a program can have.
 #[derive(Default)]
 struct Rings {
-    are_told: bool,
+    are_reported: bool,
     descriptors: HashMap<u64, i32, foldhash::fast::RandomState>,
     made: i32,
 }
@@ -74,22 +74,22 @@ impl Rings {
     }
 }
 
-impl Told {
-    /// Nothing is told yet; times count from now.
+impl Reported {
+    /// Nothing is reported yet; times count from now.
     pub(super) fn from_now() -> Self {
         Self { started_ns: now_ns(), ..Self::default() }
     }
 
     /// Whether requests of rings are reported by themselves.
     pub(super) fn sees_rings(&self) -> bool {
-        self.rings.are_told
+        self.rings.are_reported
     }
 
     pub(super) fn has_call(&self) -> bool {
         self.call.is_some()
     }
 
-    /// Whether the current call succeeded though we were not told what it was about.
+    /// Whether the current call succeeded though nothing said what it was about.
     pub(super) fn has_been_kept_back(&self) -> bool {
         let bad_address = -i64::from(libc::EFAULT);
         let bad_descriptor = -i64::from(libc::EBADF);
@@ -110,7 +110,7 @@ impl Told {
     }
 
     pub(super) fn word(&self, kind: Kind, argument: usize) -> Option<u64> {
-        let at = calls::told_of(kind)?.words.iter().position(|it| *it == Some(argument))?;
+        let at = calls::reported_of(kind)?.words.iter().position(|it| *it == Some(argument))?;
         Some(self.call?.words[at])
     }
 
@@ -132,7 +132,7 @@ impl Told {
 
     /// Makes a call the current one.
     fn begin(&mut self, kind: Kind, call: Call) {
-        let rule = calls::told_of(kind).unwrap_or_default();
+        let rule = calls::reported_of(kind).unwrap_or_default();
         for (at, (fd, key)) in self.keys.iter_mut().enumerate() {
             *key = call.files[at];
             *fd = rule.files[at].map_or(-1, |argument| call.arguments[argument] as i32);
@@ -150,25 +150,25 @@ impl Told {
 }
 
 impl Tracer {
-    /// A tracer of the child `main`, of whose calls it will be told.
-    pub(crate) fn told(main: i32, sink: Sink, settings: Arc<Settings>) -> Self {
-        Self { told: Some(Box::new(Told::from_now())), ..Self::new(main, sink, settings) }
+    /// A tracer of the child `main`, whose calls will be reported to it.
+    pub(crate) fn reported(main: i32, sink: Sink, settings: Arc<Settings>) -> Self {
+        Self { reported: Some(Box::new(Reported::from_now())), ..Self::new(main, sink, settings) }
     }
 
     /// Follows the program until it and all its descendants have ended.
     ///
     /// # Errors
     /// As [`Tracer::run`].
-    pub(crate) fn run_told(
+    pub(crate) fn run_reported(
         mut self,
         mut events: CallEvents,
         awaited: &Awaited,
     ) -> io::Result<Traced> {
-        self.note_told(&events);
+        self.note_reported(&events);
         let _urgent = Urgent::begin(); // records have little room
         loop {
             self.take_stops(&mut events)?;
-            // Asked before what it told is taken: then nothing comes after that.
+            // Asked before its reports are taken: then nothing comes after that.
             let is_over = self.status.is_some() && !events.has_any();
             self.hear_all(&mut events);
             if is_over {
@@ -177,20 +177,20 @@ impl Tracer {
             self.pass_to_the_rest();
             let _ = awaited.wait(PATIENCE);
         }
-        self.count_untold(&events);
+        self.count_unreported(&events);
         Ok(self.traced())
     }
 
-    /// What these will tell of.
-    pub(super) fn note_told(&mut self, events: &CallEvents) {
-        if let Some(told) = &mut self.told {
-            told.rings.are_told = events.sees_rings();
+    /// What these will report.
+    pub(super) fn note_reported(&mut self, events: &CallEvents) {
+        if let Some(reported) = &mut self.reported {
+            reported.rings.are_reported = events.sees_rings();
         }
         self.begin_fetches(events);
     }
 
     /// Counts the records that had no room.
-    pub(super) fn count_untold(&mut self, events: &CallEvents) {
+    pub(super) fn count_unreported(&mut self, events: &CallEvents) {
         self.summary.no_room = events.lost();
         self.summary.lost += events.lost();
     }
@@ -224,7 +224,7 @@ impl Tracer {
         }
     }
 
-    /// The program's first process was waited for. What it told may not have been taken yet.
+    /// The program's first process was waited for. Its reports may not have been taken yet.
     fn note_end(&mut self, tid: i32, status: Status) {
         if tid == self.main && self.status.is_none() {
             self.status = Some(status);
@@ -234,47 +234,47 @@ impl Tracer {
         }
     }
 
-    /// Takes what has been told.
+    /// Takes what has been reported.
     pub(super) fn hear_all(&mut self, events: &mut CallEvents) {
-        if let Some(told) = &mut self.told {
-            told.last_read = None; // a stop may have changed the tables meanwhile
+        if let Some(reported) = &mut self.reported {
+            reported.last_read = None; // a stop may have changed the tables meanwhile
         }
         events.take(|event| self.hear(event));
         self.sink.hand_over();
     }
 
     fn hear(&mut self, event: Event<'_>) {
-        let Some(told) = &mut self.told else { return };
-        let last_read = told.last_read.take();
+        let Some(reported) = &mut self.reported else { return };
+        let last_read = reported.last_read.take();
         if let (Event::Called(which, call), Some(last)) = (&event, last_read)
             && self.read_again(last, *which, call)
         {
             self.set_last_read(last_read);
             return;
         }
-        let Some(told) = &mut self.told else { return };
+        let Some(reported) = &mut self.reported else { return };
         match event {
             Event::Called(which, call @ Call { number: RING_READ..=RING_SYNC, .. }) => {
                 self.completed(which, call);
             }
             Event::Called(which, call @ Call { number: AIO_READ..=AIO_SYNC, .. }) => {
-                self.handed_over_told(which, call);
+                self.handed_over_reported(which, call);
             }
             Event::Called(which, call) => self.called(which, call),
-            Event::Reaped(which, results) => self.reaped_told(which, results),
-            Event::Entered(which, call) => self.entered_told(which, call),
-            Event::Left(which, call) => self.left_told(which, call),
-            Event::Text(which, path) => drop(told.texts.insert(which.tid, path.to_vec())),
-            Event::Directory(which, name) => drop(told.directories.insert(which.tid, name)),
+            Event::Reaped(which, results) => self.reaped_reported(which, results),
+            Event::Entered(which, call) => self.entered_reported(which, call),
+            Event::Left(which, call) => self.left_reported(which, call),
+            Event::Text(which, path) => drop(reported.texts.insert(which.tid, path.to_vec())),
+            Event::Directory(which, name) => drop(reported.directories.insert(which.tid, name)),
             Event::File(key, is_new, file) => {
-                let former = told.files.insert(key, file);
-                let is_other = |former: File| former.inode != told.files[&key].inode;
+                let former = reported.files.insert(key, file);
+                let is_other = |former: File| former.inode != reported.files[&key].inode;
                 if is_new || former.is_some_and(is_other) {
                     // The kernel uses its memory again.
-                    told.rings.descriptors.remove(&key);
+                    reported.rings.descriptors.remove(&key);
                 }
                 if is_new {
-                    told.described.remove(&key);
+                    reported.described.remove(&key);
                 }
             }
             Event::Born { maker, tid, pid, shares_files, shares_directory, shares_memory } => {
@@ -305,8 +305,8 @@ impl Tracer {
 
     /// Goes to the time of an event, and makes its thread known, if its birth had no room.
     pub(super) fn at(&mut self, which: Which) {
-        if let Some(told) = &self.told {
-            self.now_ns = told.elapsed_ns(which.time_ns);
+        if let Some(reported) = &self.reported {
+            self.now_ns = reported.elapsed_ns(which.time_ns);
         }
         if !self.threads.contains_key(&which.tid) {
             let same = self.threads.values().find(|thread| thread.pid == which.pid);
@@ -316,28 +316,28 @@ impl Tracer {
     }
 
     fn called(&mut self, which: Which, call: Call) {
-        if self.begin_told(which, call).is_none() {
+        if self.begin_reported(which, call).is_none() {
             return;
         }
         let pending = self.threads.get(&which.tid).and_then(|thread| thread.pending.as_ref());
         let read = pending.filter(|pending| matches!(pending.call, Kind::Read(_)));
         let id = read.and_then(|pending| pending.from);
-        self.finish_told(which.tid, call);
+        self.finish_reported(which.tid, call);
         if id.is_some() && !(RING_READ..=RING_SYNC).contains(&call.number) {
             self.set_last_read(self.last_read(which, &call, id));
         }
     }
 
     fn set_last_read(&mut self, last: Option<LastRead>) {
-        if let Some(told) = &mut self.told {
-            told.last_read = last;
+        if let Some(reported) = &mut self.reported {
+            reported.last_read = last;
         }
     }
 
     /// A request of a ring, whose thread may be in a call meanwhile.
     fn completed(&mut self, which: Which, mut call: Call) {
-        let Some(told) = self.told.as_mut() else { return };
-        call.arguments[0] = told.rings.descriptor(call.files[0]) as u64;
+        let Some(reported) = self.reported.as_mut() else { return };
+        call.arguments[0] = reported.rings.descriptor(call.files[0]) as u64;
         let waits = self.threads.get_mut(&which.tid).and_then(|thread| thread.pending.take());
         self.called(which, call);
         if let Some(thread) = self.threads.get_mut(&which.tid) {
@@ -345,76 +345,76 @@ impl Tracer {
         }
     }
 
-    fn entered_told(&mut self, which: Which, call: Call) {
-        self.begin_told(which, call);
-        self.end_told();
+    fn entered_reported(&mut self, which: Which, call: Call) {
+        self.begin_reported(which, call);
+        self.end_reported();
     }
 
-    fn left_told(&mut self, which: Which, call: Call) {
+    fn left_reported(&mut self, which: Which, call: Call) {
         if self.live && self.threads.contains_key(&which.tid) {
-            self.finish_told(which.tid, call);
+            self.finish_reported(which.tid, call);
         }
     }
 
     /// `None` if the call does not matter.
-    pub(super) fn begin_told(&mut self, which: Which, call: Call) -> Option<()> {
+    pub(super) fn begin_reported(&mut self, which: Which, call: Call) -> Option<()> {
         let architecture = if call.foreign { arch::FOREIGN.audit } else { arch::NATIVE.audit };
         let number = u64::from(call.number);
         let kind = self.calls.get_with(architecture, number, &call.arguments);
-        let matters = self.live && kind.is_some_and(|kind| calls::told_of(kind).is_some());
-        let told = self.told.as_mut()?;
-        let is_over = matters && self.sink.is_over(told.elapsed_ns(which.time_ns));
+        let matters = self.live && kind.is_some_and(|kind| calls::reported_of(kind).is_some());
+        let reported = self.reported.as_mut()?;
+        let is_over = matters && self.sink.is_over(reported.elapsed_ns(which.time_ns));
         if is_over {
             self.sink.pass_over();
         }
         if !matters || is_over {
-            told.texts.remove(&which.tid);
+            reported.texts.remove(&which.tid);
             return None;
         }
         let kind = kind?;
-        told.begin(kind, call);
+        reported.begin(kind, call);
         self.at(which);
         let entered = Entered { architecture, number, arguments: call.arguments, mark: MARK };
         let pending = self.enter(which.tid, kind, entered);
         let matters = pending.is_some();
         self.threads.get_mut(&which.tid)?.pending = pending;
         if !matters {
-            self.end_told();
+            self.end_reported();
         }
         matters.then_some(())
     }
 
-    fn finish_told(&mut self, tid: i32, call: Call) {
+    fn finish_reported(&mut self, tid: i32, call: Call) {
         let pending = self.threads.get_mut(&tid).and_then(|thread| thread.pending.take());
-        if let (Some(pending), Some(told)) = (pending, self.told.as_mut()) {
-            told.begin(pending.call, call);
-            self.now_ns = told.elapsed_ns(call.left_ns);
+        if let (Some(pending), Some(reported)) = (pending, self.reported.as_mut()) {
+            reported.begin(pending.call, call);
+            self.now_ns = reported.elapsed_ns(call.left_ns);
             self.finish_call(tid, pending, Some(call.result));
         }
-        self.end_told();
+        self.end_reported();
     }
 
-    pub(super) fn end_told(&mut self) {
-        if let Some(told) = &mut self.told {
-            told.end_call();
+    pub(super) fn end_reported(&mut self) {
+        if let Some(reported) = &mut self.reported {
+            reported.end_call();
         }
     }
 
     /// The key of a descriptor in the current call.
-    pub(super) fn told_key(&self, fd: i32) -> Option<u64> {
-        self.told.as_ref()?.key(fd)
+    pub(super) fn reported_key(&self, fd: i32) -> Option<u64> {
+        self.reported.as_ref()?.key(fd)
     }
 
     /// What a descriptor refers to, of which the key is known: also if we missed how it came.
-    pub(super) fn told_entry(&mut self, tid: i32, fd: i32, key: u64) -> Option<Entry> {
+    pub(super) fn reported_entry(&mut self, tid: i32, fd: i32, key: u64) -> Option<Entry> {
         let known = self.threads.get(&tid)?.files.borrow().get(&fd).copied();
         if let Some(Entry::File(id)) = known
             && self.is_behind(id, key)
         {
             return known;
         }
-        let told = self.told.as_ref()?;
-        let (file, described) = (told.files.get(&key), told.described.get(&key).copied());
+        let reported = self.reported.as_ref()?;
+        let (file, described) = (reported.files.get(&key), reported.described.get(&key).copied());
         let Some(found) = file.map(found) else {
             return None; // its record had no room, and was counted
         };
@@ -455,10 +455,9 @@ impl Tracer {
             return description.key == key;
         }
         let inode = description.inode;
-        let is_same = self
-            .told
-            .as_ref()
-            .is_some_and(|told| told.files.get(&key).is_some_and(|file| file.inode == inode));
+        let is_same = self.reported.as_ref().is_some_and(|reported| {
+            reported.files.get(&key).is_some_and(|file| file.inode == inode)
+        });
         if is_same {
             self.set_key(id, key);
         }
@@ -478,26 +477,26 @@ impl Tracer {
 
     /// Notes which key the file has that the current call has opened.
     pub(super) fn note_key(&mut self, id: DescriptionId, fd: i32) {
-        if let Some(key) = self.told_key(fd) {
+        if let Some(key) = self.reported_key(fd) {
             self.set_key(id, key);
         }
     }
 
     fn set_key(&mut self, id: DescriptionId, key: u64) {
         self.descriptions.get(id).key = key;
-        if let Some(told) = &mut self.told {
-            told.described.insert(key, id);
+        if let Some(reported) = &mut self.reported {
+            reported.described.insert(key, id);
         }
     }
 
     /// The last known holder of a description is gone. If another turns up, which got the open file
     /// through a socket, it goes on where this one was.
     pub(super) fn forget_key(&mut self, id: DescriptionId, description: &Description) {
-        if let Some(told) = &mut self.told
-            && told.described.get(&description.key) == Some(&id)
+        if let Some(reported) = &mut self.reported
+            && reported.described.get(&description.key) == Some(&id)
         {
-            told.described.remove(&description.key);
-            if let Some(file) = told.files.get_mut(&description.key) {
+            reported.described.remove(&description.key);
+            if let Some(file) = reported.files.get_mut(&description.key) {
                 file.position = description.position;
             }
         }
