@@ -88,8 +88,8 @@ fn rows(root: &Path) -> anyhow::Result<Vec<Row>> {
 }
 
 // Lower these when the house gets better; nothing may raise them.
-const LONG_FILES_MAX: usize = 5;
-const LONG_FUNCTIONS_MAX: usize = 8;
+const LONG_FILES_MAX: usize = 0;
+const LONG_FUNCTIONS_MAX: usize = 7;
 const CIRCLES_MAX: usize = 0;
 const README_WORDS_MAX: usize = 900;
 const ARCHITECTURE_WORDS_MAX: usize = 3000;

@@ -1,18 +1,16 @@
 //! `seekless record`: runs a program, records what it and its children read.
 
+mod said;
 mod top;
 
-use crate::command::trace::blocks::said;
+use crate::command::trace::blocks::said as said_of_blocks;
 use crate::{exit, output};
 use clap::builder::{PathBufValueParser, TypedValueParser};
-use seekless::device::units::{counted, format_bytes, format_duration, parse_duration};
-use seekless::record::{
-    self, Fetches, Grain, Limits, Live, Mappings, Method, Options, PostCache, Recorded,
-};
+use seekless::device::units::parse_duration;
+use seekless::record::{self, Grain, Limits, Live, Method, Options, Recorded};
 use seekless::sys::output::{Content, Destination};
 use seekless::tools::blocks;
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use top::Top;
@@ -306,9 +304,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 let _ = exit::failure(&error.into()); // prints it; the exit status is the program's
             } else if !args.quiet {
                 // A closed standard error is no reason to change the program's exit status.
-                let mut said = summary(&recorded, &args.output);
+                let mut said = said::summary(&recorded, &args.output);
                 if let (Some(post), Some(path)) = (&recorded.post_cache, &args.post) {
-                    said += &behind(post, path);
+                    said += &said::behind(post, path);
                 }
                 output::note(&said);
             }
@@ -336,178 +334,9 @@ fn map(recorded: &Recorded, trace: &Path, out: &Destination, quiet: bool) {
     match mapped {
         Ok(_) if quiet => {}
         Ok(report) => {
-            let said = said(&report, &format!("seekless: {}", output::shown(out.path())));
+            let said = said_of_blocks(&report, &format!("seekless: {}", output::shown(out.path())));
             output::note(&said);
         }
         Err(error) => drop(exit::failure(&error.into())),
-    }
-}
-
-/// The words for the view behind the page cache.
-fn behind(post: &PostCache, path: &Path) -> String {
-    let path = output::shown(path);
-    match post {
-        PostCache::Written { rows, others, lost } => {
-            let mut text = format!(
-                "  behind the page cache: {} of the whole machine on these devices -> {path}",
-                counted(*rows, "request")
-            );
-            if *others > 0 {
-                let _ = write!(text, "; not kept: discards and commands, {others}");
-            }
-            if *lost > 0 {
-                let _ = write!(text, "; lost: {}", counted(*lost, "event"));
-            }
-            text + "\n"
-        }
-        PostCache::Nothing => {
-            format!("  behind the page cache: no request reached these devices; no {path}\n")
-        }
-        PostCache::Refused(why) => format!("  not seen: requests behind the page cache ({why})\n"),
-    }
-}
-
-/// The words for the pages that came into the page cache.
-fn fetched(fetches: &Fetches) -> String {
-    match fetches {
-        Fetches::NotAsked => String::new(),
-        Fetches::Reported { rows, bytes, unnamed_bytes } => {
-            let (rows, bytes) = (counted(*rows, "part"), format_bytes(*bytes));
-            let mut text = format!("  came into the page cache: {bytes} in {rows}");
-            if *unnamed_bytes > 0 {
-                let unnamed = format_bytes(*unnamed_bytes);
-                let _ = write!(text, "; of file systems' own and unnamed files: {unnamed}");
-            }
-            text + "\n"
-        }
-        Fetches::Refused(why) => {
-            format!("  not seen: what comes into the page cache ({why})\n")
-        }
-    }
-}
-
-fn summary(recorded: &Recorded, output: &Path) -> String {
-    let seen = &recorded.summary;
-    let mut text = format!(
-        "seekless: {} in {}, {} read and {} written, {} opened {}",
-        counted(seen.accesses, "access"),
-        format_duration(recorded.duration_ns),
-        format_bytes(seen.bytes_read),
-        format_bytes(seen.bytes_written),
-        counted(seen.files, "file"),
-        counted(seen.opens, "time"),
-    );
-    if seen.failed_opens > 0 {
-        let _ = write!(text, ", {} failed", counted(seen.failed_opens, "open"));
-    }
-    let _ = writeln!(text, " -> {}", output::shown(output));
-    let mut lost_calls = seen.lost;
-    match &seen.mappings {
-        Mappings::Touches { rows, bytes, lost } => {
-            lost_calls = lost_calls.saturating_sub(*lost);
-            if *rows > 0 {
-                let bytes = format_bytes(*bytes);
-                let _ = writeln!(
-                    text,
-                    "  touched of mapped files: {bytes} in {}",
-                    counted(*rows, "part")
-                );
-            }
-            if *lost > 0 {
-                let _ = writeln!(
-                    text,
-                    "  lost, since the kernel had no room: {}",
-                    counted(*lost, "page fault")
-                );
-            }
-        }
-        Mappings::Arrivals { rows, bytes, warm, unreported, why } => {
-            let (bytes, rows) = (format_bytes(*bytes), counted(*rows, "part"));
-            let _ = writeln!(
-                text,
-                "  came into the cache of mapped files, read ahead too: {bytes} in {rows} ({why})"
-            );
-            for (files, what) in
-                [(warm, "pages cached before"), (unreported, "pages that the kernel hides")]
-            {
-                if *files > 0 {
-                    let files = counted(*files, "mapped file");
-                    let _ = writeln!(text, "  not seen: touches of {what}, in {files}");
-                }
-            }
-        }
-        Mappings::Calls(why) => {
-            let _ = writeln!(text, "  not seen: which parts of mapped files are touched ({why})");
-        }
-    }
-    text += &fetched(&seen.fetches);
-    if seen.no_room > 0 {
-        lost_calls = lost_calls.saturating_sub(seen.no_room);
-        let calls = counted(seen.no_room, "call");
-        let _ = writeln!(text, "  lost, since they came faster than they were read: {calls}");
-    }
-    if lost_calls > 0 {
-        let _ = writeln!(text, "  lost, since not understood: {}", counted(lost_calls, "call"));
-    }
-    if seen.beyond > 0 {
-        let _ = writeln!(text, "  ended by --for or --rows, before the program did");
-    }
-    if seen.left_out > 0 {
-        let _ =
-            writeln!(text, "  left out by --only or --exclude: {}", counted(seen.left_out, "call"));
-    }
-    for (program, times) in &seen.deprived {
-        let times =
-            if *times > 1 { format!(" ({})", counted(*times, "time")) } else { String::new() };
-        let _ = writeln!(
-            text,
-            "  ran without its privileges, since you are not root: {}{times}",
-            output::shown(program)
-        );
-    }
-    for (what, times) in &seen.blind_spots {
-        let _ = writeln!(text, "  not seen: {what}, used {}", counted(*times, "time"));
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use seekless::record::{Status, Summary};
-
-    #[test]
-    fn one_is_said_as_one() {
-        let blind_spots = [("io_submit".to_owned(), 1)].into();
-        let seen = Summary {
-            files: 1,
-            opens: 1,
-            accesses: 1,
-            failed_opens: 1,
-            lost: 5,
-            no_room: 3,
-            mappings: Mappings::Touches { rows: 1, bytes: 4096, lost: 1 },
-            left_out: 1,
-            blind_spots,
-            ..Summary::default()
-        };
-        let recorded = Recorded {
-            summary: seen,
-            status: Status::Exited(0),
-            duration_ns: 5,
-            unfinished: None,
-            places: None,
-            post_cache: None,
-        };
-        let said = summary(&recorded, Path::new("run.parquet"));
-        assert_eq!(
-            said,
-            "seekless: 1 access in 5 ns, 0 B read and 0 B written, 1 file opened 1 time, 1 open failed -> run.parquet\n  \
-             touched of mapped files: 4.1 KB in 1 part\n  \
-             lost, since the kernel had no room: 1 page fault\n  \
-             lost, since they came faster than they were read: 3 calls\n  \
-             lost, since not understood: 1 call\n  left out by --only or --exclude: 1 call\n  \
-             not seen: io_submit, used 1 time\n"
-        );
     }
 }

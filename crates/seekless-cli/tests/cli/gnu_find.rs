@@ -9,6 +9,7 @@
 mod dates;
 mod formats;
 mod tree;
+mod values;
 mod words;
 
 use super::random::Random;

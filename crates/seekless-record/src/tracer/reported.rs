@@ -5,6 +5,8 @@
 //! The program's first thread is still attached: it stops at its signals, which it must not get
 //! twice, and at its exec, so that the files that it starts with can be looked up.
 
+mod state;
+
 use super::Tracer;
 use super::read_again::LastRead;
 use super::rows::{identified, row};
@@ -12,14 +14,11 @@ use crate::arch;
 use crate::call::Call as Kind;
 use crate::calls;
 use crate::descriptions::{Description, DescriptionId};
-use crate::faults::now_ns;
 use crate::inspect::{self, Found};
 use crate::recorded::Status;
 use crate::sink::Sink;
 use crate::thread::{Entry, Thread};
 use crate::tracer::{Settings, Traced};
-use hashbrown::HashMap;
-use rustix::fs::FileType;
 use seekless_sys::awaited::Awaited;
 use seekless_sys::urgent::Urgent;
 use seekless_watch::call_events::{
@@ -27,127 +26,14 @@ use seekless_watch::call_events::{
 };
 use seekless_watch::seccomp::MARK;
 use seekless_watch::tracee::{self, Entered, Stop};
+pub(super) use state::Reported;
+use state::found;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// How long records may wait in the ring.
 pub(super) const PATIENCE: Duration = Duration::from_millis(4);
-
-/// −1 stands for no descriptor, and AT_FDCWD is −100.
-const FIRST_OF_RINGS: i32 = -1000;
-
-/// What was reported and is still needed.
-#[derive(Default)]
-pub(super) struct Reported {
-    started_ns: u64,
-    /// Open files, by their keys.
-    files: HashMap<u64, File, foldhash::fast::RandomState>,
-    /// Which of them have a description.
-    described: HashMap<u64, DescriptionId, foldhash::fast::RandomState>,
-    /// Paths and directories of threads whose call is reported next.
-    texts: HashMap<i32, Vec<u8>>,
-    directories: HashMap<i32, Vec<u8>>,
-    /// The current call, and its files: descriptor and key.
-    call: Option<Call>,
-    keys: [(i32, u64); 2],
-    /// The last event, if that was a read and nothing has changed since.
-    last_read: Option<LastRead>,
-    rings: Rings,
-}
-
-/// Requests of io_uring name their file by a descriptor or by its place in a table of the ring. For
-/// us each open file has a descriptor of its own there, below all that a program can have.
-#[derive(Default)]
-struct Rings {
-    are_reported: bool,
-    descriptors: HashMap<u64, i32, foldhash::fast::RandomState>,
-    made: i32,
-}
-
-impl Rings {
-    fn descriptor(&mut self, key: u64) -> i32 {
-        *self.descriptors.entry(key).or_insert_with(|| {
-            self.made += 1;
-            FIRST_OF_RINGS - self.made
-        })
-    }
-}
-
-impl Reported {
-    /// Nothing is reported yet; times count from now.
-    pub(super) fn from_now() -> Self {
-        Self { started_ns: now_ns(), ..Self::default() }
-    }
-
-    /// Whether requests of rings are reported by themselves.
-    pub(super) fn sees_rings(&self) -> bool {
-        self.rings.are_reported
-    }
-
-    pub(super) fn has_call(&self) -> bool {
-        self.call.is_some()
-    }
-
-    /// Whether the current call succeeded though nothing said what it was about.
-    pub(super) fn has_been_kept_back(&self) -> bool {
-        let bad_address = -i64::from(libc::EFAULT);
-        let bad_descriptor = -i64::from(libc::EBADF);
-        self.call.is_some_and(|call| ![bad_address, bad_descriptor].contains(&call.result))
-    }
-
-    /// Whether a key is of the open file with this inode.
-    pub(super) fn is_inode(&self, key: u64, inode: u64) -> bool {
-        self.files.get(&key).is_some_and(|file| file.inode == inode)
-    }
-
-    fn key(&self, fd: i32) -> Option<u64> {
-        self.keys.iter().find(|(one, key)| *one == fd && *key != 0).map(|found| found.1)
-    }
-
-    pub(super) fn descriptor(&self, fd: i32) -> Option<Found> {
-        self.files.get(&self.key(fd)?).map(found)
-    }
-
-    pub(super) fn word(&self, kind: Kind, argument: usize) -> Option<u64> {
-        let at = calls::reported_of(kind)?.words.iter().position(|it| *it == Some(argument))?;
-        Some(self.call?.words[at])
-    }
-
-    pub(super) fn take_text(&mut self, tid: i32) -> Option<Vec<u8>> {
-        self.texts.remove(&tid)
-    }
-
-    pub(super) fn take_directory(&mut self, tid: i32) -> Option<Vec<u8>> {
-        self.directories.remove(&tid)
-    }
-
-    pub(super) fn end(&self, positioned: bool) -> Option<u64> {
-        self.call.map(|call| if positioned { call.bytes } else { call.position })
-    }
-
-    pub(super) fn elapsed_ns(&self, time_ns: u64) -> u64 {
-        time_ns.saturating_sub(self.started_ns)
-    }
-
-    /// Makes a call the current one.
-    fn begin(&mut self, kind: Kind, call: Call) {
-        let rule = calls::reported_of(kind).unwrap_or_default();
-        for (at, (fd, key)) in self.keys.iter_mut().enumerate() {
-            *key = call.files[at];
-            *fd = rule.files[at].map_or(-1, |argument| call.arguments[argument] as i32);
-        }
-        if rule.opens && call.result >= 0 {
-            self.keys[0] = (call.result as i32, call.files[0]);
-        }
-        self.call = Some(call);
-    }
-
-    fn end_call(&mut self) {
-        self.call = None;
-        self.keys = [(-1, 0); 2];
-    }
-}
 
 impl Tracer {
     /// A tracer of the child `main`, whose calls will be reported to it.
@@ -170,7 +56,7 @@ impl Tracer {
             self.take_stops(&mut events)?;
             // Asked before its reports are taken: then nothing comes after that.
             let is_over = self.status.is_some() && !events.has_any();
-            self.hear_all(&mut events);
+            self.take_reports(&mut events);
             if is_over {
                 break;
             }
@@ -210,7 +96,7 @@ impl Tracer {
                     self.note_end(tid, Status::Killed { signal, core })
                 }
                 Stop::Event(_) => {
-                    self.hear_all(events); // its exec, while its files are there
+                    self.take_reports(events); // its exec, while its files are there
                     self.summary.lost += u64::from(self.go_on(tid, 0).is_err());
                 }
                 _ => {
@@ -235,15 +121,15 @@ impl Tracer {
     }
 
     /// Takes what has been reported.
-    pub(super) fn hear_all(&mut self, events: &mut CallEvents) {
+    pub(super) fn take_reports(&mut self, events: &mut CallEvents) {
         if let Some(reported) = &mut self.reported {
             reported.last_read = None; // a stop may have changed the tables meanwhile
         }
-        events.take(|event| self.hear(event));
+        events.take(|event| self.reported_event(event));
         self.sink.hand_over();
     }
 
-    fn hear(&mut self, event: Event<'_>) {
+    fn reported_event(&mut self, event: Event<'_>) {
         let Some(reported) = &mut self.reported else { return };
         let last_read = reported.last_read.take();
         if let (Event::Called(which, call), Some(last)) = (&event, last_read)
@@ -500,18 +386,5 @@ impl Tracer {
                 file.position = description.position;
             }
         }
-    }
-}
-
-/// What `stat` and /proc would say of a file.
-fn found(file: &File) -> Found {
-    Found {
-        name: file.name.clone(),
-        kind: FileType::from_raw_mode(file.mode),
-        bytes: file.bytes,
-        device: rustix::fs::makedev(file.device.0, file.device.1),
-        inode: file.inode,
-        mode: file.mode,
-        owner: 0,
     }
 }

@@ -58,7 +58,7 @@ impl Tracer {
         loop {
             // Asked before the reports are taken: then nothing comes after that.
             let is_over = pid.is_some() && !events.has_any();
-            self.hear_all(&mut events);
+            self.take_reports(&mut events);
             if let Some(open) = &mut open {
                 self.run_down(open);
                 self.sink.hand_over();
@@ -69,7 +69,7 @@ impl Tracer {
                 break;
             }
         }
-        self.hear_all(&mut events);
+        self.take_reports(&mut events);
         self.count_unreported(&events);
         self.status = Some(Status::Exited(0));
         self.traced()

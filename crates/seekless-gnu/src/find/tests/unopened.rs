@@ -1,6 +1,7 @@
 //! A file whose size decides a test of cost is not opened, and the answer is that of a look.
 
-use super::{beside_the_test, ours, words};
+use super::costs::beside_the_test;
+use super::{ours, words};
 use crate::find::Unknown;
 use crate::find::compare::Bound;
 use crate::find::cost::{Cost, CostTest};
