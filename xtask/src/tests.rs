@@ -3,33 +3,37 @@
 //!
 //! A program that fails beside others runs once more alone, which decides: one that measures a cold
 //! start empties the caches that another is testing. What failed at first is said.
+//!
+//! Under `SEEKLESS_TEST_FAST` it leaves out the tests that took over a second when all ran last.
 
 mod programs;
-mod slowest;
+mod times;
 
 use anyhow::{Context, bail};
 use programs::Program;
-use std::collections::HashMap;
-use std::fs;
+use std::env;
 use std::io::Write;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::thread;
 use std::time::Instant;
+use times::Times;
 
 /// How many tests of one program run at once. Most of them wait, for a device or a child.
 const THREADS: &str = "4";
 
-/// Where the seconds of each program's last run are kept: the longest programs start first.
-const TIMES: &str = "target/test-times.json";
+/// A test that takes longer is left out of a fast run, in seconds.
+const FAST_SECONDS: f64 = 1.0;
 
 /// Runs all programs. Fails if one of them fails alone, after all have run.
 pub(crate) fn run() -> anyhow::Result<()> {
     let mut programs = programs::build()?;
-    let mut times = last_times(Path::new(TIMES));
-    let seconds = |program: &Program| times.get(&program.name).copied().unwrap_or(f64::MAX);
-    programs.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)));
+    let mut times = Times::last();
+    // The longest programs start first: they are taken from the end.
+    programs.sort_by(|a, b| times.of(&a.name).total_cmp(&times.of(&b.name)));
+    if env::var_os("SEEKLESS_TEST_FAST").is_some() {
+        leave_out_slow(&mut programs, &times);
+    }
     let slots = thread::available_parallelism().map_or(2, usize::from);
     let (waiting, done) = (Mutex::new(programs), Mutex::new(Vec::new()));
     let slot = || -> anyhow::Result<()> {
@@ -50,9 +54,11 @@ pub(crate) fn run() -> anyhow::Result<()> {
         threads.into_iter().try_for_each(|thread| thread.join().expect("a slot does not panic"))
     })?;
     let done = done.into_inner().expect("no slot panicked");
-    times.extend(done.iter().map(|ran| (ran.program.name.clone(), ran.seconds)));
-    fs::write(TIMES, serde_json::to_vec_pretty(&times)?).context(TIMES)?;
-    slowest::print(done.iter().map(|ran| (ran.program.name.as_str(), ran.printed.as_slice())));
+    for ran in done.iter().filter(|ran| ran.program.left_out.is_empty()) {
+        times.ran(&ran.program.name, ran.seconds, &ran.printed);
+    }
+    times.keep()?;
+    times.print_slowest();
     let mut failed = Vec::new();
     for first in done.into_iter().filter(|ran| !ran.succeeded) {
         let name = first.program.name.clone();
@@ -79,9 +85,15 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().expect("no slot panicked")
 }
 
-/// Without times all programs count as equally long.
-fn last_times(path: &Path) -> HashMap<String, f64> {
-    fs::read(path).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
+fn leave_out_slow(programs: &mut [Program], times: &Times) {
+    for program in &mut *programs {
+        let slow = times.over(FAST_SECONDS, &program.name);
+        program.left_out = slow.into_iter().map(str::to_owned).collect();
+    }
+    let tests: usize = programs.iter().map(|program| program.left_out.len()).sum();
+    println!(
+        "left out: {tests} tests, each of which took over {FAST_SECONDS} s in the last whole run"
+    );
 }
 
 struct Ran {
@@ -96,7 +108,8 @@ fn run_one(program: Program) -> anyhow::Result<Ran> {
     let begun = Instant::now();
     let status = Command::new(&program.path)
         // The times of tests are an unstable option of their harness.
-        .args(["--show-output", "-Zunstable-options", "--report-time"])
+        .args(["--show-output", "-Zunstable-options", "--report-time", "--exact"])
+        .args(program.left_out.iter().flat_map(|name| ["--skip", name]))
         .env("RUSTC_BOOTSTRAP", "1")
         .env("RUST_TEST_THREADS", THREADS)
         .env("CARGO_MANIFEST_DIR", &program.folder)

@@ -14,6 +14,8 @@ pub(super) struct Program {
     pub(super) path: PathBuf,
     /// The folder of its package, in which it runs.
     pub(super) folder: PathBuf,
+    /// Names of tests that are not run.
+    pub(super) left_out: Vec<String>,
 }
 
 /// The part of cargo's messages that matters here.
@@ -66,7 +68,7 @@ fn program(line: &str) -> anyhow::Result<Option<Program>> {
     };
     let folder = manifest.parent().context("a manifest lies in a folder")?.to_owned();
     let name = named(&folder.file_name().unwrap_or_default().to_string_lossy(), &target.name);
-    Ok(Some(Program { name, path, folder }))
+    Ok(Some(Program { name, path, folder, left_out: Vec::new() }))
 }
 
 fn named(package: &str, target: &str) -> String {
@@ -91,6 +93,7 @@ mod tests {
             name: "x-io/soak".to_owned(),
             path: Path::new("/t/soak-1").to_owned(),
             folder: Path::new("/w/crates/x-io").to_owned(),
+            left_out: Vec::new(),
         };
         assert_eq!(found, Some(expected));
         assert_eq!(program(&line(false, r#""/t/x""#)).expect("a message"), None);
