@@ -66,7 +66,10 @@ pub fn main() -> ExitCode {
     if let Some(code) = stand_in::run(std::env::args_os()) {
         return code;
     }
-    let read = whole().try_get_matches().and_then(|words| Cli::from_arg_matches(&words));
+    let read = prose_last(Cli::command())
+        .subcommands(stand_in::commands())
+        .try_get_matches()
+        .and_then(|words| Cli::from_arg_matches(&words));
     let cli = match read {
         Ok(cli) => cli,
         Err(error) => return exit::usage(&error),
@@ -81,6 +84,22 @@ pub fn main() -> ExitCode {
 #[must_use]
 pub fn whole() -> clap::Command {
     Cli::command().subcommands(stand_in::commands())
+}
+
+/// What `--help` shows first is what is looked up most: usage, arguments and options. Then come the
+/// examples, and the prose last. A man page has the prose in front.
+fn prose_last(command: clap::Command) -> clap::Command {
+    let about = command.get_long_about().map(ToString::to_string).unwrap_or_default();
+    let command = match about.split_once("\n\n") {
+        None => command,
+        Some((first, rest)) => {
+            let examples = command.get_after_long_help().or(command.get_after_help());
+            let examples = examples.map(|text| format!("{text}\n\n"));
+            let last = examples.unwrap_or_default() + rest;
+            command.long_about(first.to_owned()).after_long_help(last)
+        }
+    };
+    command.mut_subcommands(prose_last)
 }
 
 fn run(cli: Cli) -> anyhow::Result<ExitCode> {
