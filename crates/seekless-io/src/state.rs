@@ -121,6 +121,7 @@ impl State {
 
     /// A read has ended; says what is known of the device now, if that has changed.
     pub(crate) fn ended(&mut self, tag: u64, brought: Brought, when: Nanos) -> Option<Costs> {
+        debug_assert!(self.in_flight > 0, "read {tag} ended, and none was in flight");
         self.in_flight -= 1;
         self.knowledge.ended(tag, brought, when)
     }
@@ -282,6 +283,7 @@ impl State {
         released: &mut Released,
     ) -> Vec<Waiter> {
         let Some(flight) = self.flights.remove(&id) else { return Vec::new() };
+        debug_assert!(!flight.kept || self.cache.in_flight(id), "the cache waits for {id}");
         if flight.kept {
             let filled = if result.is_ok() { Filled::Yes } else { Filled::Failed };
             self.complete(id, filled, slots, released);

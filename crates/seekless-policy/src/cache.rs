@@ -238,6 +238,7 @@ impl<E: Eviction> Cache<E> {
     /// The write-back of `id` ended. Pushes a `Drop` if it was evicted and has not been requested
     /// since; or a `WriteBack`, if it was written to and evicted or flushed in the meantime.
     pub fn written<S: Sink>(&mut self, id: Id, sink: &mut S) {
+        debug_assert!(self.in_write_back(id), "a write of {id} ended that had not begun");
         let state = &mut self.frames.states[id as usize];
         let again = *state & WRITE_AGAIN != 0;
         *state &= !(IN_WRITE_BACK | WRITE_AGAIN);
@@ -417,7 +418,10 @@ impl<E: Eviction> Cache<E> {
         };
         if outcome == Outcome::Admitted {
             self.frames.states[request.id as usize] |= RESIDENT;
+            let (weight, capacity) = (self.policy.resident_weight(), self.config.capacity);
+            debug_assert!(weight <= capacity, "{weight} are kept, and {capacity} fit");
         }
+        debug_assert_eq!(outcome != Outcome::Bypassed, self.resident(request.id), "{request:?}");
         if request.kind == Use::Write && outcome != Outcome::Bypassed {
             self.frames.soil(request.id);
         }

@@ -313,6 +313,7 @@ impl Planner {
         let Self { entries, under_way, kept, worth, prediction, .. } = self;
         let whole = under_way.extent(tag);
         let read = Extent { bytes, ..whole };
+        debug_assert!(bytes <= whole.bytes, "a read of {whole:?} brought {bytes} bytes");
         let is_shared = whole.bytes <= READ_BYTES_MAX;
         if is_shared {
             let others = within(entries, read).map(|number| number as Id);

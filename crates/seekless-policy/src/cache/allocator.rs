@@ -120,7 +120,10 @@ impl Allocator {
         }
         let block = self.take_fresh(request).or_else(|| self.take_free(request))?;
         self.used += block.size;
-        Some(self.place(block))
+        let place = self.place(block);
+        debug_assert!(place.bytes >= bytes && place.offset.is_multiple_of(alignment), "{place:?}");
+        debug_assert!(block.end() <= self.size && self.used <= self.resident, "{block:?}");
+        Some(place)
     }
 
     /// Takes back a place that [`Allocator::allocate`] gave, once. Returns the offsets of the whole
@@ -131,9 +134,11 @@ impl Allocator {
         }
         let block = self.block(place);
         debug_assert!(!self.free.overlaps(block), "freed twice: {place:?}");
+        debug_assert!(block.end() <= self.size && block.size <= self.used, "not given: {place:?}");
         self.used -= block.size;
         let whole = self.free.insert(block);
         let pages = self.pages_within(self.with_fresh(whole), block);
+        debug_assert!(pages.size <= self.resident, "{pages:?} of {}", self.resident);
         self.resident -= pages.size;
         let pages = self.place(pages);
         pages.offset..pages.offset + pages.bytes

@@ -129,6 +129,7 @@ impl KeptReads {
         }
         let slot = self.free_slot();
         self.bytes += bytes;
+        debug_assert!(self.bytes <= self.capacity_bytes, "{} bytes are kept", self.bytes);
         self.held[slot as usize] = Held { read, bytes, is_spared: false };
         self.order.push_front(ALL, slot);
         unused.iter().for_each(|&entry| self.unused.push(slot, entry));
@@ -147,7 +148,7 @@ impl KeptReads {
             next = self.unused.neighbours(entry).1;
             if !owner.expects(entry) {
                 owner.wasted(entry);
-                let freed = self.let_go(entry, slot);
+                let freed = self.keep_no_longer(entry, slot);
                 owner.freed(Found { slot, freed, is_last: false });
             }
         }
@@ -183,7 +184,7 @@ impl KeptReads {
     /// nothing.
     pub fn take(&mut self, entry: Id) -> Option<Found> {
         let slot = self.unused.queue_of(entry)?;
-        let freed = self.let_go(entry, slot);
+        let freed = self.keep_no_longer(entry, slot);
         let is_last = self.unused.is_empty(slot);
         if is_last {
             self.drop_read(slot);
@@ -194,9 +195,10 @@ impl KeptReads {
     }
 
     /// Keeps `entry` no longer. Returns the pages that it had to itself in its read.
-    fn let_go(&mut self, entry: Id, slot: Slot) -> Extent {
+    fn keep_no_longer(&mut self, entry: Id, slot: Slot) -> Extent {
         let freed = self.only_of(entry, slot);
         self.unused.unlink(entry);
+        debug_assert!(freed.bytes <= self.held[slot as usize].bytes, "{freed:?} of slot {slot}");
         self.bytes -= freed.bytes;
         self.held[slot as usize].bytes -= freed.bytes;
         freed
