@@ -15,7 +15,7 @@ pub fn may_mount() -> bool {
 }
 
 /// Gives this process mounts of its own: only it and its children see what it mounts from now on.
-/// What others mount it still sees.
+/// It still sees what others mount.
 ///
 /// Without root, the process gets a user namespace too. There it keeps its user and group, and may
 /// mount. All other users are unknown there: their files look like nobody's, and set-user-id

@@ -148,7 +148,7 @@ impl CallEvents {
         Self::load_as(true, rules, ring_bytes, scope, fetches)
     }
 
-    /// With `direct` it tries programs that load the kernel's fields directly, without a helper
+    /// `direct` tries programs that load the kernel's fields directly, without a helper
     /// call each.
     fn load_as(
         direct: bool,

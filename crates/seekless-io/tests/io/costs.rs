@@ -34,7 +34,7 @@ impl Engine for Unknown {
             self.inner.submit(vec![read]);
             let completion: Completion = completed.recv().unwrap();
             self.now.fetch_add(took, Ordering::SeqCst);
-            let _ = answer.send(completion);
+            answer.send(completion);
         }
     }
 
