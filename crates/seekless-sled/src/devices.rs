@@ -1,10 +1,11 @@
 //! The measured costs of devices, kept from one run to the next in `seekless/devices.toml` in the
-//! user's state folder. Each combination of device, model, file system and throttle has a row.
+//! user's state folder, above those of the machine in `/etc/seekless/devices.toml`. Each
+//! combination of device, model, file system and throttle has a row.
 
 use crate::config::{bounded_text, from_toml};
 use crate::{Error, ErrorKind};
 use seekless_device::Row;
-use seekless_sys::output::{Content, Destination};
+use seekless_sys::output::{self, Content, Destination};
 use seekless_sys::{home, lock_folder};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -15,6 +16,8 @@ use std::path::{Path, PathBuf};
 /// A larger file is not a device table.
 const BYTES_MAX: u64 = 16 << 20;
 const VERSION: u32 = 1;
+/// The table of the machine, for all its users.
+const MACHINE: &str = "/etc/seekless/devices.toml";
 
 /// The measured devices, by [`Home::key`](crate::Home::key).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,7 +48,13 @@ impl Default for Devices {
 }
 
 impl Devices {
-    /// The path of the table: `$XDG_STATE_HOME/seekless/devices.toml`, or
+    /// The path of the machine's table, which `seekless probe --system` writes.
+    #[must_use]
+    pub fn machine_path() -> &'static Path {
+        Path::new(MACHINE)
+    }
+
+    /// The path of the user's table: `$XDG_STATE_HOME/seekless/devices.toml`, or
     /// `~/.local/state/seekless/devices.toml` if that variable is not set.
     ///
     /// # Errors
@@ -58,15 +67,21 @@ impl Devices {
         Ok(folder.join("devices.toml"))
     }
 
-    /// Loads this user's table, or an empty one if the file does not exist.
+    /// Loads the machine's table and this user's, which takes precedence. A file that does not
+    /// exist is an empty table.
     ///
     /// # Errors
-    /// The file cannot be read or parsed.
+    /// A file cannot be read or parsed.
     pub fn load() -> Result<Devices, Error> {
-        match Devices::path() {
-            Ok(path) => Devices::read(&path),
-            Err(_) => Ok(Devices::default()),
+        Devices::load_from(Devices::machine_path(), Devices::path().ok().as_deref())
+    }
+
+    fn load_from(machine: &Path, user: Option<&Path>) -> Result<Devices, Error> {
+        let mut devices = Devices::read(machine)?;
+        if let Some(user) = user {
+            devices.entries.extend(Devices::read(user)?.entries);
         }
+        Ok(devices)
     }
 
     /// Reads the table at `path`, or an empty one if the file does not exist.
@@ -149,13 +164,20 @@ impl Devices {
 
 /// Replaces the file in one step: at any moment either the old or the new one is there, complete.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let mut file =
-        Destination::new(path).replacing(true).create(Content::Text).map_err(io::Error::other)?;
+    let mut file = Destination::new(path).replacing(true).create(Content::Text).map_err(reason)?;
     file.write_all(
         b"# What `seekless probe` measured. Delete a device and it is measured again.\n",
     )?;
     file.write_all(text.as_bytes())?;
-    file.publish().map_err(io::Error::other)
+    file.publish().map_err(reason)
+}
+
+/// The error without the path, which the caller names.
+fn reason(error: output::Error) -> io::Error {
+    match error.into_parts() {
+        (_, _, Some(source)) => source,
+        (_, message, None) => io::Error::other(message),
+    }
 }
 
 #[cfg(test)]
@@ -188,6 +210,22 @@ mod tests {
         let names: Vec<_> =
             fs::read_dir(path.parent().expect("a folder")).expect("readable").flatten().collect();
         assert_eq!(names.len(), 1, "the table, and nothing else: {names:?}");
+    }
+
+    #[test]
+    fn the_users_table_lies_above_the_machines() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [machine, user] = ["machine.toml", "user.toml"].map(|name| folder.path().join(name));
+        for (path, key, latency_ns) in [(&machine, "a", 1), (&machine, "b", 2), (&user, "b", 3)] {
+            Devices::update(path, |devices| devices.insert(key, entry(latency_ns))).expect("kept");
+        }
+        let devices = Devices::load_from(&machine, Some(&user)).expect("there");
+        assert_eq!(devices.entry("a"), Some(&entry(1)));
+        assert_eq!(devices.entry("b"), Some(&entry(3)));
+        assert_eq!(Devices::load_from(&machine, None).expect("there").entry("b"), Some(&entry(2)));
+        fs::write(&machine, "broken").expect("written");
+        let error = Devices::load_from(&machine, Some(&user)).expect_err("not a table");
+        assert!(error.to_string().contains("machine.toml"), "{error}");
     }
 
     #[test]

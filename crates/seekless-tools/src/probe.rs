@@ -20,7 +20,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub struct Options {
     /// Measure again what is known already.
     pub refresh: bool,
-    /// Where the device table stands, if not in the user's state folder.
+    /// The device table to read and to keep the figures in. `None`: they are kept in the user's,
+    /// and the machine's is read too.
     pub table: Option<PathBuf>,
     /// How much may be taken of the device.
     pub budget: Budget,
@@ -61,16 +62,15 @@ pub struct Probe {
 /// There is nothing at the path, nothing large enough to read, or the device table cannot be kept.
 pub fn probe(path: &Path, options: &Options, progress: &mut dyn FnMut(u64, u64)) -> Result<Probe> {
     choose::check(path)?;
-    let table = match &options.table {
-        Some(table) => table.clone(),
-        None => Devices::path().map_err(sled)?,
-    };
-    let devices = Devices::read(&table).map_err(sled)?;
+    let (table, devices) = known(options.table.as_deref())?;
     let mut surveyor = Surveyor::with(Config::load().map_err(sled)?, devices.clone());
     let (home, row) = surveyor.home(path).map_err(sled)?;
     let known = devices.entry(&home.key).filter(|_| !options.refresh);
     match known {
-        Some(entry) => Ok(shown(&home, &row, Some(entry), None, table)),
+        Some(entry) => {
+            let table = holder(&home.key, entry, table)?;
+            Ok(shown(&home, &row, Some(entry), None, table))
+        }
         None => {
             let (entry, calibration) = measured(path, &home, options, progress)?;
             let key = home.key.clone();
@@ -81,15 +81,23 @@ pub fn probe(path: &Path, options: &Options, progress: &mut dyn FnMut(u64, u64))
     }
 }
 
-/// All that was measured, by device.
+/// All that was measured, by device, and the table that takes new figures. Without a `table` these
+/// are the machine's figures with the user's above them.
 ///
 /// # Errors
-/// The device table cannot be read.
+/// A device table cannot be read.
 pub fn known(table: Option<&Path>) -> Result<(PathBuf, Devices)> {
-    let table =
-        table.map_or_else(|| Devices::path().map_err(sled), |table| Ok(table.to_owned()))?;
-    let devices = Devices::read(&table).map_err(sled)?;
-    Ok((table, devices))
+    let (table, devices) = match table {
+        Some(table) => (Ok(table.to_owned()), Devices::read(table)),
+        None => (Devices::path(), Devices::load()),
+    };
+    Ok((table.map_err(sled)?, devices.map_err(sled)?))
+}
+
+/// The table that an entry stands in: this one, or else the machine's.
+fn holder(key: &str, entry: &Entry, table: PathBuf) -> Result<PathBuf> {
+    let is_here = Devices::read(&table).map_err(sled)?.entry(key) == Some(entry);
+    Ok(if is_here { table } else { Devices::machine_path().to_owned() })
 }
 
 fn measured(
@@ -187,6 +195,7 @@ pub fn probe_memory(options: &Options) -> Result<Probe> {
     };
     let (table, devices) = known(options.table.as_deref())?;
     if let Some(entry) = devices.entry(&home.key).filter(|_| !options.refresh) {
+        let table = holder(&home.key, entry, table)?;
         return Ok(shown(&home, &entry.row, Some(entry), None, table));
     }
     let (entry, calibration) = measured(Path::new("memory"), &home, options, &mut |_, _| {})?;

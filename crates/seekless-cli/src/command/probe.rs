@@ -7,6 +7,7 @@ use crate::output;
 use crate::output::table;
 use seekless::device::units::{format_bytes, format_duration};
 use seekless::device::{DeviceSpec, Origin};
+use seekless::sled::Devices;
 use seekless::tools::device::named;
 use seekless::tools::probe::{Options, Probe, known, probe, probe_memory};
 use serde::Serialize;
@@ -19,11 +20,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 ///
 /// Reads at most 1 GiB in at most three seconds, past the page cache (O_DIRECT), from PATH: a block
 /// device, a large file, or the largest files below a folder. Never writes to the device. The
-/// figures go to the device table ($XDG_STATE_HOME/seekless/devices.toml). `seekless sleds` and all
-/// tools that read the cheapest bytes first use them. A device that is in the table is shown and
-/// not measured again, unless --refresh is given. A device that the control group throttles counts
-/// as another device. Figures in $XDG_CONFIG_HOME/seekless/sleds.toml take precedence over measured
-/// ones.
+/// figures go to the user's device table ($XDG_STATE_HOME/seekless/devices.toml), or with --system
+/// to the machine's (/etc/seekless/devices.toml); the user's takes precedence. `seekless sleds` and
+/// all tools that read the cheapest bytes first use them. A device that is in the table is shown
+/// and not measured again, unless --refresh is given. A device that the control group throttles
+/// counts as another device. Figures in $XDG_CONFIG_HOME/seekless/sleds.toml take precedence over
+/// measured ones.
 ///
 /// Without PATH, shows all measured devices.
 ///
@@ -48,6 +50,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 Examples:
   seekless probe /data
   seekless probe /data/film.mkv --refresh
+  sudo seekless probe --system /data  for all users of this machine
   seekless probe --memory            what reading cached data costs
   seekless probe /data/film.mkv --save drive.toml
   seekless sim run.parquet --device drive.toml
@@ -67,6 +70,9 @@ pub struct Args {
     /// Keep the figures in this device table
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
+    /// Keep the figures in the machine's table, for all its users (root)
+    #[arg(long, conflicts_with_all = ["table", "inside", "save", "picture", "device"])]
+    system: bool,
     /// Find out what the device is inside
     #[arg(long, conflicts_with_all = ["memory", "refresh", "table"])]
     inside: bool,
@@ -104,8 +110,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if models || args.destroy_data || args.device.is_some() {
         return inside::run(&args);
     }
-    let options =
-        Options { refresh: args.refresh, table: args.table.clone(), ..Options::default() };
+    let table = table_of(&args);
+    let options = Options { refresh: args.refresh, table, ..Options::default() };
     let probed = if args.memory {
         probe_memory(&options)?
     } else if let Some(path) = &args.path {
@@ -122,6 +128,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         output::text(&report(&probed))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The device table that the words name. `None`: the user's.
+fn table_of(args: &Args) -> Option<PathBuf> {
+    let machine = args.system.then(|| Devices::machine_path().to_owned());
+    args.table.clone().or(machine)
 }
 
 /// Parses a share in percent.
@@ -144,7 +156,7 @@ struct Known<'a> {
 }
 
 fn list(args: &Args) -> anyhow::Result<ExitCode> {
-    let (path, devices) = known(args.table.as_deref())?;
+    let (path, devices) = known(table_of(args).as_deref())?;
     let rows: Vec<Known<'_>> = devices
         .entries()
         .map(|(device, entry)| Known {
