@@ -43,9 +43,9 @@ pub struct Decision {
     /// Whether the costs are assumed.
     pub assumed: bool,
     /// Names that the start looks up and that are not in memory, with folders on the way. Only
-    /// counted if [`Options::expects`] is set.
+    /// counted if [`Options::expects`](super::Options::expects) is set.
     pub names: u64,
-    /// Waiting for all that the program needs, if it starts alone. Without [`Options::expects`]:
+    /// Waiting for all that the program needs, if it starts alone; if that is not expected whole,
     /// for the files that pay.
     pub plain: Waits,
     /// Waiting for it with help: what is brought in, and what is left to the program.
