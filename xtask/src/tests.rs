@@ -40,7 +40,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
         loop {
             let Some(program) = locked(&waiting).pop() else { return Ok(()) };
             let ran = run_one(program)?;
-            // A first failure is no result yet: `./test` counts results.
+            // `./test` counts results, and the second run gives this program its own.
             let printed = match ran.succeeded {
                 true => ran.printed.clone(),
                 false => without_results(&ran.printed),

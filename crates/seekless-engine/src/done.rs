@@ -23,7 +23,7 @@ impl Done {
 }
 
 impl From<Sender<Completion>> for Done {
-    /// The receiver may be gone: that is no error.
+    /// Sends each completion. If the receiver has been dropped, the completion is dropped too.
     fn from(sender: Sender<Completion>) -> Self {
         Self::new(move |completion| {
             let _ = sender.send(completion);

@@ -72,7 +72,7 @@ struct Large {
     offset: u64,
 }
 
-/// What a load that is no hit comes to.
+/// What becomes of a load that misses.
 enum Decided {
     Ready(Buffer),
     /// The answer will come, once these reads are submitted, and the entry is decoded from the kept
@@ -193,7 +193,7 @@ impl Shared {
         state.request(&request, waiter, &self.slots, &mut stopped, released)
     }
 
-    /// Asks the cache and then the planner, under one lock: what a load that is no hit comes to.
+    /// Asks the cache and then the planner, under one lock: decides what becomes of a load that misses.
     fn decide(&self, id: Id, waiter: Waiter) -> Decided {
         let mut released = Released::default();
         let mut starts = Vec::new();

@@ -18,7 +18,7 @@ pub struct Decision {
     /// Where the profile lies, or will lie.
     #[serde(serialize_with = "seekless_job::in_json::path")]
     pub profile: PathBuf,
-    /// Runs that the profile was learned from; 0 if there is none.
+    /// Runs that the profile was learned from; 0 without a profile.
     pub runs: u64,
     /// Files that most of these runs needed.
     pub files: u64,
