@@ -193,7 +193,8 @@ impl Shared {
         state.request(&request, waiter, &self.slots, &mut stopped, released)
     }
 
-    /// Asks the cache and then the planner, under one lock: decides what becomes of a load that misses.
+    /// Decides what becomes of a load that misses: asks the cache and then the planner, under one
+    /// lock.
     fn decide(&self, id: Id, waiter: Waiter) -> Decided {
         let mut released = Released::default();
         let mut starts = Vec::new();

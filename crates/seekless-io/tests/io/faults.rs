@@ -4,20 +4,16 @@
 use crate::decisions::check_replay;
 use crate::faulty::{Fault, Faulty};
 use crate::support::Sample;
+use crate::without_hang::without_hang;
 use seekless_io::{Buffer, ErrorKind, Result, Store, StoreBuilder};
 use seekless_pack::Codec;
 use std::ops::Range;
-use std::sync::{Arc, mpsc};
-use std::thread;
-use std::time::Duration;
+use std::sync::Arc;
 
 const PAGE: u64 = 4096;
 
 /// Room for a third of the small files.
 const CACHE_BYTES: u64 = 40_000;
-
-/// Long beyond what a test takes: a call that never returns becomes a failure.
-const HANG: Duration = Duration::from_secs(120);
 
 struct Bench {
     sample: Arc<Sample>,
@@ -118,18 +114,6 @@ fn builders() -> [StoreBuilder; 3] {
     };
     let buffered = || builder().direct(false);
     [buffered(), buffered().read_ahead_cache(0).window(30_000), builder().workers(1)]
-}
-
-pub(crate) fn without_hang(run: impl FnOnce() + Send + 'static) {
-    let (ended, end) = mpsc::channel();
-    let runner = thread::spawn(move || {
-        run();
-        let _ = ended.send(());
-    });
-    if end.recv_timeout(HANG) == Err(mpsc::RecvTimeoutError::Timeout) {
-        panic!("a call never returned");
-    }
-    runner.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
 }
 
 #[test]

@@ -27,3 +27,5 @@ mod streamed;
 mod support;
 mod together;
 mod trimmed;
+#[path = "../../../../tests/without_hang.rs"]
+mod without_hang;

@@ -5,5 +5,7 @@ mod logged;
 mod loose;
 mod power;
 mod support;
+#[path = "../../../../tests/without_hang.rs"]
+mod without_hang;
 mod write_faults;
 mod written;

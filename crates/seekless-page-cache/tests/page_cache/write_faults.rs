@@ -2,7 +2,7 @@
 //! them, and costs no other file anything.
 
 use crate::logged::{Fault, Logged};
-use crate::support::without_hang;
+use crate::without_hang::without_hang;
 use seekless_page_cache::ErrorKind;
 use seekless_page_cache::{File, PageCache};
 use std::fs::OpenOptions;

@@ -3,7 +3,7 @@
 
 use crate::logged::Logged;
 use crate::support::random;
-use crate::support::without_hang;
+use crate::without_hang::without_hang;
 use seekless_engine::{Engine, EngineKind};
 use seekless_page_cache::{File, PageCache, PageCacheBuilder};
 use seekless_policy::cache::write_back::{Cluster, FlushRule};
