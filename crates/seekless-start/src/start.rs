@@ -10,7 +10,7 @@ mod at_once;
 mod bringing;
 mod candidates;
 mod decide;
-mod devices;
+pub(crate) mod devices;
 mod examine;
 mod help;
 mod plan;

@@ -114,7 +114,10 @@ pub struct CallEvents {
     sees_rings: bool,
     fetches: Result<(), String>,
     direct: bool,
+    /// The programs at the exit and at the entry of each call.
+    at_calls: [OwnedFd; 2],
     // Their end is the end of the programs.
+    attached_to_calls: Vec<Attached>,
     _attached: Vec<Attached>,
     _later: Map,
 }
@@ -157,9 +160,7 @@ impl CallEvents {
         scope: Scope,
         fetches: bool,
     ) -> io::Result<Self> {
-        if std::fs::read_link("/proc/self/ns/pid")?.as_os_str() != FIRST_NAMESPACE {
-            return Err(unsupported("this process has a namespace of processes (a container)"));
-        }
+        in_first_namespace()?;
         let conditions = conditions(rules);
         let tables = Tables::create(rules, &conditions, scope)?;
         let ring = GrowingRing::create(ring_bytes)?;
@@ -193,9 +194,9 @@ impl CallEvents {
             Attached::load(&code.at_fork(), c"sched_process_fork")?,
             Attached::load(&code.at_exec(), c"sched_process_exec")?,
             Attached::load(&code.at_end(), c"sched_process_exit")?,
-            Attached::hang(&largest.exit, c"sys_exit")?,
-            Attached::hang(&largest.entry, c"sys_enter")?,
         ];
+        let at_calls = [largest.exit, largest.entry];
+        let attached_to_calls = attach_to_calls(&at_calls)?;
         attached.extend(rings.into_iter().flatten());
         let fetches = match fetches.then(|| code.follow_fetches()) {
             None => Err("it was not asked for".to_owned()),
@@ -206,8 +207,51 @@ impl CallEvents {
             Some(Err(error)) => Err(reason(&error)),
         };
         let Tables { processes, lost, later, .. } = tables;
-        let _attached = attached;
-        Ok(Self { ring, processes, lost, sees_rings, fetches, direct, _attached, _later: later })
+        Ok(Self {
+            ring,
+            processes,
+            lost,
+            sees_rings,
+            fetches,
+            direct,
+            at_calls,
+            attached_to_calls,
+            _attached: attached,
+            _later: later,
+        })
+    }
+
+    /// Looks, in microseconds, whether this process may load programs at all. That they work is
+    /// known once they are loaded.
+    ///
+    /// # Errors
+    /// As [`CallEvents::load`].
+    pub fn may_load() -> io::Result<()> {
+        in_first_namespace()?;
+        Map::create(Kind::Growing, 4, 8, 1).map(drop)
+    }
+
+    /// Reports no calls until [`CallEvents::resume`], so that they cost the program nothing. Births
+    /// and ends, requests of rings and fetches are reported still.
+    pub fn pause(&mut self) {
+        self.attached_to_calls.clear();
+    }
+
+    /// Reports calls again after [`CallEvents::pause`].
+    ///
+    /// # Errors
+    /// There are no more descriptors; calls stay unreported.
+    pub fn resume(&mut self) -> io::Result<()> {
+        if self.is_paused() {
+            self.attached_to_calls = attach_to_calls(&self.at_calls)?;
+        }
+        Ok(())
+    }
+
+    /// Whether calls are unreported, after [`CallEvents::pause`].
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.attached_to_calls.is_empty()
     }
 
     /// Follows the process and all that it starts from now on; in the scope [`Scope::Machine`]
@@ -261,6 +305,19 @@ impl CallEvents {
     pub fn has_any(&self) -> bool {
         self.processes.has_any()
     }
+}
+
+/// Programs in the kernel count processes as the first namespace does.
+fn in_first_namespace() -> io::Result<()> {
+    if std::fs::read_link("/proc/self/ns/pid")?.as_os_str() != FIRST_NAMESPACE {
+        return Err(unsupported("this process has a namespace of processes (a container)"));
+    }
+    Ok(())
+}
+
+/// Hangs the programs of calls on their places: that of the exit first, so that each entry has one.
+fn attach_to_calls([exit, entry]: &[OwnedFd; 2]) -> io::Result<Vec<Attached>> {
+    Ok(vec![Attached::hang(exit, c"sys_exit")?, Attached::hang(entry, c"sys_enter")?])
 }
 
 /// Programs that read most fields.

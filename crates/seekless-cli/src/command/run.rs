@@ -8,6 +8,7 @@ use crate::{exit, output};
 use seekless::device::DeviceSpec;
 use seekless::device::units::{counted, format_bytes, format_duration, parse_bytes};
 use seekless::record::Status;
+use seekless::start::ahead;
 use seekless::start::start::{Decision, Options, Outcome, Recording, Start, Waits, prepare};
 use seekless::sys::signals::survive_file_size_limit;
 use seekless::tools::device::named;
@@ -56,6 +57,11 @@ use std::process::ExitCode;
 /// requests it serves at once is tried with the first reads of a start, once a week. --device gives
 /// both.
 ///
+/// With --readahead a helper watches the reads of the program and of all that it starts, by programs
+/// in the kernel (eBPF, root), and fetches ahead what the kernel cannot foresee: backward and
+/// strided reads, many streams in one file, windows as large as the device deserves. While nothing
+/// comes from a device, calls are not watched and cost nothing. Mapped files are left to the kernel.
+///
 /// Whatever fails before the program is executed (no room for a recording, a profile or pack that
 /// cannot be read, a thread that is refused) is a line on standard error, and the program starts
 /// without it. As the first process of a container, where orphans would become the program's
@@ -71,6 +77,7 @@ Examples:
   seekless run --profile app.parquet -- ./app        a profile that came with the program
   seekless run --record -- ./app                     record it whole, now
   seekless run --mount site-packages.zip=venv/lib/python3.12/site-packages -- python3 app.py
+  seekless run --no-record --readahead streams -- tac /var/log/huge.log
   seekless run --no-record --budget 500MB -- ./service")]
 pub struct Args {
     /// The profile to go by, which is made or changed only if --record is given [default: this
@@ -92,6 +99,10 @@ pub struct Args {
     /// file [default: as `seekless probe` measured it]
     #[arg(long, value_name = "DEVICE", value_parser = named)]
     device: Option<DeviceSpec>,
+    /// While the program runs, read ahead for its streams by this readahead (streams): what it
+    /// reads backward, in strides, or from many places at once comes before it asks. Needs root
+    #[arg(long, value_name = "NAME", value_parser = super::warm::readahead)]
+    readahead: Option<ahead::Options>,
     /// Record this start whole, even if there is a profile
     #[arg(long, conflicts_with = "no_record")]
     record: bool,
@@ -157,6 +168,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         && let Err(error) = packs::lay(&overlays, args.names.encoding())
     {
         without(&error, "the packs");
+    }
+    if let Some(options) = args.readahead {
+        let options = ahead::Options { costs: args.device.as_ref().map(DeviceSpec::costs), ..options };
+        let _ = ahead::beside(&options).map_err(|error| without(&error.into(), "readahead"));
     }
     Ok(ended(start.go(|error| without(&error.into(), "a recording"))))
 }

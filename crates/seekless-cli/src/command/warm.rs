@@ -5,7 +5,7 @@ use crate::{interrupt, output};
 use seekless::device::DeviceSpec;
 use seekless::device::units::{counted, format_bytes, format_duration, parse_bytes};
 use seekless::job::roots::{Root, Roots};
-use seekless::start::profiles;
+use seekless::start::{ahead, profiles};
 use seekless::start::warm::{Options, Warmed, warm};
 use seekless::tools::device::named;
 use std::fmt::Write as _;
@@ -38,6 +38,10 @@ const LOOK: Duration = Duration::from_millis(100);
 /// and its first path begins with `/`, `./` or `../` or one of its first few paths is there.
 /// - is standard input.
 ///
+/// With --pid nothing is brought in beforehand: a program that runs already, and all that it starts
+/// from now on, is watched, and what its streams will need next is brought in, until it ends or
+/// Ctrl-C. This needs root (eBPF); `seekless run --readahead` does it from a program's start.
+///
 /// With --lock the ranges stay in memory until this command is ended by Ctrl-C or SIGTERM. How much
 /// a user may lock is limited (`ulimit -l`).
 #[derive(clap::Args, Debug)]
@@ -51,11 +55,18 @@ Examples:
   seekless warm /opt/app                           all files below a folder
   find /opt/app -name '*.so' -print0 | seekless warm -
   seekless warm python3                            the profile of that name, of `seekless run`
-  seekless warm service.parquet --lock             keep it in memory until Ctrl-C or SIGTERM")]
+  seekless warm service.parquet --lock             keep it in memory until Ctrl-C or SIGTERM
+  seekless warm --pid 4242                         read ahead for a program that runs")]
 pub struct Args {
     /// Traces, the last being the newest, or folders, or lists of files; - is standard input
-    #[arg(required = true, value_name = "SOURCE", value_parser = input())]
+    #[arg(required_unless_present = "pid", value_name = "SOURCE", value_parser = input())]
     sources: Vec<PathBuf>,
+    /// Read ahead for the program with this process number, while it runs
+    #[arg(long, value_name = "PID", conflicts_with_all = ["sources", "dry_run", "within", "root", "budget", "lock"])]
+    pid: Option<i32>,
+    /// By this readahead: the names that `seekless sim --readahead` takes
+    #[arg(long, value_name = "NAME", requires = "pid", default_value = "streams", value_parser = readahead)]
+    readahead: ahead::Options,
     /// Print what would be brought in, and bring nothing in
     #[arg(short = 'n', long)]
     dry_run: bool,
@@ -80,8 +91,16 @@ pub struct Args {
     json: bool,
 }
 
+/// The readahead of a name.
+pub(super) fn readahead(name: &str) -> Result<ahead::Options, String> {
+    ahead::Options::new(name).map_err(|error| error.to_string())
+}
+
 /// Brings files in and prints what that took.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    if let Some(pid) = args.pid {
+        return follow(pid, args);
+    }
     let options = Options {
         roots: Roots::new(args.root),
         within: super::run::absolute(args.within)?,
@@ -110,6 +129,39 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     drop(held);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Reads ahead for a program that runs, and prints what that did.
+fn follow(pid: i32, args: Args) -> anyhow::Result<ExitCode> {
+    let costs = args.device.map(|device| device.costs());
+    let options = ahead::Options { costs, ..args.readahead };
+    let cancel = interrupt::cancel_when_interrupted()?;
+    let report = ahead::follow(pid, &options, &cancel)?;
+    match args.json {
+        true => output::json(&report)?,
+        false => output::text(&read_ahead(&report))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn read_ahead(report: &ahead::Report) -> String {
+    let ahead::Report { reads, missed_bytes, fetched_bytes, used_bytes, late_bytes, .. } = *report;
+    let mut text = format!(
+        "{} of files that came from a device: {} fetched ahead, {} of them read, {} of these \
+         waited for; {} came when the program asked\n",
+        counted(reads, "read"),
+        format_bytes(fetched_bytes),
+        format_bytes(used_bytes),
+        format_bytes(late_bytes),
+        format_bytes(missed_bytes),
+    );
+    if report.wasted_bytes > 0 {
+        let _ = writeln!(text, "{} left memory unread", format_bytes(report.wasted_bytes));
+    }
+    if report.lost > 0 {
+        let _ = writeln!(text, "{} had no room", counted(report.lost, "report"));
+    }
+    text
 }
 
 /// A word that names no existing file may be the start of a profile's name.

@@ -28,19 +28,19 @@ const IN_MEMORY: [&str; 10] = [
 
 /// A device, and what is known of it.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
-    pub(super) device: Device,
+pub(crate) struct Known {
+    pub(crate) device: Device,
     /// Whether its costs are assumed.
-    pub(super) assumed: bool,
+    pub(crate) assumed: bool,
     /// Its name, if how many requests it serves at once is not known, but can be tried.
-    pub(super) untried: Option<String>,
+    pub(crate) untried: Option<String>,
     /// Where it is mounted; `None` if its files are in memory or made by the kernel.
-    pub(super) mounted: Option<PathBuf>,
+    pub(crate) mounted: Option<PathBuf>,
 }
 
 impl Known {
     /// The device, if it serves as many requests at once as is hoped before that is tried.
-    pub(super) fn hoped(&self) -> Option<Device> {
+    pub(crate) fn hoped(&self) -> Option<Device> {
         self.untried.as_ref()?;
         let costs = Costs { depth: at_once::HOPED, ..self.device.costs };
         Some(Device { costs, ..self.device })
@@ -48,7 +48,7 @@ impl Known {
 }
 
 /// The devices of the mounts.
-pub(super) struct Devices {
+pub(crate) struct Devices {
     told: Option<Costs>,
     mounts: Option<Mounts>,
     surveyor: Option<Surveyor>,
@@ -59,7 +59,7 @@ pub(super) struct Devices {
 
 impl Devices {
     /// All of them charge what was given, if something was.
-    pub(super) fn new(told: Option<Costs>) -> Self {
+    pub(crate) fn new(told: Option<Costs>) -> Self {
         let surveyor = if told.is_none() { Surveyor::new().ok() } else { None };
         let found = if told.is_none() { at_once::known() } else { BTreeMap::new() };
         let mounts = Mounts::read().ok();
@@ -67,7 +67,7 @@ impl Devices {
     }
 
     /// The number of the device of the file at a path.
-    pub(super) fn of(&mut self, path: &Path) -> usize {
+    pub(crate) fn of(&mut self, path: &Path) -> usize {
         let mounts = self.mounts.as_ref().into_iter().flat_map(Mounts::iter);
         let below = mounts.filter(|mount| path.starts_with(&mount.point));
         // Of two mounts at one place, the later hides the earlier.
@@ -83,13 +83,13 @@ impl Devices {
     }
 
     /// As [`Devices::of`], of a path that was asked for before.
-    pub(super) fn number_of(&self, path: &Path) -> usize {
+    pub(crate) fn number_of(&self, path: &Path) -> usize {
         let ways = path.ancestors();
         ways.filter_map(|way| self.numbers.get(way)).next().copied().unwrap_or(0)
     }
 
     /// What is known of a device.
-    pub(super) fn known(&self, number: usize) -> &Known {
+    pub(crate) fn known(&self, number: usize) -> &Known {
         &self.known[number]
     }
 

@@ -21,6 +21,7 @@ const FLAGS: OFlags =
     OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
 /// A file that may be brought in.
+#[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) file: File,
     pub(crate) bytes: u64,
@@ -152,19 +153,22 @@ impl Opened {
         Some((pages.cached * page_bytes()).min(extent.bytes))
     }
 
+    /// Asks for a range, and does not wait for it.
+    pub(crate) fn ask(&self, extent: Extent, cancel: &AtomicBool) {
+        let advice_bytes = advice_bytes(self.device);
+        let mut offset = extent.offset;
+        while offset < extent.end() && !cancel.load(Ordering::Relaxed) {
+            let bytes = advice_bytes.min(extent.end() - offset);
+            let _ = fadvise(&self.file, offset, NonZeroU64::new(bytes), Advice::WillNeed);
+            offset += bytes;
+        }
+    }
+
     /// Asks for all ranges, then waits until they are there.
     pub(crate) fn bring_in(&self, extents: &[Extent], cancel: &AtomicBool) {
         // Else a read of one byte, to wait, would bring in what lies behind it.
         let _ = fadvise(&self.file, 0, None, Advice::Random);
-        let advice_bytes = advice_bytes(self.device);
-        for extent in extents {
-            let mut offset = extent.offset;
-            while offset < extent.end() && !cancel.load(Ordering::Relaxed) {
-                let bytes = advice_bytes.min(extent.end() - offset);
-                let _ = fadvise(&self.file, offset, NonZeroU64::new(bytes), Advice::WillNeed);
-                offset += bytes;
-            }
-        }
+        extents.iter().for_each(|extent| self.ask(*extent, cancel));
         for extent in extents.iter().filter(|extent| extent.bytes > 0) {
             if cancel.load(Ordering::Relaxed) {
                 return;
