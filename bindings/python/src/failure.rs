@@ -2,7 +2,7 @@
 //! defines.
 
 use pyo3::prelude::*;
-use seekless::{io, pack, policy, record, sim, sys, tools, trace};
+use seekless::{io, pack, page_cache, policy, record, sim, sys, tools, trace};
 use std::error::Error;
 use std::io::ErrorKind as Io;
 use std::path::{Path, PathBuf};
@@ -159,6 +159,16 @@ impl From<io::Error> for Failure {
             Some(Io::NotFound) => Class::NotFound,
             Some(Io::PermissionDenied) => Class::Denied,
             _ => class,
+        };
+        Self::of(class, &error)
+    }
+}
+
+impl From<page_cache::Error> for Failure {
+    fn from(error: page_cache::Error) -> Self {
+        let class = match error.kind() {
+            page_cache::ErrorKind::Setting => Class::Usage,
+            _ => Class::System,
         };
         Self::of(class, &error)
     }

@@ -21,6 +21,7 @@ mod many;
 mod only;
 mod own;
 mod pack;
+mod page_cache;
 mod record;
 mod requests;
 mod rows;
@@ -48,6 +49,7 @@ mod _seekless {
         live::Cache,
         many::LoadMany,
         pack::pack,
+        page_cache::{PageCache, PageCacheFile},
         record::record,
         requests::Requests,
         shuffle::shuffled,

@@ -4,6 +4,7 @@
 - :func:`simulate`, :func:`curve` and :class:`Cache`: what another cache would have cost;
 - :func:`sweep`: all policies and sizes on all traces, on all cores or a Dask cluster;
 - :func:`pack` and :class:`Store`: files in the order in which they are read, through a cache;
+- :func:`open_file` and :class:`PageCache`: large files, with a readahead that sees what you do;
 - :class:`training.Dataset`: the files of a pack for PyTorch, in shuffled epochs;
 - ``fsspec.filesystem("seekless", fo="data.zip")``: the same for pandas, xarray and others.
 
@@ -28,6 +29,7 @@ from .errors import (
     UnsupportedError,
     UsageError,
 )
+from .files import PageCache, open_file
 from .packs import Packed, Store, pack
 from .sweeps import Sweep, sweep
 from .tables import Curves, Figures, Table
@@ -46,6 +48,7 @@ __all__ = [
     "LimitError",
     "NotFoundError",
     "Packed",
+    "PageCache",
     "Policy",
     "Recording",
     "SeeklessError",
@@ -57,6 +60,7 @@ __all__ = [
     "UnsupportedError",
     "UsageError",
     "curve",
+    "open_file",
     "pack",
     "policies",
     "record",

@@ -45,6 +45,13 @@ class PackOptions(TypedDict):
     references: bool
     force: bool
 
+class PageCacheSettings(TypedDict):
+    cache: int
+    policy: str
+    readahead: str
+    window: int
+    direct: bool
+
 class StoreSettings(TypedDict):
     paths: list[str]
     cache: int
@@ -101,6 +108,15 @@ class Cache:
     @property
     def used(self) -> int:
         """The weight of what is in the cache."""
+
+class PageCache:
+    def __init__(self, settings: PageCacheSettings) -> None: ...
+    def open(self, path: str) -> PageCacheFile: ...
+
+class PageCacheFile:
+    def read_at(self, offset: int, bytes: int) -> bytes: ...
+    def size(self) -> int: ...
+    def close(self) -> None: ...
 
 class Following:
     def take(self, names: list[str]) -> list[memoryview]: ...
