@@ -8,8 +8,17 @@
  *     seekless_buffer_release(wall);
  *     seekless_store_close(store);
  *
+ * Large loose files are read through a page cache with a readahead that follows backward, strided
+ * and interleaved reads:
+ *
+ *     seekless_page_cache *cache = seekless_page_cache_make(64 << 20, NULL, NULL);
+ *     seekless_file *file = seekless_file_open(cache, "huge.bin");
+ *     int64_t read = seekless_file_read_at(file, buffer, sizeof buffer, 1 << 30);
+ *     seekless_file_close(file);
+ *     seekless_page_cache_free(cache);
+ *
  * Every call may be made from any thread, also for one store at once; an iterator is for one thread
- * at a time. A store does not outlive fork(). Names are UTF-8.
+ * at a time. A store or page cache does not outlive fork(). Names are UTF-8.
  *
  * A call that fails returns NULL or a negative value and sets errno; seekless_store_error() then
  * describes the failure. errno is ENOENT where there is no such file, EIO where a read failed,
@@ -37,6 +46,10 @@ extern "C" {
 typedef struct seekless_store seekless_store;
 typedef struct seekless_buffer seekless_buffer;
 typedef struct seekless_store_many seekless_store_many;
+
+/* A cache of pages, and a file that is read through it. */
+typedef struct seekless_page_cache seekless_page_cache;
+typedef struct seekless_file seekless_file;
 
 /* What reads. */
 enum seekless_store_engine {
@@ -151,6 +164,25 @@ int seekless_store_hint(seekless_store *store, const char *name, int hint, uint3
 
 /* Writes the statistics; struct_bytes is sizeof *statistics. */
 int seekless_store_get_statistics(const seekless_store *store, struct seekless_store_statistics *statistics, size_t struct_bytes);
+
+/* Makes a page cache of this many bytes, at least 64 KiB. policy, what leaves it, and readahead may
+ * be NULL: lru and streams. Give it back with seekless_page_cache_free(). */
+seekless_page_cache *seekless_page_cache_make(uint64_t bytes, const char *policy, const char *readahead);
+
+/* Gives a page cache back; NULL does nothing. Its open files stay usable. */
+void seekless_page_cache_free(seekless_page_cache *cache);
+
+/* Opens a file for reading, past the system's page cache where the file system allows it. */
+seekless_file *seekless_file_open(seekless_page_cache *cache, const char *path);
+
+/* Reads bytes from offset on, as pread() does: returns how many, fewer where the file ends. */
+int64_t seekless_file_read_at(seekless_file *file, void *buffer, size_t bytes, uint64_t offset);
+
+/* The size of the file, now. */
+int64_t seekless_file_bytes(seekless_file *file);
+
+/* Closes a file; NULL does nothing. */
+void seekless_file_close(seekless_file *file);
 
 /* The version of the library. */
 int seekless_store_version(void);

@@ -20,6 +20,25 @@ impl Failure {
     }
 }
 
+impl From<seekless_policy::Error> for Failure {
+    fn from(error: seekless_policy::Error) -> Self {
+        Failure::argument(error.to_string())
+    }
+}
+
+impl From<seekless_page_cache::Error> for Failure {
+    fn from(error: seekless_page_cache::Error) -> Self {
+        let told = error.io_error().and_then(std::io::Error::raw_os_error);
+        Failure::new(told.unwrap_or(libc::EINVAL), error.to_string())
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Failure::new(error.raw_os_error().unwrap_or(libc::EIO), error.to_string())
+    }
+}
+
 impl From<seekless_io::Error> for Failure {
     fn from(error: seekless_io::Error) -> Self {
         let by_kind = match error.kind() {

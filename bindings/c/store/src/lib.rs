@@ -1,7 +1,7 @@
 //! The archive store for C and C++. `include/seekless_store.h` declares and explains the calls.
 //!
-//! **Invariant:** no logic of its own. `unsafe` stands in this file, `options` and `border` only,
-//! and no panic crosses into C.
+//! **Invariant:** no logic of its own. `unsafe` stands in this file, `options`, `page_cache` and
+//! `border` only, and no panic crosses into C.
 
 #![expect(unsafe_code, reason = "takes and returns the raw pointers of C callers")]
 
@@ -9,6 +9,7 @@
 mod border;
 mod failure;
 mod options;
+pub mod page_cache;
 
 use border::{given, put, shielded};
 use failure::Failure;

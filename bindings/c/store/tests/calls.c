@@ -175,6 +175,41 @@ static void options_and_sources(const char *pack, const char *folder)
     fails(seekless_store_open(NULL, NULL), EINVAL, "path is NULL");
 }
 
+/* A loose file, read backward and past its end. */
+static void loose(void)
+{
+    enum { BYTES = 300001, STEP = 7000 };
+    static unsigned char content[BYTES], part[STEP];
+    for (size_t at = 0; at < BYTES; at++)
+        content[at] = (unsigned char)(at * 31 + at / 256);
+    FILE *made = fopen("loose", "wb");
+    must(made && fwrite(content, 1, BYTES, made) == BYTES && fclose(made) == 0);
+    fails(seekless_page_cache_make(100, NULL, NULL), EINVAL, "too few");
+    fails(seekless_page_cache_make(1 << 20, "luru", NULL), EINVAL, "luru");
+    fails(seekless_page_cache_make(1 << 20, NULL, "stream"), EINVAL, "streams");
+    seekless_page_cache *cache = seekless_page_cache_make(1 << 20, "s3-fifo", NULL);
+    must(cache);
+    fails(seekless_file_open(cache, "nowhere"), ENOENT, "nowhere");
+    fails(seekless_file_open(cache, NULL), EINVAL, "path is NULL");
+    fails(seekless_file_open(NULL, "loose"), EINVAL, "cache is NULL");
+    seekless_file *file = seekless_file_open(cache, "loose");
+    must(file && seekless_file_bytes(file) == BYTES);
+    seekless_page_cache_free(cache); /* the file goes on */
+    for (size_t at = BYTES - STEP; at >= STEP; at -= STEP) {
+        must(seekless_file_read_at(file, part, STEP, at) == STEP);
+        must(memcmp(part, content + at, STEP) == 0);
+    }
+    must(seekless_file_read_at(file, part, STEP, BYTES - 5) == 5);
+    must(seekless_file_read_at(file, part, STEP, BYTES) == 0);
+    must(seekless_file_read_at(file, NULL, 0, 0) == 0);
+    must(seekless_file_read_at(file, NULL, 1, 0) == -1 && errno == EINVAL);
+    must(seekless_file_read_at(NULL, part, 1, 0) == -1 && errno == EINVAL);
+    must(seekless_file_bytes(NULL) == -1 && errno == EINVAL);
+    seekless_file_close(file);
+    seekless_file_close(NULL);
+    seekless_page_cache_free(NULL);
+}
+
 int main(int argc, char **argv)
 {
     must(argc >= 3 && seekless_store_version() == SEEKLESS_STORE_VERSION);
@@ -192,6 +227,8 @@ int main(int argc, char **argv)
     statistics(store);
     seekless_store_close(store);
     options_and_sources(argv[1], argv[2]);
+    if (argc == 3)
+        loose();
     seekless_store_close(NULL);
     seekless_buffer_release(NULL);
     seekless_store_many_end(NULL);
