@@ -2,7 +2,7 @@
 
 use crate::list::{APART, ENTRIES, Entry, Quick};
 use anyhow::{Context, ensure};
-use seekless_results::{Output, Results};
+use seekless_results::{Output, Results, data_folder};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Args, output: &Output) -> anyhow::Result<()> {
     };
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("cannot make {}", folder.display()))?;
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/0ad");
+    let data = data_folder(None).join("0ad");
     let mut failed = Vec::new();
     let is_asked =
         |entry: &&Entry| args.only.is_empty() || args.only.iter().any(|only| only == entry.name);

@@ -15,11 +15,11 @@ mod prepared;
 mod simulated;
 mod start;
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use game::{Files, HOW_TO_GET};
 use seekless::device::DeviceSpec;
-use seekless_results::Table;
-use std::path::{Path, PathBuf};
+use seekless_results::{Table, data_folder, published};
+use std::path::PathBuf;
 
 const RUNS: [&str; 5] = ["acropolis_bay", "arcadia", "belgian_bog", "sahel", "siwa_oasis"];
 
@@ -74,14 +74,8 @@ struct Data {
 
 impl Data {
     fn find(args: &Args) -> anyhow::Result<Self> {
-        let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
-        let data = args.data.clone().unwrap_or_else(beside).join("0ad");
-        let files = data.join("files.csv.gz");
-        ensure!(
-            files.exists(),
-            "no runs of 0 A.D. in {}; name their folder with --data",
-            data.display()
-        );
+        let data = data_folder(args.data.as_deref()).join("0ad");
+        let files = published(args.data.as_deref(), "0ad/files.csv.gz")?;
         Ok(Self {
             runs: RUNS.iter().map(|run| data.join(format!("{run}.csv.gz"))).collect(),
             files,

@@ -13,7 +13,7 @@ use seekless::measure::{Checksum, Dropping, Slowed, make_cold};
 use seekless::pack::{Index, Pieces, decode};
 use seekless::report::table;
 use seekless::tools::{pack, synth};
-use seekless_results::{Better, Contender, Figure, Table};
+use seekless_results::{Better, Contender, Figure, Table, data_folder};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -188,8 +188,7 @@ fn one_stream(folder: &Path) -> anyhow::Result<Case> {
 
 /// The files of a start, in the order of their loads.
 fn start(args: &Args, folder: &Path) -> anyhow::Result<Case> {
-    let beside =
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/0ad/arcadia.csv.gz");
+    let beside = || data_folder(None).join("0ad/arcadia.csv.gz");
     let trace = args.start.clone().unwrap_or_else(beside);
     let files = synth::files_of(&trace, &roots::Roots::default())?;
     let names: Vec<String> = files.iter().map(|file| file.path.clone()).collect();

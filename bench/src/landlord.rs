@@ -11,8 +11,8 @@ use seekless::policy::eviction::{Eviction, Id, Landlord, Outcome, Pool, Request,
 use seekless::policy::sample::Draws;
 use seekless::report::table;
 use seekless::trace::FileList;
-use seekless_results::{Better, Contender, Figure, Table, number};
-use std::path::{Path, PathBuf};
+use seekless_results::{Better, Contender, Figure, Table, data_folder, number};
+use std::path::PathBuf;
 
 const SEED: u64 = 2006;
 
@@ -157,8 +157,7 @@ impl Script {
 
 /// Sizes of this many files, each of another file of the list.
 fn sizes(args: &Args, draws: &mut Draws) -> anyhow::Result<Vec<u64>> {
-    let beside =
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/0ad/files.csv.gz");
+    let beside = || data_folder(None).join("0ad/files.csv.gz");
     let list = args.sizes.clone().unwrap_or_else(beside);
     let mut bytes: Vec<u64> = FileList::read(&list)
         .with_context(|| format!("cannot read {}; name a list with --sizes", list.display()))?

@@ -9,9 +9,9 @@ use crate::workload::Workload;
 use anyhow::{bail, ensure};
 use rounds::Row;
 use seekless::policy::eviction::{NAMES, nearest};
-use seekless_results::{Better, Contender, Figure, Table};
+use seekless_results::{Better, Contender, Figure, Table, data_folder};
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const REQUESTS: usize = 20_000_000;
 const REQUESTS_QUICK: usize = 1_000_000;
@@ -139,8 +139,7 @@ fn policies(args: &Args) -> anyhow::Result<Vec<String>> {
 }
 
 fn workloads(args: &Args) -> anyhow::Result<Vec<Workload>> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
-    let data = args.data.clone().unwrap_or_else(beside);
+    let data = data_folder(args.data.as_deref());
     let mut workloads = Vec::new();
     match Workload::cloud_physics(&data)? {
         Some(sample) => workloads.push(sample),

@@ -17,7 +17,7 @@ use seekless::report::table;
 use seekless::sim::store::{Archive, Settings, Work, on_demand};
 use seekless::tools::{order, pack, predict, synth};
 use seekless::trace::Loads;
-use seekless_results::{Better, Contender, Figure, Table};
+use seekless_results::{Better, Contender, Figure, Table, data_folder};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -167,8 +167,7 @@ fn drive_ns(path: &Path) -> anyhow::Result<u64> {
 
 /// Makes the files that the runs load, and packs them.
 fn make_pack(args: &Args, folder: &Path) -> anyhow::Result<(PathBuf, Loads)> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
-    let data = args.data.clone().unwrap_or_else(beside).join("0ad");
+    let data = data_folder(args.data.as_deref()).join("0ad");
     let runs: Vec<PathBuf> = RUNS.iter().map(|run| data.join(format!("{run}.csv.gz"))).collect();
     let loads = Loads::read(&runs).context("no runs of 0 A.D.; name their folder with --data")?;
     let universe: Vec<(String, u64)> =

@@ -1,6 +1,7 @@
 //! The folder of the real traces. They are not part of the repository.
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
+use seekless_results::published;
 use std::path::{Path, PathBuf};
 
 /// The five recorded starts of 0 A.D., oldest first, in the order of the published figures.
@@ -29,31 +30,15 @@ impl ZeroAd {
     }
 }
 
-/// The folder of traces: `given`, else `../shared/data` beside the checkout.
-pub(crate) fn folder(given: Option<&Path>) -> PathBuf {
-    given.map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"),
-        Path::to_path_buf,
-    )
-}
-
 /// The name of a run: that of its file, without the endings.
 pub(crate) fn run_name(run: &Path) -> String {
     let name = run.file_name().unwrap_or_default().to_string_lossy();
     name.split('.').next().unwrap_or_default().to_owned()
 }
 
-/// Finds the five runs.
-pub(crate) fn zero_ad(folder: &Path) -> anyhow::Result<ZeroAd> {
-    let folder = folder.join("0ad");
-    let of = |name: &str| folder.join(format!("{name}.csv.gz"));
-    let found = ZeroAd { runs: ZERO_AD_RUNS.map(of).to_vec(), files: of("files") };
-    for path in found.runs.iter().chain([&found.files]) {
-        ensure!(
-            path.exists(),
-            "{} is missing; name the folder that holds 0ad/ with --data",
-            path.display()
-        );
-    }
-    Ok(found)
+/// Finds the five runs in `folder`, or where the data lies otherwise.
+pub(crate) fn zero_ad(folder: Option<&Path>) -> anyhow::Result<ZeroAd> {
+    let of = |name: &str| published(folder, &format!("0ad/{name}.csv.gz"));
+    let runs = ZERO_AD_RUNS.iter().map(|name| of(name)).collect::<anyhow::Result<_>>()?;
+    Ok(ZeroAd { runs, files: of("files")? })
 }

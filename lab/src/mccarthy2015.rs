@@ -15,10 +15,11 @@ mod stored;
 mod timing;
 mod trace;
 
-use crate::{data, output, picture};
+use crate::{output, picture};
 use anyhow::{Context, ensure};
 use files::{Packed, Tree};
-use seekless_results::Table;
+use seekless_results::{Table, data_folder, published};
+use seekless_terminal::interrupt;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use trace::Trace;
@@ -71,14 +72,28 @@ struct Figures {
     requests: usize,
     perfect_hit_ratio: f64,
     hit_ratios: Vec<ratios::Row>,
-    times: Option<timing::Times>,
-    overhead: Vec<overhead::Row>,
-    future: Vec<future::Row>,
-    stored: Vec<stored::Row>,
+    #[serde(flatten)]
+    live: Option<Live>,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     let args = &args.checked()?;
+    if args.ratios {
+        return measured(None, args);
+    }
+    if let Some(folder) = &args.keep {
+        return measured(Some(folder), args);
+    }
+    let folder = tempfile::Builder::new().prefix("seekless-mccarthy2015.").tempdir()?;
+    let removal = interrupt::remove_when_interrupted(folder.path())?;
+    let tables = removal.unless_begun(measured(Some(folder.path()), args));
+    folder.close().context("cannot remove the temporary folder")?;
+    tables
+}
+
+/// Simulates, and measures on files in the folder, if there is one. Each table is printed when it
+/// is done.
+fn measured(folder: Option<&Path>, args: &Args) -> anyhow::Result<Vec<Table>> {
     let trace = args.read_trace()?;
     let hit_ratios = ratios::simulate_each(&trace, args)?;
     if let Some(path) = &args.picture {
@@ -87,41 +102,43 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     if !args.json {
         output::text(&ratios::words(&trace, &hit_ratios))?;
     }
-    let (mut times, mut overhead, mut future) = (None, Vec::new(), Vec::new());
-    let mut stored = Vec::new();
-    if !args.ratios {
-        let temporary = if args.keep.is_none() { Some(tempfile::tempdir()?) } else { None };
-        let folder = args.keep.as_deref().or(temporary.as_ref().map(|folder| folder.path()));
-        let folder = folder.context("there is no folder to make files in")?;
-        room::check(folder, &trace, args)?;
-        let packed;
-        (times, packed) =
-            timed(&trace, folder, args).map(|(times, packed)| (Some(times), packed))?;
-        overhead = overhead::measure(&trace, &packed, args)?;
-        future = future::measure(&trace, folder, args)?;
-        stored = stored::measure(&trace, folder, &hit_ratios, args)?;
-    }
+    let live = folder.map(|folder| live(&trace, &hit_ratios, folder, args)).transpose()?;
     let mut saved = vec![ratios::misses(&hit_ratios)];
-    saved.extend(times.as_ref().map(timing::cold));
+    saved.extend(live.as_ref().map(|live| timing::cold(&live.times)));
     if args.json {
         let (entries, requests) = (trace.ids.len(), trace.requests.len());
         let perfect_hit_ratio = trace.perfect_hit_ratio();
-        output::json(&Figures {
-            entries,
-            requests,
-            perfect_hit_ratio,
-            hit_ratios,
-            times,
-            overhead,
-            future,
-            stored,
-        })?;
-    } else if !future.is_empty() {
-        output::text(&overhead::words(&overhead))?;
-        output::text(&future::words(&future))?;
-        output::text(&stored::words(&stored))?;
+        output::json(&Figures { entries, requests, perfect_hit_ratio, hit_ratios, live })?;
     }
     Ok(saved)
+}
+
+/// What is measured on files.
+#[derive(Serialize)]
+struct Live {
+    times: timing::Times,
+    overhead: Vec<overhead::Row>,
+    future: Vec<future::Row>,
+    stored: Vec<stored::Row>,
+}
+
+fn live(
+    trace: &Trace,
+    hit_ratios: &[ratios::Row],
+    folder: &Path,
+    args: &Args,
+) -> anyhow::Result<Live> {
+    let say = |words: String| if args.json { Ok(()) } else { output::text(&words) };
+    room::check(folder, trace, args)?;
+    let (times, packed) = timed(trace, folder, args)?;
+    say(timing::words(&times))?;
+    let overhead = overhead::measure(trace, &packed, args)?;
+    say(overhead::words(&overhead))?;
+    let future = future::measure(trace, folder, args)?;
+    say(future::words(&future))?;
+    let stored = stored::measure(trace, folder, hit_ratios, args)?;
+    say(stored::words(&stored))?;
+    Ok(Live { times, overhead, future, stored })
 }
 
 /// Figures 1 and 2, on files that are made first.
@@ -136,9 +153,6 @@ fn timed(trace: &Trace, folder: &Path, args: &Args) -> anyhow::Result<(timing::T
     let in_order: Vec<u32> = (0..trace.ids.len() as u32).collect();
     let packed = Packed::make(folder.join("db"), &trace.ids, &in_order, args.file_size)?;
     let times = timing::measure(trace, &tree, &packed, args)?;
-    if !args.json {
-        output::text(&timing::words(&times))?;
-    }
     Ok((times, packed))
 }
 
@@ -186,16 +200,15 @@ impl Args {
     }
 
     fn read_trace(&self) -> anyhow::Result<Trace> {
-        let published = || self.published("trace3.txt");
-        if self.small {
-            Ok(Trace::small())
-        } else {
-            Trace::read(&self.trace.clone().unwrap_or_else(published))
+        match &self.trace {
+            _ if self.small => Ok(Trace::small()),
+            Some(trace) => Trace::read(trace),
+            None => Trace::read(&published(self.data.as_deref(), "mccarthy-2015/trace3.txt")?),
         }
     }
 
     /// The place of a file that he published.
     fn published(&self, name: &str) -> PathBuf {
-        data::folder(self.data.as_deref()).join("mccarthy-2015").join(name)
+        data_folder(self.data.as_deref()).join("mccarthy-2015").join(name)
     }
 }

@@ -10,11 +10,10 @@ mod replay;
 pub(crate) mod sqlite;
 mod tables;
 
-use crate::{data, output, picture as pictures};
-use anyhow::ensure;
+use crate::{output, picture as pictures};
 use figures::{Experiment, TEST_3, TEST_4};
 use replay::Played;
-use seekless_results::Table;
+use seekless_results::{Table, published};
 use std::path::PathBuf;
 
 /// Options of the experiment.
@@ -92,11 +91,6 @@ fn test_and_trace(args: &Args) -> anyhow::Result<(&'static figures::Test, PathBu
     if let Some(trace) = &args.trace {
         return Ok((&TEST_4, trace.clone()));
     }
-    let trace = data::folder(args.data.as_deref()).join("ozen-2018/SequentialCopyGrep.txt.lzma");
-    ensure!(
-        trace.exists(),
-        "{} is missing; name the folder that holds ozen-2018/ with --data",
-        trace.display()
-    );
+    let trace = published(args.data.as_deref(), "ozen-2018/SequentialCopyGrep.txt.lzma")?;
     Ok((&TEST_3, trace))
 }

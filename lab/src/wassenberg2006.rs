@@ -103,7 +103,7 @@ struct CacheFigures {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
-    let zero_ad = data::zero_ad(&data::folder(args.data.as_deref()))?;
+    let zero_ad = data::zero_ad(args.data.as_deref())?;
     args.run.iter().try_for_each(|name| zero_ad.run(name).map(drop))?;
     match (&args.live, &args.peers) {
         (Some(folder), _) => live_alone(&zero_ad, folder, args),

@@ -30,6 +30,7 @@
 #![forbid(unsafe_code)]
 
 mod cells;
+mod data;
 mod file;
 mod measured;
 mod number;
@@ -37,6 +38,7 @@ mod output;
 mod table;
 
 pub use cells::{Cell, Grid};
+pub use data::{data_folder, published};
 pub use file::Results;
 pub use measured::{Machine, Measured};
 pub use number::number;

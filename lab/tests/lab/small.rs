@@ -1,7 +1,6 @@
 //! The labs in their small settings, as `./run lab NAME` runs them.
 
 use serde_json::Value;
-use std::path::Path;
 use std::process::Command;
 
 /// Runs a lab and reads the figures that it prints.
@@ -16,10 +15,9 @@ fn lab(arguments: &[&str]) -> Value {
 }
 
 fn is_data_there(folder: &str) -> bool {
-    let found =
-        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data")).join(folder).is_dir();
+    let found = seekless_results::data_folder(None).join(folder).is_dir();
     if !found {
-        eprintln!("skipped: {folder}/ is not in ../shared/data");
+        eprintln!("skipped: {folder}/ is not there: see docs/data.md");
     }
     found
 }

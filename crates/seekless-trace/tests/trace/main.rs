@@ -10,6 +10,8 @@ mod merging;
 mod object_formats;
 mod old_traces;
 mod public_runs;
+#[path = "../../../../tests/shared_data.rs"]
+mod shared_data;
 mod simulator_formats;
 mod strace;
 mod support;

@@ -1,19 +1,8 @@
 //! Real traces import with the counts that were measured of them (archive-and-ordering section 3).
 
+use super::shared_data::data;
 use seekless_trace::{FileList, Kind, Loads, Trace, import, summary};
-use std::path::{Path, PathBuf};
-
-const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-
-/// A file of the data folder. Without that folder the test is skipped with one line.
-fn data(name: &str) -> Option<PathBuf> {
-    let path = Path::new(DATA).join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!("skipped: {} is not here", path.display());
-    None
-}
+use std::path::PathBuf;
 
 /// Map, loads, unique files, megabytes requested, megabytes unique.
 const RUNS: [(&str, u64, u64, f64, f64); 5] = [

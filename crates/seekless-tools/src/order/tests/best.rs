@@ -10,7 +10,6 @@ use seekless_policy::eviction::Id;
 use seekless_policy::foresight::references::References;
 use seekless_trace::{FileList, Loads};
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 const DEVICES: [&str; 5] =
@@ -86,11 +85,7 @@ fn least_gains(rivals: &Rivals) -> [f64; 2] {
 }
 
 fn public_starts() -> Option<Program> {
-    let data = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/0ad"));
-    if !data.is_dir() {
-        eprintln!("skipped: the runs of 0 A.D. are not in ../shared/data");
-        return None;
-    }
+    let data = super::shared_data::data("0ad")?;
     let runs = ["acropolis_bay", "arcadia", "belgian_bog", "sahel", "siwa_oasis"];
     let loads = Loads::read(&runs.map(|run| data.join(format!("{run}.csv.gz")))).unwrap();
     let list = FileList::read(&data.join("files.csv.gz")).unwrap();
