@@ -33,7 +33,7 @@ pub(crate) enum Quick {
 /// Benches that `./run` builds apart.
 pub(crate) const APART: [&str; 2] = ["cached", "python"];
 
-pub(crate) const ENTRIES: [Entry; 20] = [
+pub(crate) const ENTRIES: [Entry; 21] = [
     Entry {
         name: "arcadia",
         answers: "how fast a game's start loads from a pack, beside loose files and squashfs",
@@ -161,6 +161,13 @@ pub(crate) const ENTRIES: [Entry; 20] = [
         quick: Quick::Words(
             "--one --rounds 1 --seconds 2 --throttle iops=3000,bandwidth=150MB/s --folder /var/tmp",
         ),
+    },
+    Entry {
+        name: "unchanged",
+        answers: "what run --readahead gains for programs that nobody changes",
+        takes: "15 minutes",
+        needs: "root, 400 MB of disk; cc, python3, sqlite3 and git for their rows",
+        quick: Quick::Words("--only Python --iops 5000 --rounds 1 --folder /var/tmp"),
     },
     Entry {
         name: "wc",

@@ -26,6 +26,7 @@ mod speed;
 mod start;
 mod store_costs;
 mod texts;
+mod unchanged;
 mod wc;
 mod workload;
 
@@ -87,6 +88,9 @@ enum Question {
     /// A store that does not know its device beside one that does, behind the kernel's throttles,
     /// and what the simulator predicts of both (root).
     StoreCosts(store_costs::Args),
+    /// Programs that nobody changes, cold, under `seekless run --readahead`, alone, and with the
+    /// file read whole first (root).
+    Unchanged(unchanged::Args),
     /// `seekless wc` beside GNU's and uutils', on cached files of 1 KiB to 2 GiB.
     Wc(wc::Args),
     /// Writes the Zipf requests as an oracleGeneral trace, for other simulators.
@@ -114,6 +118,7 @@ impl Question {
             Self::Speed(_) => "speed",
             Self::Start(_) => "start",
             Self::StoreCosts(_) => "store-costs",
+            Self::Unchanged(_) => "unchanged",
             Self::Wc(_) => "wc",
             Self::Zipf(_) => "zipf",
         }
@@ -139,6 +144,7 @@ impl Question {
             Self::Speed(args) => speed::run(args),
             Self::Start(args) => start::run(args),
             Self::StoreCosts(args) => store_costs::run(args),
+            Self::Unchanged(args) => unchanged::run(args),
             Self::Wc(args) => wc::run(args),
             Self::Zipf(args) => workload::run(args).map(|()| Vec::new()),
         }

@@ -3,6 +3,7 @@
 
 use crate::exit;
 use crate::output::{say, shown};
+use seekless::start::ahead;
 use std::ffi::OsStr;
 use std::io;
 use std::process::ExitCode;
@@ -20,4 +21,9 @@ pub fn without(error: &anyhow::Error, what: &str) {
 pub fn not_executed(program: &OsStr, error: &io::Error) -> ExitCode {
     say(format_args!("{}: {error}", shown(program)));
     ExitCode::from(if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 })
+}
+
+/// The readahead of a name.
+pub fn readahead(name: &str) -> Result<ahead::Options, String> {
+    ahead::Options::new(name).map_err(|error| error.to_string())
 }

@@ -56,7 +56,8 @@ impl Options {
     /// # Errors
     /// No readahead has that name.
     pub fn new(readahead: &str) -> Result<Self> {
-        let no_such = |error: seekless_policy::Error| Error::new(ErrorKind::Invalid, error.to_string());
+        let no_such =
+            |error: seekless_policy::Error| Error::new(ErrorKind::Invalid, error.to_string());
         readahead::check_name(readahead).map_err(no_such)?;
         Ok(Options { readahead: readahead.to_owned(), costs: None, window_bytes: WINDOW_BYTES })
     }
@@ -148,7 +149,12 @@ fn refused(error: io::Error) -> Error {
 
 /// The calls that read, each with its file and the file's position.
 fn rules() -> Vec<Rule> {
-    let rule = |number| Rule { number: number as u32, files: [Some(0), None], end: true, ..Rule::default() };
+    let rule = |number| Rule {
+        number: number as u32,
+        files: [Some(0), None],
+        end: true,
+        ..Rule::default()
+    };
     CALLS.iter().map(|(number, _)| rule(*number)).collect()
 }
 

@@ -57,10 +57,11 @@ use std::process::ExitCode;
 /// requests it serves at once is tried with the first reads of a start, once a week. --device gives
 /// both.
 ///
-/// With --readahead a helper watches the reads of the program and of all that it starts, by programs
-/// in the kernel (eBPF, root), and fetches ahead what the kernel cannot foresee: backward and
-/// strided reads, many streams in one file, windows as large as the device deserves. While nothing
-/// comes from a device, calls are not watched and cost nothing. Mapped files are left to the kernel.
+/// With --readahead a helper watches the reads of the program and of all that it starts, by
+/// programs in the kernel (eBPF, root). It fetches ahead what the kernel cannot foresee: backward
+/// and strided reads, many streams in one file, windows as large as the device deserves. While
+/// nothing comes from a device, calls are not watched and cost nothing. Mapped files are left to
+/// the kernel.
 ///
 /// Whatever fails before the program is executed (no room for a recording, a profile or pack that
 /// cannot be read, a thread that is refused) is a line on standard error, and the program starts
@@ -101,7 +102,7 @@ pub struct Args {
     device: Option<DeviceSpec>,
     /// While the program runs, read ahead for its streams by this readahead (streams): what it
     /// reads backward, in strides, or from many places at once comes before it asks. Needs root
-    #[arg(long, value_name = "NAME", value_parser = super::warm::readahead)]
+    #[arg(long, value_name = "NAME", value_parser = crate::launch::readahead)]
     readahead: Option<ahead::Options>,
     /// Record this start whole, even if there is a profile
     #[arg(long, conflicts_with = "no_record")]
@@ -170,7 +171,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         without(&error, "the packs");
     }
     if let Some(options) = args.readahead {
-        let options = ahead::Options { costs: args.device.as_ref().map(DeviceSpec::costs), ..options };
+        let options =
+            ahead::Options { costs: args.device.as_ref().map(DeviceSpec::costs), ..options };
         let _ = ahead::beside(&options).map_err(|error| without(&error.into(), "readahead"));
     }
     Ok(ended(start.go(|error| without(&error.into(), "a recording"))))

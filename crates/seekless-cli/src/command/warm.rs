@@ -5,8 +5,8 @@ use crate::{interrupt, output};
 use seekless::device::DeviceSpec;
 use seekless::device::units::{counted, format_bytes, format_duration, parse_bytes};
 use seekless::job::roots::{Root, Roots};
-use seekless::start::{ahead, profiles};
 use seekless::start::warm::{Options, Warmed, warm};
+use seekless::start::{ahead, profiles};
 use seekless::tools::device::named;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -65,7 +65,7 @@ pub struct Args {
     #[arg(long, value_name = "PID", conflicts_with_all = ["sources", "dry_run", "within", "root", "budget", "lock"])]
     pid: Option<i32>,
     /// By this readahead: the names that `seekless sim --readahead` takes
-    #[arg(long, value_name = "NAME", requires = "pid", default_value = "streams", value_parser = readahead)]
+    #[arg(long, value_name = "NAME", requires = "pid", default_value = "streams", value_parser = crate::launch::readahead)]
     readahead: ahead::Options,
     /// Print what would be brought in, and bring nothing in
     #[arg(short = 'n', long)]
@@ -89,11 +89,6 @@ pub struct Args {
     /// Print the figures as JSON
     #[arg(long)]
     json: bool,
-}
-
-/// The readahead of a name.
-pub(super) fn readahead(name: &str) -> Result<ahead::Options, String> {
-    ahead::Options::new(name).map_err(|error| error.to_string())
 }
 
 /// Brings files in and prints what that took.

@@ -35,6 +35,7 @@ mod private;
 mod probe;
 mod programs;
 mod random;
+mod readahead;
 mod record;
 mod replay;
 mod scripts;

@@ -65,8 +65,9 @@ struct Followed {
 impl Files {
     pub(super) fn new(options: &Options) -> crate::Result<Self> {
         let limits = readahead::Options::with_max_bytes(options.window_bytes);
-        let invalid =
-            |error: seekless_policy::Error| crate::Error::new(crate::ErrorKind::Invalid, error.to_string());
+        let invalid = |error: seekless_policy::Error| {
+            crate::Error::new(crate::ErrorKind::Invalid, error.to_string())
+        };
         Ok(Files {
             readahead: readahead::named(&options.readahead, limits).map_err(invalid)?,
             devices: Devices::new(options.costs),
@@ -103,7 +104,8 @@ impl Files {
         let arrivals = self.arrivals.entry(which.tid).or_default();
         let pages = fetch.page..fetch.page + fetch.pages;
         let key = (fetch.device, fetch.inode);
-        let is_next = |(last, range): &&mut (Key, Range<PageNo>)| *last == key && range.end == pages.start;
+        let is_next =
+            |(last, range): &&mut (Key, Range<PageNo>)| *last == key && range.end == pages.start;
         if let Some((_, range)) = arrivals.last_mut().filter(is_next) {
             range.end = pages.end;
         } else if arrivals.len() < ARRIVALS_MAX {
@@ -126,12 +128,15 @@ impl Files {
     pub(super) fn read(&mut self, which: Which, call: &Call, offset: u64) {
         self.calls += 1;
         let arrived = self.arrivals.remove(&which.tid).unwrap_or_default();
-        let Some(known) = self.open.get(&call.files[0]).filter(|known| known.is_regular) else { return };
+        let Some(known) = self.open.get(&call.files[0]).filter(|known| known.is_regular) else {
+            return;
+        };
         let key = known.key;
         if call.result <= 0 || (arrived.is_empty() && !self.ahead.contains_key(&key)) {
             return;
         }
-        let arrived = arrived.into_iter().filter(|(of, _)| *of == key).map(|(_, pages)| pages).collect();
+        let arrived =
+            arrived.into_iter().filter(|(of, _)| *of == key).map(|(_, pages)| pages).collect();
         let handle = self.handle(call.files[0]);
         let done = Done {
             handle,
@@ -145,7 +150,9 @@ impl Files {
         self.report.reads += 1;
         self.follow(call.files[0]);
         let (reads, budget_pages) = (self.reads, self.budget_pages);
-        let Some(Followed { pages: Some(pages), device, last }) = self.ahead.get_mut(&key) else { return };
+        let Some(Followed { pages: Some(pages), device, last }) = self.ahead.get_mut(&key) else {
+            return;
+        };
         *last = (handle, reads);
         let Some(price) = self.prices.get_mut(device) else { return };
         if let [arrived] = &done.arrived[..]

@@ -116,10 +116,11 @@ impl Follower {
 /// The living children of a process, as far as the kernel says.
 fn children(pid: i32) -> Vec<i32> {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let lists = threads.filter_map(|thread| {
-        std::fs::read_to_string(thread.path().join("children")).ok()
-    });
-    let numbers = |list: String| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>();
+    let lists =
+        threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+    let numbers = |list: String| {
+        list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()
+    };
     lists.flat_map(numbers).collect()
 }
 

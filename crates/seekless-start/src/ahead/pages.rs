@@ -114,12 +114,19 @@ impl Pages {
     }
 
     /// Forgets the pages that have left the cache unread.
-    pub(super) fn sweep(&mut self, handle: Handle, readahead: &mut dyn Readahead, report: &mut Report) {
+    pub(super) fn sweep(
+        &mut self,
+        handle: Handle,
+        readahead: &mut dyn Readahead,
+        report: &mut Report,
+    ) {
         self.there.clear();
         let (first, last) = (self.unused.first_key_value(), self.unused.last_key_value());
         let (Some((first, _)), Some((last, _))) = (first, last) else { return };
         let range = first * PAGE_BYTES..(last + 1) * PAGE_BYTES;
-        let Ok(Some(runs)) = residency::runs(self.file.file.as_fd(), range, PAGE_BYTES) else { return };
+        let Ok(Some(runs)) = residency::runs(self.file.file.as_fd(), range, PAGE_BYTES) else {
+            return;
+        };
         for run in runs.iter().filter(|run| !run.resident) {
             let pages = run.range.start / PAGE_BYTES..run.range.end.div_ceil(PAGE_BYTES);
             for (page, _) in take_asked(&mut self.unused, &pages) {
@@ -226,7 +233,8 @@ impl Ahead for View<'_> {
         let mut started = take(&mut self.missed, &window_pages).len() as u64;
         let mut ahead = Vec::new();
         for part in outside(&window_pages, &read).into_iter().filter(|part| !part.is_empty()) {
-            self.pages.there.extend(part.clone());
+            let Pages { there, unused, .. } = &mut *self.pages;
+            there.extend(part.clone().filter(|page| !unused.contains_key(page)));
             ahead.extend(self.absent(part));
         }
         for part in ahead {
@@ -238,7 +246,9 @@ impl Ahead for View<'_> {
             take(&mut self.pages.there, &part);
             self.pages.unused.extend(part.map(|page| (page, now_ns)));
         }
-        if let Some(marker) = window.marker.filter(|marker| started > 0 && window_pages.contains(marker)) {
+        if let Some(marker) =
+            window.marker.filter(|marker| started > 0 && window_pages.contains(marker))
+        {
             self.pages.markers.insert(marker);
         }
         u32::try_from(started).unwrap_or(u32::MAX)
@@ -260,4 +270,115 @@ impl Ahead for View<'_> {
 /// The two parts of a range before and behind another.
 fn outside(range: &Range<PageNo>, hole: &Range<PageNo>) -> [Range<PageNo>; 2] {
     [range.start..range.end.min(hole.start), range.start.max(hole.end)..range.end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::warm::bring::{Recorded, open};
+    use std::sync::{Arc, Mutex};
+
+    const COSTS: Costs = Costs { request_ns: 1_000_000, bytes_per_second: 100_000_000, depth: 1 };
+
+    /// What a readahead was told.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    enum Call {
+        Fate(PageNo, Fate),
+        Page(PageNo, Trigger, bool),
+    }
+
+    /// Fetches 24 pages before a read, and notes what it is called with.
+    #[derive(Clone, Debug, Default)]
+    struct Before(Arc<Mutex<Vec<Call>>>);
+
+    impl Readahead for Before {
+        fn open(&mut self, _: Handle) {}
+        fn close(&mut self, _: Handle) {}
+
+        fn on_page(&mut self, _: Read, page: PageNo, why: Trigger, ahead: &mut dyn Ahead) {
+            self.0.lock().unwrap().push(Call::Page(page, why, ahead.cached(page)));
+            let first = page.saturating_sub(24);
+            let window = Window { first, pages: (page + 1 - first) as u32, marker: Some(first) };
+            ahead.submit(window);
+        }
+
+        fn on_fate(&mut self, _: Handle, page: PageNo, fate: Fate) {
+            self.0.lock().unwrap().push(Call::Fate(page, fate));
+        }
+    }
+
+    /// A file of this many pages that are not cached; `None` where they cannot be dropped.
+    fn cold(pages: usize) -> Option<(tempfile::NamedTempFile, Pages)> {
+        let file = tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        std::fs::write(file.path(), vec![7; pages * PAGE_BYTES as usize]).unwrap();
+        file.as_file().sync_all().unwrap();
+        residency::drop_cached(file.as_file().as_fd()).unwrap();
+        let opened = open(file.path(), &Recorded::default(), &[]).unwrap();
+        let counted = residency::count(opened.file.as_fd(), 0, 0);
+        let is_cold = counted.is_ok_and(|pages| pages.cached == 0);
+        is_cold.then(|| (file, Pages::new(opened)))
+    }
+
+    fn read(
+        pages: Range<PageNo>,
+        began_ns: u64,
+        took_ns: u64,
+        arrived: &[(PageNo, PageNo)],
+    ) -> Done {
+        Done {
+            handle: Handle(0),
+            offset: pages.start * PAGE_BYTES,
+            bytes: (pages.end - pages.start) * PAGE_BYTES,
+            began_ns,
+            took_ns,
+            arrived: arrived.iter().map(|&(start, end)| start..end).collect(),
+        }
+    }
+
+    #[test]
+    fn a_readahead_learns_of_misses_markers_and_what_became_of_its_pages() {
+        let Some((_file, mut pages)) = cold(64) else {
+            return eprintln!("skipped: the file cannot be dropped from the cache");
+        };
+        let (before, mut report) = (Before::default(), Report::default());
+        let mut readahead = before.clone();
+        let mut seen = |done: Done| {
+            pages.read(&done, &mut readahead, (COSTS, 1000), &mut report);
+            std::mem::take(&mut *before.0.lock().unwrap())
+        };
+        let none: Vec<Call> = Vec::new();
+        assert_eq!(seen(read(50..51, 1, 2000, &[])), none, "a hit that nothing fetched");
+        let miss = |page| Call::Page(page, Trigger::Miss, false);
+        let missed = seen(read(40..42, 1, 9_000_000, &[(40, 42), (42, 46)]));
+        assert_eq!(missed, [miss(40), miss(41)], "not the pages that came behind them");
+        let now = monotonic_ns();
+        assert_eq!(seen(read(30..31, now, 2000, &[])), [Call::Fate(30, Fate::InTime)]);
+        assert_eq!(seen(read(31..32, now, 9_000_000, &[])), [Call::Fate(31, Fate::Late)]);
+        // Asked for while the read was under way, and before it began.
+        assert_eq!(seen(read(32..33, 1, 9_000_000, &[(32, 33)])), [Call::Fate(32, Fate::Late)]);
+        let gone = seen(read(33..34, now + (1 << 40), 9_000_000, &[(33, 34)]));
+        assert_eq!(gone, [Call::Fate(33, Fate::Wasted), miss(33)]);
+        let marked = Call::Page(16, Trigger::Marker, true);
+        assert_eq!(seen(read(16..17, now, 2000, &[])), [Call::Fate(16, Fate::InTime), marked]);
+        assert_eq!((report.late_bytes, report.wasted_bytes), (2 * PAGE_BYTES, PAGE_BYTES));
+        assert_eq!(report.used_bytes, 4 * PAGE_BYTES);
+    }
+
+    #[test]
+    fn what_leaves_the_cache_unread_is_wasted() {
+        let Some((file, mut pages)) = cold(64) else {
+            return eprintln!("skipped: the file cannot be dropped from the cache");
+        };
+        let (before, mut report) = (Before::default(), Report::default());
+        let mut readahead = before.clone();
+        let done = read(10..11, 1, 9_000_000, &[(10, 11)]);
+        pages.read(&done, &mut readahead, (COSTS, 1000), &mut report);
+        std::fs::File::open(file.path()).unwrap().sync_all().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(50)); // what is read cannot be dropped
+        residency::drop_cached(file.as_file().as_fd()).unwrap();
+        pages.sweep(Handle(0), &mut readahead, &mut report);
+        assert_eq!(report.fetched_bytes, 10 * PAGE_BYTES);
+        let left = pages.unused.len() as u64;
+        assert_eq!(report.wasted_bytes, (10 - left) * PAGE_BYTES);
+    }
 }
