@@ -263,6 +263,12 @@ impl CallEvents {
         self.processes.set(pid as u32, 1)
     }
 
+    /// Follows the process no longer: for one that had ended before [`CallEvents::follow`], so that
+    /// its end is not reported.
+    pub fn forget(&self, pid: i32) {
+        self.processes.remove(pid as u32);
+    }
+
     /// Hands out what has happened, in its order. Returns whether anything has.
     pub fn take(&mut self, mut each: impl FnMut(Event<'_>)) -> bool {
         self.ring.take(|record| {

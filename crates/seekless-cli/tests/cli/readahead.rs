@@ -8,8 +8,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 const NOBODY: u32 = 65534;
+/// After this a helper that goes on is a fault.
+const PATIENCE: Duration = Duration::from_secs(60);
 const BLOCK: usize = 16 << 10;
 const BLOCKS: usize = 512;
 
@@ -80,6 +83,13 @@ fn a_backward_reader_that_runs_gets_what_it_will_read_next() {
     assert!(of("late_bytes") <= of("used_bytes") && of("lost") == 0, "{report}");
 }
 
+/// Whether a process has this word on its command line.
+fn has_process(word: &str) -> bool {
+    let all = std::fs::read_dir("/proc").unwrap().flatten();
+    let mut lines = all.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    lines.any(|line| line.split(|byte| *byte == 0).any(|part| part == word.as_bytes()))
+}
+
 #[test]
 fn a_program_under_readahead_prints_what_it_prints_alone() {
     let folder = workplace();
@@ -95,7 +105,14 @@ fn a_program_under_readahead_prints_what_it_prints_alone() {
     let alone = Command::new("tac").arg("numbers").current_dir(folder.path()).output().unwrap();
     let under = run(&["tac", "numbers"]);
     assert_eq!((under.status.code(), under.stdout == alone.stdout), (Some(0), true));
-    assert_eq!(run(&["sh", "-c", "exit 7"]).status.code(), Some(7));
+    // The helper ends with the program, also with one that ends before the helper is ready.
+    let word = format!("only-here-{}", std::process::id());
+    assert_eq!(run(&["sh", "-c", "exit 7", &word]).status.code(), Some(7));
+    let started = Instant::now();
+    while has_process(&word) {
+        assert!(started.elapsed() < PATIENCE, "the helper goes on");
+        std::thread::sleep(Duration::from_millis(20));
+    }
     // Its children read, too.
     let child = run(&["sh", "-c", "sleep 0.2; tac numbers | cksum; exit 3"]);
     assert_eq!((child.status.code(), child.stdout.is_empty()), (Some(3), false));

@@ -50,6 +50,9 @@ impl Follower {
             self.events.follow(pid).map_err(refused)?;
             // Asked after it is followed: whom it starts from then on is followed, too.
             new.extend(children(pid));
+            if !lives(pid) {
+                self.events.forget(pid); // its end may have come before
+            }
         }
         Ok(())
     }
@@ -111,6 +114,13 @@ impl Follower {
             _ => {}
         });
     }
+}
+
+/// Whether a process has not ended. One that is not waited for yet has.
+fn lives(pid: i32) -> bool {
+    let about = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = about.rsplit_once(')').map(|(_, rest)| rest.trim_start());
+    state.is_some_and(|state| !state.starts_with(['Z', 'X']))
 }
 
 /// The living children of a process, as far as the kernel says.

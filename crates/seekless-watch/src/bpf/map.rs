@@ -1,7 +1,8 @@
 //! Tables that programs in the kernel and we ourselves read and write.
 
 use super::{
-    Attributes, MAP_CREATE, MAP_GET_NEXT_KEY, MAP_LOOKUP_ELEM, MAP_UPDATE_ELEM, call, halves,
+    Attributes, MAP_CREATE, MAP_DELETE_ELEM, MAP_GET_NEXT_KEY, MAP_LOOKUP_ELEM, MAP_UPDATE_ELEM,
+    call, halves,
 };
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -108,6 +109,11 @@ impl Map {
         let mut value = 0_u64;
         self.element(MAP_LOOKUP_ELEM, &key, (&raw mut value) as u64).ok()?;
         Some(value)
+    }
+
+    /// Removes a key of four bytes, if it is there.
+    pub(crate) fn remove(&self, key: u32) {
+        let _ = self.element(MAP_DELETE_ELEM, &key, 0); // it may have gone meanwhile
     }
 
     /// Whether it has any key.
