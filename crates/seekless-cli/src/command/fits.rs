@@ -5,11 +5,13 @@ pub mod rebin;
 
 use crate::output;
 use clap::{Args as ClapArgs, Subcommand};
-use seekless::device::units::format_bytes;
+use seekless::device::units::{format_bytes, format_duration, parse_duration};
 use seekless::fits::{Reading, Selector};
+use seekless::sled::{Plan, Surveyor};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Make a histogram of a FITS image, or an image of larger pixels, the cheapest bytes first.
 ///
@@ -60,6 +62,12 @@ struct Common {
     /// cache
     #[arg(long)]
     linear: bool,
+    /// Do nothing if a byte of the file takes longer than this to come, such as one in an archive
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    max_latency: Option<u64>,
+    /// Do nothing if all of the file takes longer than this to come
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    max_wait: Option<u64>,
     /// Print the figures as JSON
     #[arg(long)]
     json: bool,
@@ -72,6 +80,7 @@ impl Common {
     /// The file and the HDU to work on.
     fn input(&self, name: &Path) -> anyhow::Result<(PathBuf, Selector)> {
         let (path, selector) = Selector::split(name);
+        self.check_reach(&path)?;
         Ok(match &self.hdu {
             None => (path, selector),
             Some(_) if selector != Selector::FirstImage => {
@@ -82,6 +91,35 @@ impl Common {
             }
             Some(hdu) => (path, Selector::parse(hdu)),
         })
+    }
+
+    /// Fails if the file is beyond a bound of the user's. It is not opened where that might recall
+    /// it. An image lacks no pixels, so that all of it counts.
+    fn check_reach(&self, path: &Path) -> anyhow::Result<()> {
+        if self.max_latency.is_none() && self.max_wait.is_none() {
+            return Ok(());
+        }
+        let survey = Surveyor::new()?.path(path)?;
+        let beyond = |most: Option<u64>, time: Duration| {
+            most.filter(|most| time > Duration::from_nanos(*most)).map(format_duration)
+        };
+        let farthest = survey.sleds.iter().map(|sled| sled.latency).max().unwrap_or_default();
+        if let Some(most) = beyond(self.max_latency, farthest) {
+            anyhow::bail!(
+                "{}: some of it is {} away, more than {most}: nothing was read",
+                output::shown(path),
+                format_duration(farthest.as_nanos() as u64)
+            );
+        }
+        let wait = survey.delivery_time(Plan::Best, None).high;
+        if let Some(most) = beyond(self.max_wait, wait) {
+            anyhow::bail!(
+                "{}: it takes {} to come, more than {most}: nothing was read",
+                output::shown(path),
+                format_duration(wait.as_nanos() as u64)
+            );
+        }
+        Ok(())
     }
 
     /// Prints the report in the form that the user chose: `text`, or JSON.

@@ -47,6 +47,7 @@ Examples:
   seekless wc -l big.log                 again and again: reads only what memory cannot hold
   seekless wc -l --cached-only *.log     without waiting for a device
   seekless wc -l --max-latency 1s /hsm/* without what must be recalled from an archive
+  seekless wc -l --max-wait 1min *.log   what can be there within a minute, file by file
   find . -print0 | seekless wc --files0-from=- --total=only";
 
 /// What the help, the man page and the completions are made of.
@@ -189,10 +190,10 @@ fn held(word: &OsStr) -> Result<u64, Vec<u8>> {
     })
 }
 
-fn latency(word: &OsStr) -> Result<Duration, Vec<u8>> {
+fn duration(word: &OsStr, option: &str) -> Result<Duration, Vec<u8>> {
     let word = word.to_string_lossy();
     parse_duration(&word).map(Duration::from_nanos).map_err(|error| {
-        usage(format!("invalid argument '{word}' for '--max-latency': {error}").as_bytes())
+        usage(format!("invalid argument '{word}' for '{option}': {error}").as_bytes())
     })
 }
 

@@ -91,6 +91,7 @@ fn what_is_beyond_a_bound_is_not_opened_and_is_named() {
     for (bound, why) in [
         (&["--cached-only"][..], "not cached"),
         (&["--max-latency", "1s"], "more than 1.00 s away"),
+        (&["--max-wait", "5s"], "more than 5.00 s of waiting"),
     ] {
         let (output, opened) = archive.run(&[&["wc", "-l", "hsm/a", "hsm/b"], bound].concat());
         let wanted = format!("wc: hsm/a: {bytes} bytes skipped: {why}\n");
@@ -155,4 +156,24 @@ fn the_cheap_half_of_a_mounts_file_is_searched_first() {
     assert!(read_bytes <= half, "{printed}");
     let lines = text.iter().filter(|&&byte| byte == b'\n').count();
     assert_eq!(read(&["wc", "-l", "data"]), (Some(0), format!("{lines} data\n")));
+}
+
+/// An image lacks no pixels: so it is made of all bytes, or of none.
+#[test]
+fn an_image_beyond_a_bound_is_not_opened() {
+    let Some(archive) = Archive::new("a") else { return };
+    for (bound, why) in
+        [("--max-latency=1s", "away, more than"), ("--max-wait=1s", "to come, more than")]
+    {
+        let words = ["fits", "histogram", "hsm/a", "out.fits", bound];
+        let (output, opened) = archive.run(&words);
+        assert!(!output.status.success() && opened.is_empty(), "{opened:?}");
+        let said = said(&output);
+        assert!(said.contains("hsm/a: ") && said.contains(why), "{said}");
+        assert!(said.contains("nothing was read") && !archive.root.join("out.fits").exists());
+    }
+    let within = ["fits", "rebin", "hsm/a", "out.fits", "2", "--max-wait=1h", "--max-latency=1min"];
+    let (output, opened) = archive.run(&within);
+    assert_eq!(opened, ["a"], "{}", said(&output));
+    assert!(said(&output).contains("hsm/a"), "it is no image: {}", said(&output));
 }

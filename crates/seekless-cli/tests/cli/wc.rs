@@ -269,7 +269,7 @@ fn the_help_and_the_reader_of_flags_agree() {
             "help" | "version" | "files0-from" => continue,
             "total" => "=always",
             "hold" => "=1MiB",
-            "max-latency" => "=100ms",
+            "max-latency" | "max-wait" => "=100ms",
             _ => "",
         };
         let output = ours(folder.path())

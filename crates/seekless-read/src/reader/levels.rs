@@ -11,15 +11,11 @@ use std::time::Duration;
 
 impl Left {
     /// Divides the ranges that are not cached by what they cost a byte. What `is_left_out` says of
-    /// a latency is removed; returns whether anything was.
-    pub(super) fn divide(
-        &mut self,
-        sleds: &[Sled],
-        is_left_out: impl Fn(Duration) -> bool,
-    ) -> bool {
+    /// a SLED is removed; returns whether anything was.
+    pub(super) fn divide(&mut self, sleds: &[Sled], is_left_out: impl Fn(&Sled) -> bool) -> bool {
         let (mut classes, mut left_out) = (BTreeMap::<Price, Ranges>::new(), false);
         for (part, sled) in self.take_absent().into_iter().flat_map(|range| parts(range, sleds)) {
-            if is_left_out(sled.latency) {
+            if is_left_out(&sled) {
                 left_out = true;
             } else {
                 classes.entry(price(&sled, &part)).or_default().push(part);
@@ -108,7 +104,7 @@ mod tests {
     fn what_is_too_far_is_removed() {
         let sleds = [sled(0..4, 300), sled(4..6, 2)];
         let mut left = left(&[0..3, 3..6]);
-        assert!(left.divide(&sleds, |latency| latency > Duration::from_millis(100)));
+        assert!(left.divide(&sleds, |sled| sled.latency > Duration::from_millis(100)));
         assert_eq!((absent(&left), left.absent_bytes()), (vec![(4, 6)], 2 * MIB));
         assert!(left.divide(&sleds, |_| true) && left.is_over(false));
     }

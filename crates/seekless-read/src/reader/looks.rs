@@ -50,7 +50,8 @@ impl Reader {
         } else {
             planned.left.price = charge.price;
             let reach = self.options.reach;
-            if !reach.cached_only && reach.leaves_out(charge.latency) {
+            let wait = charge.latency + charge.price.cost(planned.left.absent_bytes());
+            if !reach.cached_only && reach.leaves_out(charge.latency, wait) {
                 planned.left_out = !planned.left.take_absent().is_empty();
             }
         }
@@ -71,7 +72,7 @@ impl Reader {
     /// a lone file is not asked about.
     pub(super) fn charge(&mut self, file: usize) -> Charge {
         let source = &self.files[file];
-        let matters = self.files.len() > 1 || self.options.reach.max_latency.is_some();
+        let matters = self.files.len() > 1 || self.options.reach.is_timed();
         match source.planned() {
             Some(planned) if matters && !planned.ruled => {
                 self.schedule.charge(planned.stamp.device, || self.kernel.charge(&source.path))

@@ -29,6 +29,12 @@ impl Price {
         Price::of(latency.saturating_add(transfer), UNIT_BYTES)
     }
 
+    /// What this many bytes cost.
+    pub(super) fn cost(self, bytes: u64) -> Duration {
+        let cost_ns = u128::from(self.0) * u128::from(bytes) / u128::from(UNIT_BYTES);
+        Duration::from_nanos(u64::try_from(cost_ns).unwrap_or(u64::MAX))
+    }
+
     /// Whether it is so much higher that one who may stop early waits with it until all that costs
     /// `other` has been seen.
     pub(super) fn is_dear_beside(self, other: Price) -> bool {
@@ -52,6 +58,8 @@ mod tests {
         assert_eq!(device, Price::of(Duration::from_millis(15), UNIT_BYTES));
         assert_eq!(Price::of_device(Duration::MAX, 0), Price::of(Duration::MAX, 0));
         assert_eq!(Price::of(Duration::ZERO, 0), Price::default());
+        assert_eq!(disk(UNIT_BYTES).cost(3 * UNIT_BYTES), disk(UNIT_BYTES).cost(UNIT_BYTES) * 3);
+        assert_eq!(Price::of_device(Duration::MAX, 0).cost(u64::MAX).as_nanos(), u64::MAX.into());
     }
 
     #[test]

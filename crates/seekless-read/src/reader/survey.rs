@@ -12,6 +12,7 @@ use super::ranges::Ranges;
 use super::source::{Source, State};
 use super::sparse;
 use crate::{Error, Plan};
+use seekless_sled::Sled;
 use seekless_sys::memory::page_bytes;
 use seekless_sys::residency::{GRAIN_BYTES, PageRun};
 use std::fs::File;
@@ -41,7 +42,7 @@ impl Survey<'_> {
         {
             let (cost, bytes) = cost_of(&sleds);
             let farthest = sleds.iter().map(|sled| sled.latency).max().unwrap_or_default();
-            return Ok(match self.options.reach.leaves_out(farthest) {
+            return Ok(match self.options.reach.leaves_out(farthest, cost) {
                 true => State::LeftOut(bytes),
                 false => State::Archived(Price::of(cost, bytes)),
             });
@@ -108,9 +109,9 @@ impl Survey<'_> {
         {
             planned.ruled = true;
             let reach = self.options.reach;
-            planned.left_out |= planned
-                .left
-                .divide(&sleds, |latency| !reach.cached_only && reach.leaves_out(latency));
+            let is_beyond = |sled: &Sled| reach.leaves_out(sled.latency, sled.cost());
+            planned.left_out |=
+                planned.left.divide(&sleds, |sled| !reach.cached_only && is_beyond(sled));
         }
         Ok(())
     }

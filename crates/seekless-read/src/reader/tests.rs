@@ -32,7 +32,8 @@ mod unseen;
 
 const PAGE: u64 = 4096;
 const SHARED_MEMORY: &str = "/dev/shm";
-const CACHED_ONLY: Reach = Reach { cached_only: true, max_latency: None, recall: false };
+const CACHED_ONLY: Reach =
+    Reach { cached_only: true, max_latency: None, max_wait: None, recall: false };
 
 /// A system whose page cache holds what the test says: page `n` of every file is cached if
 /// `cached[n % len]`.

@@ -174,8 +174,8 @@ impl Draft {
         let options = &mut self.options;
         if options.reach.is_bounded() && options.line_number && options.prints_lines() {
             return Err(wrong(
-                b"--cached-only and --max-latency cannot number lines: that takes every byte before \
-                  them; leave out -n",
+                b"--cached-only, --max-latency and --max-wait cannot number lines: that takes every \
+                  byte before them; leave out -n",
             ));
         }
         // Of a negative count nothing is left after any line; but GNU looks whether something is
@@ -263,10 +263,10 @@ pub(super) fn held(text: &OsStr) -> Result<u64, Wrong> {
     })
 }
 
-pub(super) fn latency(text: &OsStr) -> Result<Duration, Wrong> {
+pub(super) fn duration(text: &OsStr, option: &str) -> Result<Duration, Wrong> {
     let words = text.to_string_lossy();
     parse_duration(&words).map(Duration::from_nanos).map_err(|error| {
-        wrong(format!("invalid argument '{words}' for '--max-latency': {error}").as_bytes())
+        wrong(format!("invalid argument '{words}' for '{option}': {error}").as_bytes())
     })
 }
 

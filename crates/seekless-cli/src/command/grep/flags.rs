@@ -318,7 +318,19 @@ pub(super) const FLAGS: &[Flag<Sets>] = &[
             &["max-latency"],
             "Skip what takes longer than this (100ms, say) to its first byte, as --cached-only does",
             |draft, given| {
-                draft.options.reach.max_latency = Some(asked::latency(given.text())?);
+                draft.options.reach.max_latency =
+                    Some(asked::duration(given.text(), "--max-latency")?);
+                Ok(())
+            },
+        ),
+    ),
+    with(
+        "TIME",
+        ours(
+            &["max-wait"],
+            "Skip what takes longer than this (10s, say) to its last byte, as --cached-only does",
+            |draft, given| {
+                draft.options.reach.max_wait = Some(asked::duration(given.text(), "--max-wait")?);
                 Ok(())
             },
         ),

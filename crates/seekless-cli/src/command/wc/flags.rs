@@ -1,7 +1,7 @@
 //! The options of wc: GNU's, in the order in which it names those that an abbreviation may stand
 //! for, and ours.
 
-use super::{Draft, Wrong, held, latency, total};
+use super::{Draft, Wrong, duration, held, total};
 use crate::getopt::{Flag, Value};
 use seekless::sled::Plan;
 use std::ffi::OsStr;
@@ -17,7 +17,7 @@ const fn ours(long: &'static [&'static str], doc: &'static str, sets: Sets) -> F
     Flag { abbreviates: false, group: "Options of seekless", ..gnus(long, doc, sets) }
 }
 
-pub(super) const FLAGS: [Flag<Sets>; 16] = [
+pub(super) const FLAGS: [Flag<Sets>; 17] = [
     Flag {
         short: b"c",
         ..gnus(&["bytes"], "Print the bytes", |draft, _| set(&mut draft.wanted.bytes))
@@ -75,7 +75,18 @@ pub(super) const FLAGS: [Flag<Sets>; 16] = [
             &["max-latency"],
             "Leave out what takes longer than this (100ms, say) to its first byte, and name it",
             |draft, time| {
-                draft.reach.max_latency = Some(latency(time)?);
+                draft.reach.max_latency = Some(duration(time, "--max-latency")?);
+                Ok(())
+            },
+        )
+    },
+    Flag {
+        value: Value::Required("TIME"),
+        ..ours(
+            &["max-wait"],
+            "Leave out what takes longer than this (10s, say) to its last byte, and name it",
+            |draft, time| {
+                draft.reach.max_wait = Some(duration(time, "--max-wait")?);
                 Ok(())
             },
         )

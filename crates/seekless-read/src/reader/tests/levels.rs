@@ -206,6 +206,19 @@ fn what_is_too_far_is_left_out_and_counted() {
             Reach { max_latency: Some(Duration::from_secs(60)), ..Reach::default() },
             [(MIB, 0), (5 * MIB, 0)],
         ),
+        // The first byte from the network comes after 0.27 s, the last after 3.4 s.
+        (
+            Reach { max_wait: Some(Duration::from_secs(1)), ..Reach::default() },
+            [(MIB, MIB), (5 * MIB, 3 * MIB)],
+        ),
+        (
+            Reach { max_wait: Some(Duration::from_secs(4)), ..Reach::default() },
+            [(MIB, MIB), (5 * MIB, 0)],
+        ),
+        (
+            Reach { max_wait: Some(Duration::from_secs(60)), ..Reach::default() },
+            [(MIB, 0), (5 * MIB, 0)],
+        ),
     ] {
         let (made, paths) = made(&folder, &files);
         let (mut reader, made) =
