@@ -1,6 +1,7 @@
 //! What the rounds of one workload come to, beside the baseline.
 
 use crate::{Coldness, Trial};
+use seekless_device::median_of;
 use serde::{Serialize, Serializer};
 
 /// One workload's figures. The first workload is the baseline of all.
@@ -100,14 +101,8 @@ impl Rounds {
     }
 }
 
-fn median(mut values: Vec<u64>) -> u64 {
-    values.sort_unstable();
-    let middle = values.len() / 2;
-    match values[..] {
-        [] => 0,
-        _ if values.len() % 2 == 1 => values[middle],
-        _ => u64::midpoint(values[middle - 1], values[middle]),
-    }
+fn median(values: Vec<u64>) -> u64 {
+    median_of(values).unwrap_or(0)
 }
 
 /// A time of nothing counts as a nanosecond, so that a ratio is always a number.
@@ -117,17 +112,4 @@ fn ratio(baseline: u64, own: u64) -> f64 {
 
 fn hexadecimal<S: Serializer>(value: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&format_args!("{value:016x}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn medians_of_odd_and_even_numbers() {
-        assert_eq!(median(vec![9, 1, 5]), 5);
-        assert_eq!(median(vec![9, 1, 5, 6]), 5);
-        assert_eq!(median(vec![u64::MAX, u64::MAX]), u64::MAX);
-        assert_eq!(median(Vec::new()), 0);
-    }
 }

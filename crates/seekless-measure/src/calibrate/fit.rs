@@ -1,5 +1,6 @@
 //! The line through medians: Theil and Sen's, which a size that was disturbed cannot bend.
 
+use seekless_device::median;
 use serde::Serialize;
 
 /// The reads of one size.
@@ -81,16 +82,6 @@ pub fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     let slope = if slope > 0.0 { slope } else { (largest.1 / largest.0).max(1e-9) };
     let mut rests: Vec<f64> = points.iter().take(3).map(|(bytes, ns)| ns - slope * bytes).collect();
     Some((median(&mut rests)?.max(0.0), slope))
-}
-
-fn median(values: &mut [f64]) -> Option<f64> {
-    values.sort_unstable_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values {
-        [] => None,
-        _ if values.len() % 2 == 1 => Some(values[middle]),
-        _ => Some(f64::midpoint(values[middle - 1], values[middle])),
-    }
 }
 
 #[cfg(test)]

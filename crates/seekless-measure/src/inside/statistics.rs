@@ -3,13 +3,7 @@
 
 /// The median; NaN of nothing.
 pub(super) fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    match (sorted.len(), sorted.len() / 2) {
-        (0, _) => f64::NAN,
-        (count, middle) if count % 2 == 1 => sorted[middle],
-        (_, middle) => f64::midpoint(sorted[middle - 1], sorted[middle]),
-    }
+    seekless_device::median(&mut values.to_vec()).unwrap_or(f64::NAN)
 }
 
 /// The standard deviation, estimated from the median deviation, which wild values do not move.

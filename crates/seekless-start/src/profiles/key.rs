@@ -9,6 +9,7 @@
 
 mod word;
 
+use seekless_trace::fnv_1a;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
@@ -78,15 +79,8 @@ impl Key {
     fn name_of(&self, bytes: &[u8]) -> String {
         let plain = |letter: char| letter.is_ascii_alphanumeric() || "+-_".contains(letter);
         let program: String = self.program.chars().filter(|it| plain(*it)).take(40).collect();
-        format!("{program}-{:016x}", sum(bytes))
+        format!("{program}-{:016x}", fnv_1a(bytes))
     }
-}
-
-/// FNV-1a, 64 bits. A name and a fingerprint must stay the same from one version to the next.
-fn sum(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
-        (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }
 
 fn interprets(name: &str) -> bool {

@@ -10,7 +10,7 @@ mod spec;
 
 use super::slow;
 use plan::Plan;
-use seekless_device::DeviceSpec;
+use seekless_device::{DeviceSpec, median_of};
 use seekless_job::{Error, ErrorKind, Result};
 use seekless_measure::{Dropping, Figures, KernelWindow, alternate_with_progress};
 use seekless_page_cache::PageCache;
@@ -175,9 +175,7 @@ fn side(figures: Figures, latencies: &[(u64, u64)]) -> SideFigures {
 }
 
 fn median(values: impl Iterator<Item = u64>) -> u64 {
-    let mut values: Vec<u64> = values.collect();
-    values.sort_unstable();
-    values.get(values.len() / 2).copied().unwrap_or(0)
+    median_of(values).unwrap_or(0)
 }
 
 #[cfg(test)]

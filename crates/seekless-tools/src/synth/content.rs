@@ -2,6 +2,7 @@
 //! bytes of seven bits with copies of recent bytes. The same path gives the same content.
 
 use seekless_device::SplitMix64;
+use seekless_trace::fnv_1a;
 
 /// Bytes of a block. Blocks are made independently of each other.
 pub(super) const BLOCK_BYTES: usize = 64 << 10;
@@ -21,11 +22,7 @@ impl Content {
     /// The content of the file that a trace calls `path`.
     #[must_use]
     pub fn of(path: &str) -> Self {
-        // FNV-1a is the same in all versions and on all machines, unlike a hash map's hash.
-        let seed = path.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
-        Self { seed }
+        Self { seed: fnv_1a(path.as_bytes()) }
     }
 
     /// The first `bytes` of the content. Use [`fill`](Self::fill) for more than fits in memory.

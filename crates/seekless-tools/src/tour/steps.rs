@@ -10,6 +10,7 @@ use super::session::{RUNS, session};
 use super::tree::write_tree;
 use crate::compare::{self, Comparison, compare};
 use crate::pack;
+use seekless_device::median_of;
 use seekless_device::units::{counted, format_bytes, format_count};
 use seekless_job::{Error, ErrorKind, Result};
 use seekless_trace::Loads;
@@ -81,7 +82,7 @@ impl Guide<'_> {
             "{}, {}, in the sizes of a real game: half of them below {}.",
             counted(sample.paths.len() as u64, "file"),
             format_bytes(sample.total_bytes()),
-            format_bytes(median(&sample.bytes)),
+            format_bytes(median_of(sample.bytes.iter().copied()).unwrap_or(0)),
         );
         self.said("Make a sample game", &["seekless synth sample.csv sample"], found);
         Ok(())
@@ -205,10 +206,4 @@ fn runs_found(runs: &[Vec<usize>], recorded: bool) -> String {
         counts.join(", "),
         100.0 * new as f64 / last.len().max(1) as f64
     )
-}
-
-fn median(bytes: &[u64]) -> u64 {
-    let mut bytes = bytes.to_vec();
-    bytes.sort_unstable();
-    bytes.get(bytes.len() / 2).copied().unwrap_or(0)
 }

@@ -2,6 +2,7 @@
 //! the folder that it works in, and must find the same files there as without the recorder.
 
 use crate::error::{Error, Result};
+use crate::fnv::fnv_1a;
 use std::ffi::{OsStr, OsString};
 use std::fs::DirBuilder;
 use std::io;
@@ -75,7 +76,7 @@ fn name(trace: &Path) -> OsString {
     let whole = absolute(trace);
     let last = whole.file_name().unwrap_or(OsStr::new("trace")).as_bytes();
     let mut name = OsStr::from_bytes(&last[..last.len().min(NAME_BYTES_MAX)]).to_owned();
-    name.push(format!("-{:016x}.spool", hash(whole.as_os_str().as_bytes())));
+    name.push(format!("-{:016x}.spool", fnv_1a(whole.as_os_str().as_bytes())));
     name
 }
 
@@ -85,13 +86,6 @@ pub(super) fn absolute(trace: &Path) -> PathBuf {
     let whole = std::path::absolute(trace).unwrap_or_else(|_| trace.to_owned());
     let folder = whole.parent().and_then(|folder| folder.canonicalize().ok());
     folder.zip(whole.file_name()).map(|(folder, last)| folder.join(last)).unwrap_or(whole)
-}
-
-/// FNV-1a, so that every version of this program computes the same number.
-fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
-    })
 }
 
 #[cfg(test)]
@@ -108,7 +102,6 @@ mod tests {
         assert_ne!(name(&trace), name(&twin));
         assert!(name(&trace).to_str().unwrap().starts_with("run.parquet-"));
         assert!(name(Path::new(&"x".repeat(255))).len() < 255);
-        assert_eq!(hash(b"foobar"), 0x8594_4171_f739_67e8, "the published value of FNV-1a");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The part of an argument that distinguishes kinds of starts.
 
-use super::sum;
+use seekless_trace::fnv_1a;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -107,7 +107,7 @@ pub(super) fn steady_path(path: &Path) -> String {
 }
 
 fn fingerprint(word: &str) -> String {
-    let sum = sum(word.as_bytes());
+    let sum = fnv_1a(word.as_bytes());
     let folded = (sum >> 48) ^ (sum >> 32) ^ (sum >> 16) ^ sum;
     format!("~{:04x}", folded & 0xffff)
 }
