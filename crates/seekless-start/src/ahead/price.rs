@@ -7,6 +7,9 @@ use std::collections::VecDeque;
 const REMEMBERED: usize = 32;
 /// So few say nothing yet.
 const ENOUGH: usize = 6;
+/// A device that answers so soon has no moving parts, and serves several requests at once.
+const FLASH_NS: u64 = 500_000;
+const FLASH_DEPTH: u32 = 8;
 /// A read of more is not one request.
 pub(super) const PAGES_MAX: u64 = 32;
 
@@ -16,12 +19,14 @@ pub(super) struct Price {
     costs: Costs,
     /// Whether the waits count: the costs are neither given nor measured.
     learns: bool,
+    /// Requests that it is known to serve at once.
+    depth: u32,
     waits_ns: VecDeque<u64>,
 }
 
 impl Price {
     pub(super) fn new(costs: Costs, learns: bool) -> Self {
-        Price { costs, learns, waits_ns: VecDeque::new() }
+        Price { costs, learns, depth: costs.depth, waits_ns: VecDeque::new() }
     }
 
     pub(super) fn costs(&self) -> Costs {
@@ -43,6 +48,8 @@ impl Price {
             let mut sorted: Vec<u64> = self.waits_ns.iter().copied().collect();
             sorted.sort_unstable();
             self.costs.request_ns = sorted[sorted.len() / 4].max(1);
+            let is_flash = self.costs.request_ns < FLASH_NS;
+            self.costs.depth = self.depth.max(if is_flash { FLASH_DEPTH } else { 1 });
         }
     }
 }
@@ -60,6 +67,9 @@ mod tests {
         price.waited(1 << 20, 1 << 40); // many requests
         (0..5).for_each(|_| price.waited(4096, 50_000_000)); // behind others
         assert_eq!(price.costs(), Costs { request_ns: 5_000_000, ..costs });
+        let mut flash = Price::new(Costs { depth: 1, ..costs }, true);
+        (0..6).for_each(|_| flash.waited(4096, 140_960));
+        assert_eq!(flash.costs(), Costs { request_ns: 100_000, depth: 8, ..costs });
         let mut given = Price::new(costs, false);
         (0..9).for_each(|_| given.waited(4096, 9_000_000));
         assert_eq!(given.costs(), costs);
