@@ -126,9 +126,10 @@ pub fn follow(pid: i32, options: &Options, cancel: &AtomicBool) -> Result<Report
     Ok(follower.report())
 }
 
-/// Loads the programs that report reads.
+/// Loads the programs that report reads, once they are resumed.
 fn events() -> Result<CallEvents> {
-    let events = CallEvents::load(&rules(), RING_BYTES, Scope::Followed, true).map_err(refused)?;
+    let events =
+        CallEvents::load_paused(&rules(), RING_BYTES, Scope::Followed, true).map_err(refused)?;
     match events.sees_fetches() {
         Ok(()) => Ok(events),
         Err(why) => {

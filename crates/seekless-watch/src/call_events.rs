@@ -148,11 +148,26 @@ impl CallEvents {
     /// PermissionDenied without root or CAP_BPF and CAP_PERFMON; Unsupported if this kernel
     /// lacks something; the message says what.
     pub fn load(rules: &[Rule], ring_bytes: u32, scope: Scope, fetches: bool) -> io::Result<Self> {
+        let mut events = Self::load_as(true, rules, ring_bytes, scope, fetches)?;
+        events.resume()?;
+        Ok(events)
+    }
+
+    /// As [`CallEvents::load`] and then [`CallEvents::pause`].
+    ///
+    /// # Errors
+    /// As [`CallEvents::load`].
+    pub fn load_paused(
+        rules: &[Rule],
+        ring_bytes: u32,
+        scope: Scope,
+        fetches: bool,
+    ) -> io::Result<Self> {
         Self::load_as(true, rules, ring_bytes, scope, fetches)
     }
 
-    /// `direct` tries programs that load the kernel's fields directly, without a helper
-    /// call each.
+    /// Loads programs that are paused. `direct` tries some that load the kernel's fields directly,
+    /// without a helper call each.
     fn load_as(
         direct: bool,
         rules: &[Rule],
@@ -196,7 +211,6 @@ impl CallEvents {
             Attached::load(&code.at_end(), c"sched_process_exit")?,
         ];
         let at_calls = [largest.exit, largest.entry];
-        let attached_to_calls = attach_to_calls(&at_calls)?;
         attached.extend(rings.into_iter().flatten());
         let fetches = match fetches.then(|| code.follow_fetches()) {
             None => Err("it was not asked for".to_owned()),
@@ -215,7 +229,7 @@ impl CallEvents {
             fetches,
             direct,
             at_calls,
-            attached_to_calls,
+            attached_to_calls: Vec::new(),
             _attached: attached,
             _later: later,
         })

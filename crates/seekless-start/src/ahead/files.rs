@@ -17,6 +17,9 @@ use std::path::Path;
 
 /// Files that are read ahead at once. Of more, the one whose last read is the oldest makes room.
 const FILES_MAX: usize = 512;
+/// Open files that are known at once. Beyond that all are forgotten, and left to the kernel unless
+/// they are opened anew.
+const OPEN_MAX: usize = 1 << 16;
 /// What is remembered of a thread's call.
 const ARRIVALS_MAX: usize = 4096;
 
@@ -33,7 +36,7 @@ pub(super) struct Files {
     ahead: HashMap<Key, Followed>,
     /// By thread: what came into the cache in its call so far.
     arrivals: HashMap<i32, Vec<(Key, Range<PageNo>)>>,
-    handles: u32,
+    handles: Handles,
     reads: u64,
     /// Reads of the program, also those that were not looked at.
     pub(super) calls: u64,
@@ -75,7 +78,7 @@ impl Files {
             open: HashMap::new(),
             ahead: HashMap::new(),
             arrivals: HashMap::new(),
-            handles: 0,
+            handles: Handles::default(),
             reads: 0,
             calls: 0,
             budget_pages: budget_pages(),
@@ -85,13 +88,17 @@ impl Files {
 
     /// What is behind a key from now on.
     pub(super) fn opened(&mut self, key: u64, file: File) {
+        if self.open.len() >= OPEN_MAX {
+            for handle in self.open.drain().filter_map(|(_, known)| known.handle) {
+                self.handles.give_back(handle, &mut *self.readahead);
+            }
+        }
         const TYPE: u32 = libc::S_IFMT;
         let is_regular = file.mode & TYPE == libc::S_IFREG && file.flags & libc::O_DIRECT == 0;
         let known =
             Known { key: (file.device, file.inode), name: file.name, handle: None, is_regular };
-        let former = self.open.insert(key, known);
-        if let Some(handle) = former.and_then(|former| former.handle) {
-            self.readahead.close(handle);
+        if let Some(handle) = self.open.insert(key, known).and_then(|former| former.handle) {
+            self.handles.give_back(handle, &mut *self.readahead);
         }
     }
 
@@ -128,23 +135,22 @@ impl Files {
     pub(super) fn read(&mut self, which: Which, call: &Call, offset: u64) {
         self.calls += 1;
         let arrived = self.arrivals.remove(&which.tid).unwrap_or_default();
-        let Some(known) = self.open.get(&call.files[0]).filter(|known| known.is_regular) else {
+        let Some(known) = self.open.get_mut(&call.files[0]).filter(|known| known.is_regular) else {
             return;
         };
         let key = known.key;
         if call.result <= 0 || (arrived.is_empty() && !self.ahead.contains_key(&key)) {
             return;
         }
-        let arrived =
-            arrived.into_iter().filter(|(of, _)| *of == key).map(|(_, pages)| pages).collect();
-        let handle = self.handle(call.files[0]);
+        let arrived = arrived.into_iter().filter(|(of, _)| *of == key);
+        let handle = known.handle.get_or_insert_with(|| self.handles.take(&mut *self.readahead));
         let done = Done {
-            handle,
+            handle: *handle,
             offset,
             bytes: call.result.unsigned_abs(),
             began_ns: which.time_ns,
             took_ns: call.left_ns.saturating_sub(which.time_ns),
-            arrived,
+            arrived: arrived.map(|(_, pages)| pages).collect(),
         };
         self.reads += 1;
         self.report.reads += 1;
@@ -153,7 +159,7 @@ impl Files {
         let Some(Followed { pages: Some(pages), device, last }) = self.ahead.get_mut(&key) else {
             return;
         };
-        *last = (handle, reads);
+        *last = (done.handle, reads);
         let Some(price) = self.prices.get_mut(device) else { return };
         if let [arrived] = &done.arrived[..]
             && done.has_waited()
@@ -165,17 +171,6 @@ impl Files {
         }
         let limits = (price.costs(), budget_pages);
         pages.read(&done, &mut *self.readahead, limits, &mut self.report);
-    }
-
-    /// What the readahead calls an open file.
-    fn handle(&mut self, key: u64) -> Handle {
-        let Some(known) = self.open.get_mut(&key) else { return Handle(u32::MAX) };
-        *known.handle.get_or_insert_with(|| {
-            let handle = Handle(self.handles);
-            self.handles += 1;
-            self.readahead.open(handle);
-            handle
-        })
     }
 
     /// Makes sure that a file is read ahead.
@@ -210,6 +205,29 @@ impl Files {
                 pages.sweep(last.0, &mut *self.readahead, &mut self.report);
             }
         }
+    }
+}
+
+/// What the readahead calls open files: dense numbers, used again.
+#[derive(Default)]
+struct Handles {
+    free: Vec<Handle>,
+    made: u32,
+}
+
+impl Handles {
+    fn take(&mut self, readahead: &mut dyn Readahead) -> Handle {
+        let handle = self.free.pop().unwrap_or_else(|| {
+            self.made += 1;
+            Handle(self.made - 1)
+        });
+        readahead.open(handle);
+        handle
+    }
+
+    fn give_back(&mut self, handle: Handle, readahead: &mut dyn Readahead) {
+        readahead.close(handle);
+        self.free.push(handle);
     }
 }
 

@@ -33,9 +33,8 @@ impl Follower {
     /// It does not work here, or there is no such readahead.
     pub(super) fn load(options: &Options) -> Result<Self> {
         let files = Files::new(options)?;
-        let mut events = events()?;
-        events.pause(); // until something comes from a device
-        Ok(Follower { events, files })
+        // Calls are reported once something comes from a device.
+        Ok(Follower { events: events()?, files })
     }
 
     /// Follows the process, what it has started, and all that these start.

@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 /// `None` where the kernel does not allow it, and says so.
 fn loaded(direct: bool, rules: &[Rule], fetches: bool) -> Option<CallEvents> {
     match CallEvents::load_as(direct, rules, 8 << 20, Scope::Followed, fetches) {
-        Ok(events) => {
+        Ok(mut events) => {
+            events.resume().unwrap();
             let may_be_direct = direct && seekless_sys::kernel::version() >= Some((6, 2));
             assert_eq!(events.is_direct(), may_be_direct, "refused by the verifier");
             let may_see_rings = seekless_sys::kernel::version() >= Some((6, 3));
@@ -141,6 +142,53 @@ fn a_ring_that_fills_becomes_larger_and_loses_nothing() {
     child.wait().unwrap();
     take(&mut events);
     assert_eq!((calls, events.lost()), (some + more, 0));
+}
+
+#[test]
+fn while_paused_calls_are_unreported_and_births_and_ends_are_reported() {
+    let rule = Rule { number: libc::SYS_write as u32, ..Rule::default() };
+    let Some(mut events) = loaded(true, &[rule], false) else { return };
+    let write = "dd if=/dev/zero of=/dev/null bs=1 count=100 2> /dev/null";
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", &format!("read line; {write}; echo; read line; {write}")]);
+    let mut child = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    events.follow(child.id() as i32).unwrap();
+    let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let seen = |events: &mut CallEvents| {
+        let (mut calls, mut births, mut ends) = (0, 0, 0);
+        events.take(|event| match event {
+            Event::Called(..) => calls += 1,
+            Event::Born { .. } => births += 1,
+            Event::Ended(_) => ends += 1,
+            _ => {}
+        });
+        (calls, births, ends)
+    };
+    events.pause();
+    assert!(events.is_paused());
+    stdin.write_all(b"go\n").unwrap();
+    stdout.read_exact(&mut [0]).unwrap();
+    assert_eq!(seen(&mut events), (0, 1, 1));
+    events.resume().unwrap();
+    assert!(!events.is_paused());
+    stdin.write_all(b"go\n").unwrap();
+    stdout.read_to_end(&mut Vec::new()).unwrap();
+    child.wait().unwrap();
+    let (calls, births, ends) = seen(&mut events);
+    assert!(calls >= 100, "{calls}");
+    assert_eq!((births, ends, events.has_any()), (1, 2, false));
+}
+
+#[test]
+fn one_that_ended_before_it_was_followed_can_be_forgotten() {
+    let Some(events) = loaded(true, &[Rule::default()], false) else { return };
+    let mut child = Command::new("/bin/true").spawn().unwrap();
+    child.wait().unwrap();
+    events.follow(child.id() as i32).unwrap();
+    assert!(events.has_any());
+    events.forget(child.id() as i32);
+    events.forget(child.id() as i32);
+    assert!(!events.has_any());
 }
 
 /// The events of a shell that runs this, after it has begun.
