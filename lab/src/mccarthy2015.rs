@@ -68,6 +68,7 @@ pub(crate) struct Args {
 
 #[derive(Serialize)]
 struct Figures {
+    is_published_trace: bool,
     entries: usize,
     requests: usize,
     perfect_hit_ratio: f64,
@@ -103,12 +104,19 @@ fn measured(folder: Option<&Path>, args: &Args) -> anyhow::Result<Vec<Table>> {
         output::text(&ratios::words(&trace, &hit_ratios))?;
     }
     let live = folder.map(|folder| live(&trace, &hit_ratios, folder, args)).transpose()?;
-    let mut saved = vec![ratios::misses(&hit_ratios)];
+    let mut saved = vec![ratios::misses(&trace, &hit_ratios)];
     saved.extend(live.as_ref().map(|live| timing::cold(&live.times)));
     if args.json {
         let (entries, requests) = (trace.ids.len(), trace.requests.len());
         let perfect_hit_ratio = trace.perfect_hit_ratio();
-        output::json(&Figures { entries, requests, perfect_hit_ratio, hit_ratios, live })?;
+        output::json(&Figures {
+            is_published_trace: !(args.small || args.trace.is_some() || trace.is_stand_in),
+            entries,
+            requests,
+            perfect_hit_ratio,
+            hit_ratios,
+            live,
+        })?;
     }
     Ok(saved)
 }
@@ -203,7 +211,14 @@ impl Args {
         match &self.trace {
             _ if self.small => Ok(Trace::small()),
             Some(trace) => Trace::read(trace),
-            None => Trace::read(&published(self.data.as_deref(), "mccarthy-2015/trace3.txt")?),
+            None => match published(self.data.as_deref(), "mccarthy-2015/trace3.txt") {
+                Ok(trace) => Trace::read(&trace),
+                Err(missing) if self.data.is_some() => Err(missing),
+                Err(missing) => {
+                    eprintln!("{missing}");
+                    Ok(Trace::stand_in())
+                }
+            },
         }
     }
 

@@ -101,11 +101,15 @@ fn compare(curve: &[(u64, f64)], entries: u64, args: &Args) -> anyhow::Result<Op
 }
 
 /// Misses of the cache at the end, as published and as we have them.
-pub(crate) fn misses(rows: &[Row]) -> Table {
+pub(crate) fn misses(trace: &Trace, rows: &[Row]) -> Table {
     let title = "Misses of an LRU cache under a web server's trace";
+    let conditions = match trace.is_stand_in {
+        true => "Simulated: made-up requests of the shape of McCarthy's, not the published trace.",
+        false => "Simulated: McCarthy's trace. His whole trace is longer than what he published.",
+    };
     let mut table = Table::new("misses", title, "entries", "% of requests", Better::Neither)
         .contenders(["LRU", "optimal"].map(Contender::ours))
-        .under("Simulated: McCarthy's trace. His whole trace is longer than what he published.");
+        .under(conditions);
     for row in rows {
         let case = row.entries.to_string();
         let mut set =
@@ -150,8 +154,12 @@ pub(crate) fn words(trace: &Trace, rows: &[Row]) -> String {
         "printed",
         "best possible",
     ];
+    let heading = match trace.is_stand_in {
+        true => "Not the published trace: made-up requests of its shape.\n\n",
+        false => "",
+    };
     format!(
-        "Hit ratio (figure 4): {} requests for {} entries; a perfect cache hits {:.2} of them (the paper's trace goes on: .95)\n\
+        "{heading}Hit ratio (figure 4): {} requests for {} entries; a perfect cache hits {:.2} of them (the paper's trace goes on: .95)\n\
          and miss ratio every {EVERY} requests (figure 3), beside his program's output\n\n{}\n{}",
         trace.requests.len(),
         trace.ids.len(),

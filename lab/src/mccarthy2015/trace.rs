@@ -11,7 +11,14 @@ pub(crate) struct Trace {
     pub(crate) ids: Vec<u64>,
     /// Entries in the order of the requests.
     pub(crate) requests: Vec<Id>,
+    /// Whether they stand for the published ones, which are not there.
+    pub(crate) is_stand_in: bool,
 }
+
+/// The published trace: its requests, its files, and how unequal these are.
+const REQUESTS: usize = 312_044;
+const FILES: f64 = 59_145.0;
+const SKEW: f64 = 1.9;
 
 impl Trace {
     pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
@@ -36,13 +43,23 @@ impl Trace {
         Self::of(&asked)
     }
 
+    /// Made-up requests of the published trace's shape: as many, of about as many files, the most
+    /// wanted of which take as much of them.
+    pub(crate) fn stand_in() -> Self {
+        const GRAIN: usize = 1 << 30;
+        let mut draws = Draws::new(2015);
+        let mut unit = || draws.below(GRAIN) as f64 / GRAIN as f64;
+        let asked: Vec<u64> = (0..REQUESTS).map(|_| (FILES * unit().powf(SKEW)) as u64).collect();
+        Self { is_stand_in: true, ..Self::of(&asked) }
+    }
+
     fn of(asked: &[u64]) -> Self {
         let mut ids = asked.to_vec();
         ids.sort_unstable();
         ids.dedup();
         let requests =
             asked.iter().map(|id| ids.partition_point(|other| other < id) as Id).collect();
-        Self { ids, requests }
+        Self { ids, requests, is_stand_in: false }
     }
 
     /// The hit ratio of a cache that holds all entries.
@@ -81,5 +98,14 @@ mod tests {
         assert_ne!(order, shuffled(100, 2));
         order.sort_unstable();
         assert_eq!(order, (0..100).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_stands_for_the_published_trace_has_its_shape() {
+        let trace = Trace::stand_in();
+        assert_eq!((trace.requests.len(), trace.is_stand_in), (REQUESTS, true));
+        assert!((50_000..=59_145).contains(&trace.ids.len()), "{}", trace.ids.len());
+        let first = trace.requests.iter().filter(|entry| **entry == 0).count();
+        assert!((600..=1_200).contains(&first), "799 in the published one: {first}");
     }
 }
