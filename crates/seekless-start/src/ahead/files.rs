@@ -104,12 +104,14 @@ impl Files {
 
     /// Pages came from a device.
     pub(super) fn fetched(&mut self, which: Which, fetch: Fetch) {
-        self.report.missed_bytes += fetch.pages * PAGE_BYTES;
+        // The kernel's pages, which are larger on some machines.
+        let each = memory::page_bytes() / PAGE_BYTES;
+        self.report.missed_bytes += fetch.pages * each * PAGE_BYTES;
         if fetch.call.is_none() {
             return; // a touch of a mapped page, which the kernel reads around
         }
         let arrivals = self.arrivals.entry(which.tid).or_default();
-        let pages = fetch.page..fetch.page + fetch.pages;
+        let pages = fetch.page * each..(fetch.page + fetch.pages) * each;
         let key = (fetch.device, fetch.inode);
         let is_next =
             |(last, range): &&mut (Key, Range<PageNo>)| *last == key && range.end == pages.start;
