@@ -114,7 +114,7 @@ pub fn beside(options: &Options) -> Result<()> {
 /// or `cancel` is set. The program is not touched.
 ///
 /// # Errors
-/// As [`beside`], or there is no such process.
+/// As [`beside()`], or there is no such process.
 pub fn follow(pid: i32, options: &Options, cancel: &AtomicBool) -> Result<Report> {
     if !std::path::Path::new(&format!("/proc/{pid}")).exists() {
         let why = format!("there is no process {pid}: `pgrep -a NAME` lists them");
