@@ -164,7 +164,7 @@ pub(crate) const ENTRIES: [Entry; 21] = [
     },
     Entry {
         name: "unchanged",
-        answers: "what run --readahead gains for programs that nobody changes",
+        answers: "what run --readahead gains for unchanged programs",
         takes: "15 minutes",
         needs: "root, 400 MB of disk; cc, python3, sqlite3 and git for their rows",
         quick: Quick::Words("--only Python --iops 5000 --rounds 1 --folder /var/tmp"),

@@ -88,8 +88,8 @@ enum Question {
     /// A store that does not know its device beside one that does, behind the kernel's throttles,
     /// and what the simulator predicts of both (root).
     StoreCosts(store_costs::Args),
-    /// Programs that nobody changes, cold, under `seekless run --readahead`, alone, and with the
-    /// file read whole first (root).
+    /// Unchanged programs, cold, under `seekless run --readahead`, alone, and with the file read
+    /// whole first (root).
     Unchanged(unchanged::Args),
     /// `seekless wc` beside GNU's and uutils', on cached files of 1 KiB to 2 GiB.
     Wc(wc::Args),

@@ -1,4 +1,4 @@
-//! Programs that nobody changes read from cold, alone and under `seekless run --readahead`, in
+//! Unchanged programs read from cold, alone and under `seekless run --readahead`, in
 //! turn: backward, strided, forward and at random, in C and Python, and programs of the system.
 //! Beside them the simplest rival: the whole file is read first. At 200 requests a second, and as
 //! fast as the disk is; then once more with all cached, to see what watching costs.

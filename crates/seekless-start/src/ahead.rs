@@ -1,4 +1,4 @@
-//! Reads ahead for a program that nobody changes: it is watched while it reads, and what its
+//! Reads ahead for an unchanged program: the program is watched while it reads, and what its
 //! streams will need next is brought into the page cache (Wu 2010, for every program).
 //!
 //! Programs in the kernel (eBPF) report the program's reads, and which pages had to come from a

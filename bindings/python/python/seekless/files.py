@@ -18,7 +18,7 @@ BUFFER_BYTES = 128 << 10
 class PageCache:
     """A cache of pages beside the system's, for files larger than memory or read out of order.
 
-    What is read goes past the system's page cache, and nobody else's files push it out. The
+    What is read goes past the system's page cache, and other files do not push it out. The
     readahead sees what the program does: it fetches ahead of backward, strided and interleaved
     reads, too, which Linux's does not. Any thread may open and read files.
 

@@ -1,5 +1,5 @@
-//! `seekless run --readahead` and `seekless warm --pid`: programs that nobody changes do the same,
-//! and what they will read next is there before they ask.
+//! `seekless run --readahead` and `seekless warm --pid`: unchanged programs do the same as alone,
+//! and what they will read next is in memory before they ask.
 
 use crate::{seekless, workplace};
 use std::fs::File;
@@ -119,7 +119,7 @@ fn a_program_under_readahead_prints_what_it_prints_alone() {
 }
 
 #[test]
-fn who_may_not_watch_starts_the_program_without_readahead() {
+fn without_the_right_to_watch_the_program_starts_without_readahead() {
     if !rustix::process::geteuid().is_root() {
         return eprintln!("skipped: only root asks as somebody else");
     }

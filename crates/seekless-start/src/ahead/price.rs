@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 /// Waits that are remembered.
 const REMEMBERED: usize = 32;
-/// So few say nothing yet.
+/// Fewer waits than this say nothing.
 const ENOUGH: usize = 6;
 /// A device that answers so soon has no moving parts, and serves several requests at once.
 const FLASH_NS: u64 = 500_000;
