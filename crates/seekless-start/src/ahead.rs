@@ -56,8 +56,6 @@ impl Options {
     /// # Errors
     /// No readahead has that name.
     pub fn new(readahead: &str) -> Result<Self> {
-        let no_such =
-            |error: seekless_policy::Error| Error::new(ErrorKind::Invalid, error.to_string());
         readahead::check_name(readahead).map_err(no_such)?;
         Ok(Options { readahead: readahead.to_owned(), costs: None, window_bytes: WINDOW_BYTES })
     }
@@ -124,6 +122,10 @@ pub fn follow(pid: i32, options: &Options, cancel: &AtomicBool) -> Result<Report
     follower.follow(pid)?;
     follower.run(|| cancel.load(Ordering::Relaxed));
     Ok(follower.report())
+}
+
+fn no_such(error: seekless_policy::Error) -> Error {
+    Error::new(ErrorKind::Invalid, error.to_string())
 }
 
 /// Loads the programs that report reads, once they are resumed.

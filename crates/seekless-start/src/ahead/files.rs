@@ -2,7 +2,7 @@
 
 use super::pages::{Done, PAGE_BYTES, Pages};
 use super::price::Price;
-use super::{Options, Report};
+use super::{Options, Report, no_such};
 use crate::start::devices::Devices;
 use crate::warm::bring::{Recorded, open};
 use seekless_policy::readahead::{self, Handle, PageNo, Readahead};
@@ -68,11 +68,8 @@ struct Followed {
 impl Files {
     pub(super) fn new(options: &Options) -> crate::Result<Self> {
         let limits = readahead::Options::with_max_bytes(options.window_bytes);
-        let invalid = |error: seekless_policy::Error| {
-            crate::Error::new(crate::ErrorKind::Invalid, error.to_string())
-        };
         Ok(Files {
-            readahead: readahead::named(&options.readahead, limits).map_err(invalid)?,
+            readahead: readahead::named(&options.readahead, limits).map_err(no_such)?,
             devices: Devices::new(options.costs),
             prices: HashMap::new(),
             open: HashMap::new(),
