@@ -11,6 +11,7 @@ use seekless::record::{self, record};
 use seekless::report::table;
 use seekless::start::export::{Format, Options as List, export};
 use seekless::sys::output::Destination;
+use seekless::sys::residency;
 use seekless_results::{Better, Contender, Figure, Table};
 use serde::Serialize;
 use std::ffi::{OsStr, OsString};
@@ -182,7 +183,7 @@ impl Bench<'_> {
         std::fs::create_dir_all(&place)?;
         said(Command::new("mount").args(["-t", "squashfs", "-o", "ro", device]).arg(&place))?;
         let asked = || {
-            std::fs::write("/proc/sys/vm/drop_caches", "3\n").context("cannot drop caches")?;
+            residency::drop_all_caches().context("cannot drop caches")?;
             let before = figures(device)?;
             said(Command::new("chroot").args(self.words(start, &place)))?;
             let after = figures(device)?;

@@ -18,7 +18,9 @@ use crate::memory::page_bytes;
 use cachestat::is_refusal;
 use count::mincore_is_honest;
 use mincore::mapped_pages;
-use std::io;
+use rustix::fs::{FlockOperation, flock};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
 
@@ -59,14 +61,36 @@ pub fn drop_cached(file: BorrowedFd<'_>) -> io::Result<()> {
     Ok(())
 }
 
+/// The kernel empties the machine's caches when this file is written.
+const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
+
 /// Writes back everything and empties the page cache, dentries and inodes of the whole machine.
-/// Needs root.
+/// Needs root. Waits for whoever [keeps the caches](keep_all_caches).
 ///
 /// # Errors
 /// Without root, or where /proc/sys is read-only.
 pub fn drop_all_caches() -> io::Result<()> {
+    let mut caches = OpenOptions::new().write(true).open(DROP_CACHES)?;
     rustix::fs::sync();
-    std::fs::write("/proc/sys/vm/drop_caches", "3")
+    flock(&caches, FlockOperation::LockExclusive)?;
+    caches.write_all(b"3")
+}
+
+/// While it lives, no Seekless process of this machine empties all caches.
+#[derive(Debug)]
+pub struct KeptCaches {
+    _locked: File,
+}
+
+/// Keeps every Seekless process from emptying the machine's caches, for a measurement that needs
+/// what is cached to stay so. The lock is shared: several processes may hold it. Needs root.
+///
+/// # Errors
+/// Without root, or where /proc/sys is read-only.
+pub fn keep_all_caches() -> io::Result<KeptCaches> {
+    let caches = OpenOptions::new().write(true).open(DROP_CACHES)?;
+    flock(&caches, FlockOperation::LockShared)?;
+    Ok(KeptCaches { _locked: caches })
 }
 
 /// Writes back all that is dirty on the file system that holds `file`. It is one call, where
@@ -100,7 +124,7 @@ mod tests {
     use std::io::Write;
     use std::os::fd::AsFd;
 
-    fn written(bytes: usize) -> std::fs::File {
+    fn written(bytes: usize) -> File {
         let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         file.write_all(&vec![1; bytes]).unwrap();
         file.sync_data().unwrap();
@@ -145,7 +169,7 @@ mod tests {
 
     #[test]
     fn writing_back_the_file_system_is_as_good_as_syncing_the_file() {
-        let left = |flush: &dyn Fn(&std::fs::File)| {
+        let left = |flush: &dyn Fn(&File)| {
             let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
             file.write_all(&[1; 4096]).unwrap();
             flush(&file);
