@@ -167,6 +167,7 @@ fn all_but_sizes(zero_ad: &ZeroAd, args: &Args) -> anyhow::Result<Vec<Table>> {
     saved.push(parts::times(&parts));
     saved.push(ordering::seeks(&ordering));
     saved.push(seeks::behind_cache(&seeks));
+    saved.push(seeks::beside_paper(&seeks));
     saved.push(devices::seconds(&devices));
     saved.push(cache::hits(&cache));
     saved.push(together::requests(&together));

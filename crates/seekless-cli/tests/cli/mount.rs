@@ -182,12 +182,13 @@ fn packs_lie_over_one_folder_or_one_in_another() {
     assert_eq!((output.status.code(), &output.stdout[..]), (Some(0), &b"started\n"[..]));
 }
 
-/// A process that is paused: it goes on, and then ends as at Ctrl-C, when this is dropped.
+/// A process that is paused: it goes on, and is then asked to end, when this is dropped. Not by
+/// Ctrl-C, which is ignored in what a shell without job control starts in the background.
 struct Paused(Child);
 
 impl Drop for Paused {
     fn drop(&mut self) {
-        for signal in [Signal::CONT, Signal::INT] {
+        for signal in [Signal::CONT, Signal::TERM] {
             kill_process(Pid::from_child(&self.0), signal).unwrap();
         }
         self.0.wait().unwrap();

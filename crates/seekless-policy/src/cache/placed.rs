@@ -24,8 +24,9 @@ const SMALL_BYTES: u64 = 64 << 10;
 /// What was lost by the way in which files lie in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Waste {
-    /// The share of the touched memory that held no byte of a file, from 0 to 1: its mean over the
-    /// admitted files since the cache was first full.
+    /// The share of the touched memory, or of a region that is no larger than the cache, that held
+    /// no byte of a file, from 0 to 1: its mean over the admitted files since the cache was first
+    /// full.
     pub mean_share: f64,
     /// The largest such share.
     pub max_share: f64,
@@ -40,8 +41,9 @@ pub struct Waste {
 pub struct PlacedCache<E> {
     cache: Cache<E>,
     places: Places,
-    /// Most memory that the touched pages may take.
-    bound_bytes: u64,
+    /// Most memory that the touched pages may take. Without a bound all of the region is the
+    /// cache's.
+    bound_bytes: Option<u64>,
     waste: Waste,
 }
 
@@ -72,10 +74,26 @@ impl<E: Eviction> PlacedCache<E> {
     /// # Panics
     /// As [`Allocator::new`]: a cache of 2^36 bytes or more.
     pub fn new(policy: E, bytes: u64) -> Result<Self> {
-        let region = Allocator::new(bytes * ADDRESS_SPACE, GRANULE_BYTES, PAGE_BYTES);
+        let bound_bytes = bytes + bytes / 32 + (64 << 10);
+        Self::with_region(policy, bytes, bytes * ADDRESS_SPACE, Some(bound_bytes))
+    }
+
+    /// An empty cache whose region has just its size, as Wassenberg 2006 has it (section 3.5.1).
+    /// A file that no free part holds costs further victims, until one does.
+    ///
+    /// # Errors
+    /// As [`Cache::new`].
+    ///
+    /// # Panics
+    /// As [`Allocator::new`]: a cache of 2^38 bytes or more.
+    pub fn in_its_size(policy: E, bytes: u64) -> Result<Self> {
+        Self::with_region(policy, bytes, bytes, None)
+    }
+
+    fn with_region(policy: E, bytes: u64, region: u64, bound_bytes: Option<u64>) -> Result<Self> {
+        let region = Allocator::new(region, GRANULE_BYTES, PAGE_BYTES);
         let places = Places { region, by_id: Vec::new(), weight: 0, dropped: 0 };
         let cache = Cache::new(policy, Config::files(bytes))?;
-        let bound_bytes = bytes + bytes / 32 + (64 << 10);
         Ok(Self { cache, places, bound_bytes, waste: Waste::default() })
     }
 
@@ -119,7 +137,7 @@ impl<E: Eviction> PlacedCache<E> {
         while self.cache.resident(id) && !self.places.put(id, weight) {
             self.evict_one();
         }
-        while self.cache.resident(id) && self.resident_bytes() > self.bound_bytes {
+        while self.cache.resident(id) && self.is_over_bound() {
             self.evict_one();
         }
         self.note_waste();
@@ -131,16 +149,20 @@ impl<E: Eviction> PlacedCache<E> {
         self.cache.policy.evict_one(&mut self.cache.frames.pool(&mut self.places));
     }
 
-    fn resident_bytes(&self) -> u64 {
-        self.places.region.account().resident_bytes
+    fn is_over_bound(&self) -> bool {
+        self.bound_bytes.is_some_and(|bound| self.places.region.account().resident_bytes > bound)
     }
 
     fn note_waste(&mut self) {
-        let resident = self.resident_bytes();
-        if self.places.dropped == 0 || resident == 0 {
+        let account = self.places.region.account();
+        let taken = match self.bound_bytes {
+            Some(_) => account.resident_bytes,
+            None => account.used_bytes + account.free_bytes,
+        };
+        if self.places.dropped == 0 || taken == 0 {
             return;
         }
-        let share = 1.0 - self.places.weight as f64 / resident as f64;
+        let share = 1.0 - self.places.weight as f64 / taken as f64;
         let waste = &mut self.waste;
         waste.admitted += 1;
         waste.mean_share += (share - waste.mean_share) / waste.admitted as f64;
@@ -205,6 +227,21 @@ mod tests {
                 prop_assert_eq!(cache.region().account().used_bytes, used);
             }
         }
+    }
+
+    #[test]
+    fn a_file_that_finds_no_place_in_a_region_of_the_caches_size_costs_further_victims() {
+        let kib = |id, kib: u64| Request::file(id, kib << 10);
+        let mut cache = PlacedCache::in_its_size(Lru::new(4 << 10), 4 << 10).unwrap();
+        cache.grow(6);
+        (0..4).for_each(|id| assert_eq!(cache.access(&kib(id, 1)), Outcome::Admitted));
+        // The first and the third are the oldest; what they leave is in two pieces.
+        cache.access(&kib(1, 1));
+        cache.access(&kib(3, 1));
+        assert_eq!(cache.access(&kib(4, 2)), Outcome::Admitted);
+        assert_eq!(cache.waste().victims, 1);
+        assert_eq!(cache.place_of(1), None);
+        assert!((cache.waste().mean_share - 0.25).abs() < 1e-9);
     }
 
     #[test]
