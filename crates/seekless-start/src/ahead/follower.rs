@@ -17,13 +17,16 @@ const BUSY_FOR: Duration = Duration::from_millis(50);
 /// After this many calls beyond that, which gained nothing, calls are no longer reported: it is
 /// they that cost the program something.
 const CALLS_FOR_NOTHING: u64 = 2000;
-/// How often it is looked what has left the cache.
+/// How often it is looked what has left the cache, and which processes have ended.
 const SWEEP: Duration = Duration::from_secs(1);
 
 /// Follows a program.
 pub(super) struct Follower {
     events: CallEvents,
     files: Files,
+    /// The processes that were followed while they ran. The end of one may have gone unseen: it is
+    /// reported before the process counts as ended.
+    joined: Vec<i32>,
 }
 
 impl Follower {
@@ -34,7 +37,7 @@ impl Follower {
     pub(super) fn load(options: &Options) -> Result<Self> {
         let files = Files::new(options)?;
         // Calls are reported once something comes from a device.
-        Ok(Follower { events: events()?, files })
+        Ok(Follower { events: events()?, files, joined: Vec::new() })
     }
 
     /// Follows the process, what it has started, and all that these start.
@@ -49,11 +52,21 @@ impl Follower {
             self.events.follow(pid).map_err(refused)?;
             // Asked after it is followed: whom it starts from then on is followed, too.
             new.extend(children(pid));
-            if !lives(pid) {
-                self.events.forget(pid); // its end may have come before
-            }
+            self.joined.push(pid);
         }
+        self.forget_ended();
         Ok(())
+    }
+
+    fn forget_ended(&mut self) {
+        let Self { events, joined, .. } = self;
+        joined.retain(|&pid| {
+            let lives = lives(pid);
+            if !lives {
+                events.forget(pid);
+            }
+            lives
+        });
     }
 
     /// Reads ahead until the program and all that it has started have ended, or `is_over`.
@@ -78,6 +91,7 @@ impl Follower {
             }
             if swept.elapsed() > SWEEP {
                 self.files.sweep();
+                self.forget_ended();
                 swept = Instant::now();
             }
             std::thread::sleep(if is_busy(gained) { BUSY } else { QUIET });
