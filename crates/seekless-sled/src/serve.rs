@@ -35,6 +35,9 @@ pub struct ServerOptions {
     pub patience: Duration,
 }
 
+/// How long a question waits for a descriptor that others hold.
+const SHORTAGE: Duration = Duration::from_secs(2);
+
 impl Default for ServerOptions {
     fn default() -> Self {
         let patience = Duration::from_secs(10);
@@ -227,27 +230,53 @@ impl Shared {
         if question.seekless != VERSION {
             return Err(format!("this is version {VERSION}"));
         }
-        let file = self.find(Path::new(&question.path))?;
-        let survey = surveyor.held(&file).map_err(|error| match error.kind() {
-            ErrorKind::NotAFile => "not a regular file",
-            _ => "not readable",
-        })?;
-        Ok((survey.sleds, survey.bytes))
+        let path = Path::new(&question.path);
+        let deadline = Instant::now() + SHORTAGE;
+        loop {
+            match self.find(path).and_then(|file| surveyor.held(&file)) {
+                Ok(survey) => return Ok((survey.sleds, survey.bytes)),
+                // Those that were made to leave give their descriptors back soon.
+                Err(error) if error.io_error().is_some_and(is_shortage) => {
+                    if Instant::now() > deadline {
+                        return Err("this server has too many open files".to_owned());
+                    }
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                Err(error) => return Err(refusal(&error).to_owned()),
+            }
+        }
     }
 
     /// A handle (`O_PATH`) on a file below one of the roots, which neither opens nor recalls it.
-    /// Files outside are reported as missing.
-    fn find(&self, path: &Path) -> Result<OwnedFd, &'static str> {
+    /// Files
+    /// outside, and those that cannot be reached, are missing.
+    fn find(&self, path: &Path) -> Result<OwnedFd, Error> {
         let plain = |part: Component<'_>| matches!(part, Component::RootDir | Component::Normal(_));
         let below = self
             .roots
             .iter()
             .find_map(|(root, folder)| Some((folder, path.strip_prefix(root).ok()?)));
-        let (folder, name) =
-            below.filter(|_| path.components().all(plain)).ok_or("no such file")?;
+        let below = below.filter(|_| path.components().all(plain));
+        let (folder, name) = below.ok_or_else(|| Error::io(path, Errno::NOENT.into()))?;
         let flags = OFlags::PATH | OFlags::CLOEXEC;
         let within = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-        openat2(folder, name, flags, Mode::empty(), within).map_err(|_| "no such file")
+        let missing_unless_short = |error: Errno| match io::Error::from(error) {
+            error if is_shortage(&error) => error,
+            _ => Errno::NOENT.into(),
+        };
+        openat2(folder, name, flags, Mode::empty(), within)
+            .map_err(|error| Error::io(path, missing_unless_short(error)))
+    }
+}
+
+/// Why a question has no answer, without more than a client may know.
+fn refusal(error: &Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::NotAFile => "not a regular file",
+        _ if error.io_error().is_some_and(|error| is_one_of(error, &[Errno::NOENT])) => {
+            "no such file"
+        }
+        _ => "not readable",
     }
 }
 
