@@ -4,6 +4,7 @@
 //! (SQLite) are run anew.
 
 mod builds;
+mod device_time;
 mod figures;
 mod picture;
 mod replay;
@@ -14,7 +15,8 @@ use crate::{output, picture as pictures};
 use figures::{Experiment, TEST_3, TEST_4};
 use replay::Played;
 use seekless_results::{Table, published};
-use std::path::PathBuf;
+use seekless_terminal::interrupt;
+use std::path::{Path, PathBuf};
 
 /// Options of the experiment.
 #[derive(clap::Args, Debug)]
@@ -32,6 +34,11 @@ pub(crate) struct Args {
     sqlite: sqlite::SqliteArgs,
     #[command(flatten)]
     replay: replay::ReplayArgs,
+    /// The policies in time, on the models of a disk and of a flash drive, and beside them eviction
+    /// by device time: test 3, test 4 with --trace, tests 1 and 2 with --builds, tests 5 to 16 with
+    /// --sqlite.
+    #[arg(long, conflicts_with_all = ["picture", "replay"])]
+    device_time: bool,
     /// Draws the published policies as bars, as his figures do (.svg or .png); of tests 5 to 16 a
     /// file each, FILE with -5 to -16.
     #[arg(long, value_name = "FILE")]
@@ -45,6 +52,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     pictures::check(args.picture.as_deref())?;
     if args.replay.replay {
         return replayed(args).map(|()| Vec::new());
+    }
+    if args.device_time {
+        return in_time(args);
     }
     if args.builds.builds {
         return builds::run(&args.builds, args.json).map(|()| Vec::new());
@@ -69,21 +79,48 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
 fn replayed(args: &Args) -> anyhow::Result<()> {
     replay::run(&args.replay, args.json, |replaying| {
         let folder = replaying.folder().to_path_buf();
-        if args.sqlite.sqlite {
-            return sqlite::each_test(&args.sqlite, &folder, &mut |test| replaying.test(test));
-        }
-        if args.builds.builds {
-            return builds::each_test(&args.builds, &folder, &mut |test| replaying.test(test));
-        }
-        let (test, trace) = test_and_trace(args)?;
-        let requests = figures::read(&trace, &folder.join("trace.parquet"))?;
-        replaying.test(&Played {
-            number: test.number,
-            workload: test.workload.to_owned(),
-            pages: test.pages,
-            published: &requests,
-            corrected: &requests,
-        })
+        each_test(args, &folder, &mut |test| replaying.test(test))
+    })
+}
+
+/// Simulates them in time.
+fn in_time(args: &Args) -> anyhow::Result<Vec<Table>> {
+    let folder = tempfile::Builder::new().prefix("seekless-ozen2018-").tempdir()?;
+    let removal = interrupt::remove_when_interrupted(folder.path())?;
+    let mut times = Vec::new();
+    let measured = each_test(args, folder.path(), &mut |test| {
+        times.push(device_time::measure(test)?);
+        Ok(())
+    });
+    removal.unless_begun(measured)?;
+    if args.json {
+        output::json(&times)?;
+    } else {
+        output::text(&device_time::words(&times)?)?;
+    }
+    Ok(device_time::tables(&times))
+}
+
+/// Hands over the tests that the options name. Their files lie in `folder`.
+fn each_test(
+    args: &Args,
+    folder: &Path,
+    play: &mut dyn FnMut(&Played<'_>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    if args.sqlite.sqlite {
+        return sqlite::each_test(&args.sqlite, folder, play);
+    }
+    if args.builds.builds {
+        return builds::each_test(&args.builds, folder, play);
+    }
+    let (test, trace) = test_and_trace(args)?;
+    let requests = figures::read(&trace, &folder.join("trace.parquet"))?;
+    play(&Played {
+        number: test.number,
+        workload: test.workload.to_owned(),
+        pages: test.pages,
+        published: &requests,
+        corrected: &requests,
     })
 }
 

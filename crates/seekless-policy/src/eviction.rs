@@ -11,6 +11,7 @@ mod cflru;
 mod clock;
 mod clock2q_plus;
 mod clock_pro;
+mod device_time;
 mod fab;
 mod fifo;
 mod fwf;
@@ -53,6 +54,7 @@ pub use cflru::Cflru;
 pub use clock::{Clock, ClockOzen};
 pub use clock_pro::{ClockPro, ClockProOzen};
 pub use clock2q_plus::{Clock2QPlus, Clock2QPlusShort};
+pub use device_time::DeviceTime;
 pub use fab::Fab;
 pub use fifo::Fifo;
 pub use fwf::Fwf;
@@ -84,6 +86,8 @@ pub use two_lists::TwoLists;
 pub use two_queue::TwoQueue;
 pub use two_queue_simple::TwoQueueSimple;
 pub use w_tiny_lfu::WTinyLfu;
+
+use seekless_device::Costs;
 
 /// The `next_use` of a page that is never used again.
 pub const NEVER: u64 = u64::MAX;
@@ -278,6 +282,9 @@ pub trait Eviction {
     /// if it is not requested again. Only policies with [`Needs::next_use`] use it. An id that is
     /// not resident is no error.
     fn foresee(&mut self, _id: Id, _next_use: u64) {}
+    /// What lies below the cache charges `costs`, and a page has `page_bytes` bytes. Called before
+    /// the first request, by owners that know it. Only policies that weigh device time use it.
+    fn charged_by(&mut self, _costs: &Costs, _page_bytes: u64) {}
     /// The weight of a resident id; `None` of any other. Policies with [`Needs::unit_weights`] or
     /// [`Needs::equal_weights`] know none.
     fn weight_of(&self, _id: Id) -> Option<u64> {

@@ -74,7 +74,7 @@ pub(crate) const TEST_4: Test = Test {
 /// Each of his policies as its own paper has it, and the two that he describes but did not program.
 /// The `@read-hits` variants keep his rule that a write hit sets no reference bit, so that one
 /// defect is mended at a time.
-const MENDED: &[(&str, &str)] = &[
+pub(super) const MENDED: &[(&str, &str)] = &[
     ("arc", "ARC"),
     ("clock@read-hits", "CLOCK"),
     ("clock", "CLOCK"),

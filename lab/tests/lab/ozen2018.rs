@@ -105,6 +105,31 @@ fn a_build_is_recorded_mapped_and_simulated() {
 }
 
 #[test]
+fn eviction_by_device_time_stands_beside_his_policies() {
+    let arguments = ["ozen2018", "--device-time", "--builds", "--one", "--json"];
+    let output = Command::new(env!("CARGO_BIN_EXE_seekless-lab")).args(arguments).output().unwrap();
+    if !may_record(&output) {
+        return;
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let no_compiler = Command::new("cc").arg("--version").output().is_err();
+    if no_compiler || ["no C sources", "on no block device"].iter().any(|why| said.contains(why)) {
+        return eprintln!("skipped: {said}");
+    }
+    assert!(output.status.success(), "{said}");
+    let tests: Value = serde_json::from_slice(&output.stdout).unwrap();
+    for test in tests.as_array().unwrap() {
+        let rows = test["rows"].as_array().unwrap();
+        let seconds = |policy: &str| {
+            let row = rows.iter().find(|row| row["policy"] == policy).unwrap();
+            row["seconds"][0].as_f64().unwrap()
+        };
+        // On the disk, without a readahead.
+        assert!(seconds("device-time") < seconds("lru"), "{test}");
+    }
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_failure() {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);

@@ -51,7 +51,13 @@ impl KeyOrder {
         self.links.contains(id)
     }
 
-    /// The key that `id` was last inserted with.
+    /// Notes the key with which an id that is no member will be inserted.
+    pub(crate) fn note(&mut self, id: Id, key: u64) {
+        debug_assert!(!self.contains(id), "{id} is a member by its key");
+        self.keys[id as usize] = key;
+    }
+
+    /// The key that `id` was last inserted with, or that was noted since.
     #[inline]
     #[must_use]
     pub(crate) fn key(&self, id: Id) -> u64 {

@@ -157,7 +157,8 @@ impl<E: Eviction> PagedCache<E> {
     ///
     /// # Errors
     /// The policy must know the future.
-    pub fn new(policy: E, readahead: Box<dyn Readahead>, limits: Limits) -> Result<Self> {
+    pub fn new(mut policy: E, readahead: Box<dyn Readahead>, limits: Limits) -> Result<Self> {
+        policy.charged_by(&limits.costs, PAGE_BYTES);
         let cache = Cache::with_offer(policy, Config::pages(limits.capacity), OFFER)?;
         let pages = Pages::default();
         let flush = Flush::default();

@@ -3,6 +3,7 @@
 use super::table::{Visitor, visit};
 use super::{Eviction, Hits, Id, Needs, Outcome, Pool, Request};
 use crate::Result;
+use seekless_device::Costs;
 
 /// What the policy called `name` needs from its owner.
 ///
@@ -34,6 +35,8 @@ pub trait DynEviction: Send {
     fn cleaned_dyn(&mut self, id: Id);
     /// As [`Eviction::foresee`].
     fn foresee_dyn(&mut self, id: Id, next_use: u64);
+    /// As [`Eviction::charged_by`].
+    fn charged_by_dyn(&mut self, costs: &Costs, page_bytes: u64);
     /// As [`Eviction::weight_of`].
     fn weight_of_dyn(&self, id: Id) -> Option<u64>;
     /// As [`Eviction::reweigh`].
@@ -81,6 +84,10 @@ impl<E: Eviction + Send> DynEviction for E {
 
     fn foresee_dyn(&mut self, id: Id, next_use: u64) {
         self.foresee(id, next_use);
+    }
+
+    fn charged_by_dyn(&mut self, costs: &Costs, page_bytes: u64) {
+        self.charged_by(costs, page_bytes);
     }
 
     fn weight_of_dyn(&self, id: Id) -> Option<u64> {
@@ -174,6 +181,10 @@ impl Eviction for Named {
 
     fn foresee(&mut self, id: Id, next_use: u64) {
         self.policy.foresee_dyn(id, next_use);
+    }
+
+    fn charged_by(&mut self, costs: &Costs, page_bytes: u64) {
+        self.policy.charged_by_dyn(costs, page_bytes);
     }
 
     fn weight_of(&self, id: Id) -> Option<u64> {

@@ -5,6 +5,7 @@
 
 use super::{Eviction, Hits, Id, Needs, Outcome, Pool, Request, Use};
 use crate::arrays::weights::Weights;
+use seekless_device::Costs;
 
 /// Picks the resident id that leaves, and notes uses. [`Resident`] adds up weights and evicts. It
 /// calls the rule for each id that enters, is used or leaves.
@@ -65,6 +66,8 @@ pub trait Rule {
     fn cleaned(&mut self, _id: Id) {}
     /// As [`Eviction::foresee`], of a resident id.
     fn foresee(&mut self, _id: Id, _next_use: u64) {}
+    /// As [`Eviction::charged_by`].
+    fn charged_by(&mut self, _costs: &Costs, _page_bytes: u64) {}
 }
 
 /// Evicts victims: subtracts their weight, and notifies the rule and the owner.
@@ -76,6 +79,11 @@ pub struct Exit<'a, P: ?Sized> {
 }
 
 impl<P: Pool + ?Sized> Exit<'_, P> {
+    /// The owner.
+    pub(super) fn pool(&self) -> &P {
+        self.pool
+    }
+
     /// Evicts the resident id `victim`.
     #[inline]
     pub(super) fn evict<R: Rule>(&mut self, rule: &mut R, victim: Id) {
@@ -243,6 +251,10 @@ impl<R: Rule> Eviction for Resident<R> {
         if self.rule.contains(id) {
             self.rule.foresee(id, next_use);
         }
+    }
+
+    fn charged_by(&mut self, costs: &Costs, page_bytes: u64) {
+        self.rule.charged_by(costs, page_bytes);
     }
 
     fn weight_of(&self, id: Id) -> Option<u64> {

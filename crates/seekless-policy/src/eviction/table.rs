@@ -3,7 +3,10 @@
 
 use super::Eviction;
 use super::landlord::{Charging, Division, Lazy, Reciprocal};
-use super::{Arc, Car, Cflru, Clock, ClockOzen, ClockPro, ClockProOzen, Fab, Fifo, Fwf, Gds, Gdsf};
+use super::{
+    Arc, Car, Cflru, Clock, ClockOzen, ClockPro, ClockProOzen, DeviceTime, Fab, Fifo, Fwf, Gds,
+    Gdsf,
+};
 use super::{
     Belady, BeladySize, Hyperbolic, Landlord, Lfu, LfuDa, Lru, Lru2, LruWsr, Mq, Opt, Random,
     Random2,
@@ -156,6 +159,9 @@ policies! {
         "one newcomer in 20, his generator", OZEN;
     "cflru" => Cflru::new, (26, 26),
         "among pages unused for long, clean ones leave first", "Park and others, CASES 2006";
+    "device-time" => DeviceTime::new, (53, 53),
+        "what the device writes and fetches again in little time leaves first",
+        "Seekless; after Ozen 2018 and Jiang and others, FAST 2005 (DULO)";
     "lru-wsr" => LruWsr::new, (10, 18),
         "a dirty page gets a second chance, a clean one does not", "Jung and others 2008";
     "fab" => Fab::new, (46, 46),

@@ -5,8 +5,8 @@ mod models;
 
 use super::*;
 use models::{
-    Naive, NaiveCar, NaiveCflru, NaiveClock, NaiveClockPro, NaiveFab, NaiveRrip, NaiveSpatial,
-    NaiveTwoQueue, NaiveWsr,
+    Naive, NaiveCar, NaiveCflru, NaiveClock, NaiveClockPro, NaiveDeviceTime, NaiveFab, NaiveRrip,
+    NaiveSpatial, NaiveTwoQueue, NaiveWsr,
 };
 
 /// An owner that knows what is dirty.
@@ -34,6 +34,13 @@ type Turn = (Id, Use, bool);
 
 fn turns() -> impl Strategy<Value = Vec<Turn>> {
     prop::collection::vec((0..IDS, any_use(), prop::bool::weighted(0.1)), 1..500)
+}
+
+const PAGE_BYTES: u64 = 4096;
+
+/// A device whose requests cost as much as this many pages.
+fn page_a_microsecond(pages: u64, depth: u32) -> Costs {
+    Costs { request_ns: 1000 * pages, bytes_per_second: 1_000_000 * PAGE_BYTES, depth }
 }
 
 /// Runs policy and model, and compares hits and victims after each turn.
@@ -92,6 +99,15 @@ proptest! {
     }
 
     #[test]
+    fn device_time_equals_a_look_at_every_page(capacity in 1usize..24, turns in turns(), quarters in 0usize..5, request in 1u64..9, depth in 1u32..4) {
+        let share = quarters as f64 / 4.0;
+        let mut policy = DeviceTime::with_window(capacity as u64, share).unwrap();
+        policy.charged_by(&page_a_microsecond(request, depth), PAGE_BYTES);
+        let write = (request / u64::from(depth)).max(1);
+        check(policy, NaiveDeviceTime::new(capacity, share, [request, write]), &turns);
+    }
+
+    #[test]
     fn lru_wsr_equals_a_list_with_marks(capacity in 1usize..14, turns in turns()) {
         check(LruWsr::new(capacity as u64), NaiveWsr::new(capacity), &turns);
     }
@@ -124,6 +140,40 @@ proptest! {
             prop_assert!(!owner.evicted.contains(&pair[0]));
         }
     }
+}
+
+/// Reads or writes pages, and returns who left.
+fn victims(policy: &mut DeviceTime, kind: Use, pages: impl IntoIterator<Item = Id>) -> Vec<Id> {
+    let mut owner = Owner::default();
+    for id in pages {
+        policy.request(&Request { kind, ..Request::page(id) }, &mut owner);
+    }
+    owner.evicted
+}
+
+#[test]
+fn what_costs_the_device_little_leaves_first() {
+    let mut policy = DeviceTime::with_window(12, 1.0).unwrap();
+    policy.charged_by(&page_a_microsecond(4, 1), PAGE_BYTES);
+    policy.grow(200);
+    // Scattered pages, a run that is dirty, and a run that is not: each later than the one before.
+    assert_eq!(victims(&mut policy, Use::Read, [50, 60, 70, 80, 90, 100]), []);
+    assert_eq!(victims(&mut policy, Use::Write, [3, 4, 5]), []);
+    assert_eq!(victims(&mut policy, Use::Read, [9, 10, 11]), []);
+    // The clean run goes by the page, the dirty one at once, in the order of the device.
+    assert_eq!(victims(&mut policy, Use::Read, [110, 120, 130]), [9, 10, 11]);
+    assert_eq!(victims(&mut policy, Use::Read, [140]), [3, 4, 5]);
+}
+
+#[test]
+fn of_what_costs_alike_and_came_together_the_first_on_the_device_leaves() {
+    let mut policy = DeviceTime::with_window(4, 1.0).unwrap();
+    policy.charged_by(&page_a_microsecond(1, 1), PAGE_BYTES);
+    policy.grow(200);
+    assert_eq!(victims(&mut policy, Use::Read, [60, 50, 8, 7]), []);
+    assert_eq!(victims(&mut policy, Use::Read, [3, 80, 90, 1]), [7, 8, 50, 60]);
+    assert_eq!(victims(&mut policy, Use::Read, [100]), [1]);
+    assert!(DeviceTime::with_window(4, 1.5).is_err());
 }
 
 #[test]

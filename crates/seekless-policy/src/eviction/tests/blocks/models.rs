@@ -2,10 +2,12 @@
 //! 1.
 
 mod clock_pro;
+mod device_time;
 mod flash;
 
 use crate::eviction::{Id, Request, Use};
 pub(super) use clock_pro::NaiveClockPro;
+pub(super) use device_time::NaiveDeviceTime;
 pub(super) use flash::{NaiveCflru, NaiveFab, NaiveSpatial, NaiveWsr};
 use std::collections::{HashSet, VecDeque};
 
