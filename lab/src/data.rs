@@ -1,8 +1,12 @@
-//! The folder of the real traces. They are not part of the repository.
+//! The folder of the real traces. They are not part of the repository: without them, made-up ones of
+//! their shape stand in.
+
+pub(crate) mod stand_in;
 
 use anyhow::Context;
-use seekless_results::published;
+use seekless_results::{Table, published};
 use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
 /// The five recorded starts of 0 A.D., oldest first, in the order of the published figures.
 const ZERO_AD_RUNS: [&str; 5] = ["acropolis_bay", "arcadia", "belgian_bog", "sahel", "siwa_oasis"];
@@ -11,9 +15,28 @@ const ZERO_AD_RUNS: [&str; 5] = ["acropolis_bay", "arcadia", "belgian_bog", "sah
 pub(crate) struct ZeroAd {
     pub(crate) runs: Vec<PathBuf>,
     pub(crate) files: PathBuf,
+    /// The folder of the made-up ones, if these are.
+    made_up: Option<TempDir>,
 }
 
 impl ZeroAd {
+    /// What stands above figures that are not of the recorded starts.
+    pub(crate) fn heading(&self) -> Option<&'static str> {
+        self.made_up.as_ref().map(|_| {
+            "Not the published traces: five made-up starts of their shape, under their names.\n"
+        })
+    }
+
+    /// The tables with that heading in their conditions.
+    pub(crate) fn headed(&self, mut tables: Vec<Table>) -> Vec<Table> {
+        if let Some(heading) = self.heading() {
+            for conditions in tables.iter_mut().map(|table| &mut table.measured.conditions) {
+                *conditions = format!("{heading}{conditions}");
+            }
+        }
+        tables
+    }
+
     /// The run of this name.
     pub(crate) fn run(&self, name: &str) -> anyhow::Result<&PathBuf> {
         let found = self.runs.iter().find(|run| run_name(run) == name);
@@ -36,9 +59,19 @@ pub(crate) fn run_name(run: &Path) -> String {
     name.split('.').next().unwrap_or_default().to_owned()
 }
 
-/// Finds the five runs in `folder`, or where the data lies otherwise.
+/// Finds the five runs in `folder`, or where the data lies otherwise. If nobody named a folder and
+/// there is none, made-up runs of their shape stand in.
 pub(crate) fn zero_ad(folder: Option<&Path>) -> anyhow::Result<ZeroAd> {
     let of = |name: &str| published(folder, &format!("0ad/{name}.csv.gz"));
-    let runs = ZERO_AD_RUNS.iter().map(|name| of(name)).collect::<anyhow::Result<_>>()?;
-    Ok(ZeroAd { runs, files: of("files")? })
+    let runs = ZERO_AD_RUNS.iter().map(|name| of(name)).collect::<anyhow::Result<Vec<_>>>();
+    match runs.and_then(|runs| Ok((runs, of("files")?))) {
+        Ok((runs, files)) => Ok(ZeroAd { runs, files, made_up: None }),
+        Err(missing) if folder.is_some() => Err(missing),
+        Err(missing) => {
+            eprintln!("{missing}");
+            let made_up = tempfile::tempdir().context("cannot make a folder for made-up starts")?;
+            let (runs, files) = stand_in::starts(made_up.path(), &ZERO_AD_RUNS)?;
+            Ok(ZeroAd { runs, files, made_up: Some(made_up) })
+        }
+    }
 }

@@ -11,8 +11,9 @@ mod replay;
 pub(crate) mod sqlite;
 mod tables;
 
+use crate::data::stand_in;
 use crate::{output, picture as pictures};
-use figures::{Experiment, TEST_3, TEST_4};
+use figures::{Experiment, TEST_3, TEST_3_STAND_IN, TEST_4, Test};
 use replay::Played;
 use seekless_results::{Table, published};
 use seekless_terminal::interrupt;
@@ -62,7 +63,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     if args.sqlite.sqlite {
         return sqlite::run(&args.sqlite, args.picture.as_deref(), args.json).map(|()| Vec::new());
     }
-    let (test, trace) = test_and_trace(args)?;
+    let folder = tempfile::tempdir()?;
+    let (test, trace) = test_and_trace(args, folder.path())?;
     let experiment = Experiment::run(test, &trace)?;
     if args.json {
         output::json(&experiment)?;
@@ -113,7 +115,7 @@ fn each_test(
     if args.builds.builds {
         return builds::each_test(&args.builds, folder, play);
     }
-    let (test, trace) = test_and_trace(args)?;
+    let (test, trace) = test_and_trace(args, folder)?;
     let requests = figures::read(&trace, &folder.join("trace.parquet"))?;
     play(&Played {
         number: test.number,
@@ -124,10 +126,18 @@ fn each_test(
     })
 }
 
-fn test_and_trace(args: &Args) -> anyhow::Result<(&'static figures::Test, PathBuf)> {
+/// The test that the options name, and its trace. If nobody named a folder and there is none, a
+/// made-up trace stands in, which is written to `scratch`.
+fn test_and_trace(args: &Args, scratch: &Path) -> anyhow::Result<(&'static Test, PathBuf)> {
     if let Some(trace) = &args.trace {
         return Ok((&TEST_4, trace.clone()));
     }
-    let trace = published(args.data.as_deref(), "ozen-2018/SequentialCopyGrep.txt.lzma")?;
-    Ok((&TEST_3, trace))
+    match published(args.data.as_deref(), "ozen-2018/SequentialCopyGrep.txt.lzma") {
+        Ok(trace) => Ok((&TEST_3, trace)),
+        Err(missing) if args.data.is_some() => Err(missing),
+        Err(missing) => {
+            eprintln!("{missing}");
+            Ok((&TEST_3_STAND_IN, stand_in::copy_and_search(scratch)?))
+        }
+    }
 }

@@ -105,12 +105,16 @@ struct CacheFigures {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     let zero_ad = data::zero_ad(args.data.as_deref())?;
     args.run.iter().try_for_each(|name| zero_ad.run(name).map(drop))?;
-    match (&args.live, &args.peers) {
+    if let Some(heading) = zero_ad.heading().filter(|_| !args.json) {
+        output::text(heading)?;
+    }
+    let tables = match (&args.live, &args.peers) {
         (Some(folder), _) => live_alone(&zero_ad, folder, args),
         (_, Some(folder)) => peers_alone(&zero_ad, folder, args),
         _ if args.cache => cache_alone(&zero_ad, args),
         _ => all_but_sizes(&zero_ad, args),
-    }
+    };
+    Ok(zero_ad.headed(tables?))
 }
 
 fn peers_alone(zero_ad: &ZeroAd, folder: &Path, args: &Args) -> anyhow::Result<Vec<Table>> {

@@ -97,6 +97,9 @@ fn mark(row: &Row) -> &'static str {
 }
 
 fn summary(rows: &[Row]) -> String {
+    if rows.iter().all(|row| row.expected.is_none()) {
+        return "Nothing is published of this trace.".to_owned();
+    }
     let equal = rows.iter().filter(|row| row.equal() == Some(true)).count();
     let digests = rows
         .iter()

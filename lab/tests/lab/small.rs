@@ -85,6 +85,24 @@ fn mccarthy_hits_what_is_published() {
 }
 
 #[test]
+fn without_the_starts_made_up_ones_stand_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_seekless-lab"))
+        .args(["wassenberg2006", "--cache", "--small", "--rounds", "1"])
+        .env("SEEKLESS_DATA", folder.path())
+        .output()
+        .unwrap();
+    let [text, said] =
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("docs/data.md"), "{said}");
+    assert!(text.starts_with("Not the published traces: five made-up starts"), "{text}");
+    let named = ["wassenberg2006", "--cache", "--small", "--data", folder.path().to_str().unwrap()];
+    let output = Command::new(env!("CARGO_BIN_EXE_seekless-lab")).args(named).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "what was named is not replaced");
+}
+
+#[test]
 fn wassenbergs_cache_misses_less_as_it_grows() {
     if !is_data_there("0ad") {
         return;

@@ -6,6 +6,7 @@ const TINY: Test = Test {
     number: 0,
     workload: "tiny",
     pages: 2,
+    is_stand_in: false,
     published: &[("LRU", "lru", 3, 1, None), ("CLOCK", "clock@ozen", 9, 9, None)],
     corrected: &[("clock", 3, 1)],
 };
