@@ -1,5 +1,5 @@
-//! The folder of the real traces. They are not part of the repository: without them, made-up ones of
-//! their shape stand in.
+//! The folder of the real traces. They are not part of the repository: without them, made-up ones
+//! of their shape stand in.
 
 pub(crate) mod stand_in;
 
