@@ -140,7 +140,9 @@ fn a_reader_that_goes_away_is_no_failure() {
         .spawn();
     let output = child.unwrap().wait_with_output().unwrap();
     assert!(output.status.success());
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    // It may have waited for another lab.
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.lines().all(|line| line.starts_with("waiting for another lab")), "{said}");
 }
 
 #[test]
