@@ -1,7 +1,8 @@
-//! Tests 1 and 2 in shape: a large build. He compiled Linux 4.15.4 with eight jobs; here the C
-//! sources of this project's own dependencies, as cargo keeps them, are unpacked and compiled with
-//! eight jobs under our recorder, which maps every access to its device. His ten policies run over
-//! his two caches, and over two that are as small for this build as his were for his.
+//! Tests 1 and 2: a large build. He compiled Linux 4.15.4 with eight jobs. With `--kernel` it is
+//! Debian's Linux, the least of it; else, in shape, the C sources of this project's own
+//! dependencies, as cargo keeps them. They are compiled with eight jobs under our recorder, which
+//! maps every access to its device. His ten policies run over his two caches, and over two that are
+//! as small for this build as his were for his.
 
 mod make;
 mod published;
@@ -12,6 +13,7 @@ use super::sqlite::published::POLICIES;
 use super::sqlite::ranks;
 use crate::output;
 use anyhow::{Context, Result, ensure};
+use make::Sources;
 use published::TESTS;
 use seekless::record::{Options, Places, Recorded, Status, record};
 use seekless::sim::{Case, Figures as Simulated, Lines, Reading, Requests, Unit, simulate_all};
@@ -36,12 +38,27 @@ pub(crate) struct BuildArgs {
     /// Only the smallest of the packages, to see that everything works.
     #[arg(long, requires = "builds")]
     one: bool,
+    /// Builds Linux (allnoconfig) from this archive, or from the newest one in this folder: Debian's
+    /// linux-source, which `./run` installs [default: /usr/src].
+    #[arg(long, requires = "builds", value_name = "TAR", num_args = 0..=1,
+          default_missing_value = "/usr/src", conflicts_with_all = ["one", "sources"])]
+    kernel: Option<PathBuf>,
+}
+
+impl BuildArgs {
+    fn find(&self) -> Result<Sources> {
+        match &self.kernel {
+            Some(archive) => make::linux(archive),
+            None => make::packages(self.sources.as_deref(), self.one),
+        }
+    }
 }
 
 /// The build and its tests.
 #[derive(Serialize)]
 struct Figures {
-    packages: Vec<String>,
+    /// What was built.
+    built: String,
     accesses: u64,
     seconds: f64,
     lost: u64,
@@ -88,23 +105,23 @@ struct Row {
 }
 
 pub(super) fn run(args: &BuildArgs, json: bool) -> Result<()> {
-    let packages = make::packages(args.sources.as_deref(), args.one)?;
+    let sources = args.find()?;
     let folder = tempfile::Builder::new().prefix("seekless-ozen2018-").tempdir()?;
     let removal = interrupt::remove_when_interrupted(folder.path())?;
-    let measured = removal.unless_begun(measure(&packages, folder.path()));
+    let measured = removal.unless_begun(measure(&sources, folder.path()));
     folder.close().context("cannot remove the temporary folder")?;
     let figures = measured?;
     if json { output::json(&figures) } else { output::text(&words::words(&figures)) }
 }
 
-fn measure(packages: &[make::Package], folder: &Path) -> Result<Figures> {
+fn measure(sources: &Sources, folder: &Path) -> Result<Figures> {
     let trace = folder.join("build.parquet");
-    let recorded = build(packages, folder, &trace)?;
+    let recorded = build(sources, folder, &trace)?;
     let places = recorded.places.context("the recorder did not look where files lie")?;
     let his = view("his", &trace, &places, true, folder)?;
     let merged = view("merged", &trace, &places, false, folder)?;
     Ok(Figures {
-        packages: packages.iter().map(|package| package.name.clone()).collect(),
+        built: sources.words(),
         accesses: recorded.summary.accesses,
         seconds: recorded.duration_ns as f64 / 1e9,
         lost: recorded.summary.lost,
@@ -114,16 +131,17 @@ fn measure(packages: &[make::Package], folder: &Path) -> Result<Figures> {
 }
 
 /// Records the build.
-fn build(packages: &[make::Package], folder: &Path, trace: &Path) -> Result<Recorded> {
+fn build(sources: &Sources, folder: &Path, trace: &Path) -> Result<Recorded> {
+    let script = sources.script(folder)?;
     let mut bar = progress("building under the recorder");
     bar(0, 1);
     let options = Options { places: true, sync: true, ..Options::default() };
-    let mut recorded = record("sh".as_ref(), &make::script(packages, folder), trace, &options)?;
+    let mut recorded = record("sh".as_ref(), &script, trace, &options)?;
     bar(1, 1);
     recorded.unfinished.take().map_or(Ok(()), Err)?;
     ensure!(
         recorded.status == Status::Exited(0),
-        "the build failed ({:?}); it needs cc, ar and xargs",
+        "the build failed ({:?}); it needs cc, ar and xargs; Linux needs make, flex, bison and bc",
         recorded.status
     );
     Ok(recorded)
@@ -173,23 +191,28 @@ fn mapped(
     Ok((reading.read(&[out], &mut |_, _| ())?, report))
 }
 
-/// Records the build in `folder`, and hands over both tests, with caches that hold as little of it
-/// as his did.
+/// Records the build in `folder`, and hands over both tests: with his caches for Linux, else with
+/// caches that hold as little of it as his did.
 pub(super) fn each_test(
     args: &BuildArgs,
     folder: &Path,
     play: &mut dyn FnMut(&Played<'_>) -> Result<()>,
 ) -> Result<()> {
-    let packages = make::packages(args.sources.as_deref(), args.one)?;
+    let sources = args.find()?;
     let folder = tempfile::tempdir_in(folder)?;
     let trace = folder.path().join("build.parquet");
-    let recorded = build(&packages, folder.path(), &trace)?;
+    let recorded = build(&sources, folder.path(), &trace)?;
     let places = recorded.places.context("the recorder did not look where files lie")?;
     let (published, _) = mapped("his", &trace, &places, true, folder.path())?;
     let (corrected, _) = mapped("merged", &trace, &places, false, folder.path())?;
     let caches = caches(u64::from(corrected.distinct()));
-    for (number, pages, _) in caches.into_iter().filter(|cache| cache.2) {
-        let workload = "a build of C sources".to_owned();
+    // Linux is as large a build as his, so that his own caches tell.
+    let is_scaled = args.kernel.is_none();
+    for (number, pages, _) in caches.into_iter().filter(|cache| cache.2 == is_scaled) {
+        let workload = match args.kernel {
+            Some(_) => format!("a build of {}", sources.words()),
+            None => "a build of C sources".to_owned(),
+        };
         let (published, corrected) = (&published, &corrected);
         play(&Played { number, workload, pages, published, corrected })?;
     }

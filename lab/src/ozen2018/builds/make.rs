@@ -3,6 +3,16 @@
 use anyhow::{Context, Result, ensure};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What is built.
+#[derive(Clone, Debug)]
+pub(super) enum Sources {
+    /// Packages of C sources.
+    Packages(Vec<Package>),
+    /// An archive of Linux, as Debian's `linux-source` brings it.
+    Kernel(PathBuf),
+}
 
 /// A package of C sources.
 #[derive(Clone, Debug)]
@@ -10,6 +20,68 @@ pub(super) struct Package {
     pub(super) name: String,
     sources: PathBuf,
     flags: &'static str,
+}
+
+impl Sources {
+    /// What they are, in words.
+    pub(super) fn words(&self) -> String {
+        let names = |packages: &[Package]| {
+            packages.iter().map(|package| package.name.as_str()).collect::<Vec<_>>().join(", ")
+        };
+        match self {
+            Self::Packages(packages) => names(packages),
+            Self::Kernel(archive) => {
+                let name = archive.file_name().unwrap_or_default().to_string_lossy();
+                format!("{}, allnoconfig", name.trim_end_matches(".tar.xz"))
+            }
+        }
+    }
+
+    /// The words for `sh` that build them in `folder`.
+    ///
+    /// # Errors
+    /// The archive cannot be unpacked.
+    pub(super) fn script(&self, folder: &Path) -> Result<Vec<OsString>> {
+        match self {
+            Self::Packages(packages) => Ok(script(packages, folder)),
+            Self::Kernel(archive) => kernel(archive, folder),
+        }
+    }
+}
+
+/// Linux from an archive, or from the newest one in a folder.
+///
+/// # Errors
+/// There is none.
+pub(super) fn linux(archive: &Path) -> Result<Sources> {
+    if !archive.is_dir() {
+        return Ok(Sources::Kernel(archive.to_path_buf()));
+    }
+    let entries = std::fs::read_dir(archive)?.filter_map(|entry| Some(entry.ok()?.path()));
+    let is_linux = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("linux-source-") && name.ends_with(".tar.xz")
+    };
+    let newest = entries
+        .filter(is_linux)
+        .max_by_key(|path| path.metadata().and_then(|about| about.modified()).ok());
+    let newest = newest.with_context(|| {
+        format!("{} has no linux-source-*.tar.xz; install Debian's linux-source", archive.display())
+    })?;
+    Ok(Sources::Kernel(newest))
+}
+
+/// Unpacks Linux, which is not part of the build, and configures and builds the least of it with
+/// eight jobs, as he did.
+fn kernel(archive: &Path, folder: &Path) -> Result<Vec<OsString>> {
+    let inside = folder.join("linux");
+    std::fs::create_dir_all(&inside)?;
+    let mut tar = Command::new("tar");
+    tar.arg("-xf").arg(archive).arg("--strip-components=1").arg("-C").arg(&inside);
+    let status = tar.status().context("cannot run tar")?;
+    ensure!(status.success(), "tar cannot unpack {}", archive.display());
+    const SCRIPT: &str = "cd \"$1\" && make -s allnoconfig && make -s -j 8 >/dev/null 2>&1";
+    Ok(vec!["-c".into(), SCRIPT.into(), "sh".into(), inside.into()])
 }
 
 /// Packages by the start of their names, the folder with C sources in them, and what their sources
@@ -21,7 +93,10 @@ const PACKAGES: [(&str, &str, &str); 3] = [
 ];
 
 /// Finds the packages under cargo's folder of sources.
-pub(super) fn packages(sources: Option<&Path>, one: bool) -> Result<Vec<Package>> {
+///
+/// # Errors
+/// There are none.
+pub(super) fn packages(sources: Option<&Path>, one: bool) -> Result<Sources> {
     let registry = sources.map_or_else(registry, |given| Ok(given.to_path_buf()))?;
     let folders = folders(&registry)
         .with_context(|| format!("cannot list {}; name it with --sources", registry.display()))?;
@@ -41,7 +116,7 @@ pub(super) fn packages(sources: Option<&Path>, one: bool) -> Result<Vec<Package>
         "{} has no C sources of libdeflate-sys, zstd-sys or libsqlite3-sys; name cargo's registry/src with --sources",
         registry.display()
     );
-    Ok(found)
+    Ok(Sources::Packages(found))
 }
 
 fn registry() -> Result<PathBuf> {
@@ -66,7 +141,7 @@ fn folders(registry: &Path) -> std::io::Result<Vec<PathBuf>> {
 
 /// The words for `sh`: unpacks each package, compiles its files with eight jobs, as he did, and
 /// joins them in a library.
-pub(super) fn script(packages: &[Package], folder: &Path) -> Vec<OsString> {
+fn script(packages: &[Package], folder: &Path) -> Vec<OsString> {
     const SCRIPT: &str = r#"
 set -e
 work=$1; shift

@@ -5,13 +5,12 @@ use seekless::device::units::{counted, format_bytes, format_count};
 use seekless::report::table;
 
 pub(super) fn words(figures: &Figures) -> String {
-    let Figures { packages, accesses, seconds, lost, mapped, views } = figures;
+    let Figures { built, accesses, seconds, lost, mapped, views } = figures;
     let disks: Vec<&str> = mapped.devices.iter().map(|device| device.name.as_str()).collect();
     let left: u64 = mapped.left_out.values().map(|sum| sum.bytes).sum();
     let views: Vec<String> = views.iter().map(view).collect();
     format!(
-        "Build of {}: {} in {seconds:.1} s under the recorder, {} lost; on {}, {} of accesses on no device\n\n{}\n{NOTE}\n",
-        packages.join(", "),
+        "Build of {built}: {} in {seconds:.1} s under the recorder, {} lost; on {}, {} of accesses on no device\n\n{}\n{NOTE}\n",
         counted(*accesses, "access"),
         format_count(*lost),
         disks.join(", "),
@@ -21,8 +20,8 @@ pub(super) fn words(figures: &Figures) -> String {
 }
 
 const NOTE: &str = "\
-His build was Linux 4.15.4: 39,526,517 sectors read, 2,443,430 written. Under his own caches this smaller build tells little,
-so two more hold a 20th and a 100th of its pages. Cost: reads + writes + what is dirty at the end, which he does not count.";
+His build was Linux 4.15.4: 39,526,517 sectors read, 2,443,430 written. Two of the caches are his, and two more
+hold a 20th and a 100th of this build's pages, since his tell little of a smaller build. Cost: reads + writes + what is dirty at the end, which he does not count.";
 
 fn view(view: &View) -> String {
     let about = match view.name {
