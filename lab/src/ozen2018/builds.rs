@@ -38,8 +38,8 @@ pub(crate) struct BuildArgs {
     /// Only the smallest of the packages, to see that everything works.
     #[arg(long, requires = "builds")]
     one: bool,
-    /// Builds Linux (allnoconfig) from this archive, or from the newest one in this folder: Debian's
-    /// linux-source, which `./run` installs [default: /usr/src].
+    /// Builds Linux (allnoconfig) from this archive, or from the newest one in this folder:
+    /// Debian's linux-source, which `./run` installs [default: /usr/src].
     #[arg(long, requires = "builds", value_name = "TAR", num_args = 0..=1,
           default_missing_value = "/usr/src", conflicts_with_all = ["one", "sources"])]
     kernel: Option<PathBuf>,
