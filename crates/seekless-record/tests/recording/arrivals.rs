@@ -45,7 +45,8 @@ fn parts_of_mapped_files_are_reported_without_perf_events() {
     let all: u64 = faults.iter().map(|(_, bytes)| bytes).sum();
     assert!(all < BYTES as u64, "read ahead too, but not all: {faults:?}");
 
-    // Now the file is cached, and no touch of it can be seen. Other tests empty all caches, as root.
+    // Now the file is cached, and no touch of it can be seen. Tests that run as root empty all
+    // caches.
     let _kept = seekless_sys::residency::keep_all_caches().ok();
     std::fs::read(&large).unwrap();
     std::fs::remove_file(place.output()).unwrap();
