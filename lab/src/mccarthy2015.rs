@@ -15,6 +15,7 @@ mod stored;
 mod timing;
 mod trace;
 
+use crate::claims::Claim;
 use crate::{output, picture};
 use anyhow::{Context, ensure};
 use files::{Packed, Tree};
@@ -75,6 +76,7 @@ struct Figures {
     hit_ratios: Vec<ratios::Row>,
     #[serde(flatten)]
     live: Option<Live>,
+    claims: Vec<Claim>,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
@@ -104,6 +106,11 @@ fn measured(folder: Option<&Path>, args: &Args) -> anyhow::Result<Vec<Table>> {
         output::text(&ratios::words(&trace, &hit_ratios))?;
     }
     let live = folder.map(|folder| live(&trace, &hit_ratios, folder, args)).transpose()?;
+    let mut claims = ratios::claims(&trace, &hit_ratios);
+    claims.extend(live.iter().flat_map(|live| timing::claims(&live.times)));
+    if !args.json && !args.small {
+        output::text(&format!("\n{}", crate::claims::words(&claims)))?;
+    }
     let mut saved = vec![ratios::misses(&trace, &hit_ratios)];
     saved.extend(live.as_ref().map(|live| timing::cold(&live.times)));
     if args.json {
@@ -116,6 +123,7 @@ fn measured(folder: Option<&Path>, args: &Args) -> anyhow::Result<Vec<Table>> {
             perfect_hit_ratio,
             hit_ratios,
             live,
+            claims,
         })?;
     }
     Ok(saved)

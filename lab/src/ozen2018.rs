@@ -12,7 +12,7 @@ pub(crate) mod sqlite;
 mod tables;
 
 use crate::data::stand_in;
-use crate::{output, picture as pictures};
+use crate::{claims, output, picture as pictures};
 use figures::{Experiment, TEST_3, TEST_3_STAND_IN, TEST_4, Test};
 use replay::Played;
 use seekless_results::{Table, published};
@@ -70,6 +70,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
         output::json(&experiment)?;
     } else {
         output::text(&tables::words(&experiment))?;
+        let claims = tables::claims(&experiment);
+        if !claims.is_empty() {
+            output::text(&format!("\n{}", claims::words(&claims)))?;
+        }
     }
     if let Some(path) = &args.picture {
         pictures::save(path, &picture::draw(&experiment))?;

@@ -7,6 +7,7 @@
 //! fragmentation).
 
 mod cache;
+mod claims;
 mod devices;
 mod end_to_end;
 mod figure3;
@@ -24,6 +25,7 @@ mod tables;
 mod throughput;
 mod together;
 
+use crate::claims::Claim;
 use crate::data::{self, ZeroAd};
 use crate::{output, picture};
 use anyhow::Context;
@@ -91,6 +93,7 @@ struct Figures {
     devices: Vec<seekless::tools::order::Rivals>,
     cache: Vec<seekless::sim::Figures>,
     together: Vec<together::Row>,
+    claims: Vec<Claim>,
     end_to_end: Vec<end_to_end::Row>,
 }
 
@@ -100,6 +103,7 @@ struct CacheFigures {
     figure_3: Vec<seekless::sim::Figures>,
     fragmentation: Vec<fragmentation::Row>,
     manager: Vec<manager::Row>,
+    claims: Vec<Claim>,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
@@ -163,6 +167,8 @@ fn all_but_sizes(zero_ad: &ZeroAd, args: &Args) -> anyhow::Result<Vec<Table>> {
     show(&|| cache::words(&cache))?;
     let together = together::measure(zero_ad)?;
     show(&|| together::words(&together))?;
+    let claims = claims::of_loading(&throughput, &seeks, &cache);
+    show(&|| crate::claims::words(&claims))?;
     let mut end_to_end = Vec::new();
     if let Some(folder) = &args.end_to_end {
         end_to_end = end_to_end::measure(zero_ad, folder, args)?;
@@ -184,6 +190,7 @@ fn all_but_sizes(zero_ad: &ZeroAd, args: &Args) -> anyhow::Result<Vec<Table>> {
             devices,
             cache,
             together,
+            claims,
             end_to_end,
         })?;
     } else if !end_to_end.is_empty() {
@@ -208,6 +215,7 @@ fn cache_alone(zero_ad: &ZeroAd, args: &Args) -> anyhow::Result<Vec<Table>> {
     let (files, operations) = if args.small { (300, 500) } else { (10_000, 20_000) };
     let scale = manager::Scale { files, operations, rounds: args.rounds.max(1) as usize };
     let manager = manager::measure(zero_ad, &scale)?;
+    let claims = claims::of_cache(&manager, &fragmentation);
     let saved = vec![
         cache::hits(&cache),
         figure3::misses(&figure_3),
@@ -215,9 +223,10 @@ fn cache_alone(zero_ad: &ZeroAd, args: &Args) -> anyhow::Result<Vec<Table>> {
         manager::costs(&manager),
     ];
     if args.json {
-        output::json(&CacheFigures { cache, figure_3, fragmentation, manager })?;
+        output::json(&CacheFigures { cache, figure_3, fragmentation, manager, claims })?;
     } else {
         output::text(&manager::words(&manager))?;
+        output::text(&crate::claims::words(&claims))?;
     }
     Ok(saved)
 }

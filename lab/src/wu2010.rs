@@ -15,6 +15,7 @@ mod pictures;
 mod streams;
 mod tables;
 
+use crate::claims::Claim;
 use crate::{output, picture};
 use method::{MB, MIB};
 use seekless_results::Table;
@@ -99,7 +100,7 @@ struct Figures {
     beyond: Vec<beyond::Curve>,
     ended: Vec<ended::Ratios>,
     live: Option<live::Live>,
-    claims: Vec<claims::Claim>,
+    claims: Vec<Claim>,
 }
 
 /// The segments of the fitted disk.
@@ -146,7 +147,7 @@ fn words(figures: &Figures, scale: &Scale) -> String {
     ];
     parts.extend(figures.live.as_ref().map(live::words));
     if !figures.claims.is_empty() {
-        parts.push(claims::words(&figures.claims));
+        parts.push(crate::claims::words(&figures.claims));
     }
     parts.join("\n")
 }

@@ -2,6 +2,7 @@
 
 use super::Args;
 use super::trace::Trace;
+use crate::claims::Claim;
 use anyhow::{Context, ensure};
 use seekless::report::chart::{Axis, LineChart, LinePoint, Scale, Series, Unit};
 use seekless::report::{Drawing, table};
@@ -42,6 +43,24 @@ struct Published {
     hit_ratio_there: f64,
     /// The hit ratio at the end of his whole trace.
     hit_ratio_at_end: f64,
+}
+
+/// Where his own program's output is there to compare with.
+pub(super) fn claims(trace: &Trace, rows: &[Row]) -> Vec<Claim> {
+    let compared = |row: &Row| {
+        let published = row.published.as_ref()?;
+        let equal = published.max_difference < TOLERANCE;
+        let claim = format!("fig. 3: miss ratios of {} entries, point by point", row.entries);
+        let found =
+            format!("{} points, {:.0e} apart", published.points_compared, published.max_difference);
+        Some(Claim::new(&claim, found, "equal to six digits", equal))
+    };
+    let mut claims: Vec<Claim> = rows.iter().filter_map(compared).collect();
+    if let Some(row) = rows.iter().find(|row| row.entries == 25_000) {
+        let claim = "12: hits of 25,000 entries, of what an unlimited cache hits";
+        claims.push(Claim::at_least(claim, row.hit_ratio / trace.perfect_hit_ratio(), 0.8));
+    }
+    claims
 }
 
 pub(crate) fn simulate_each(trace: &Trace, args: &Args) -> anyhow::Result<Vec<Row>> {

@@ -1,6 +1,7 @@
 //! The tables: his figures beside ours.
 
 use super::figures::{Experiment, Row, UNPUBLISHED};
+use crate::claims::Claim;
 use seekless::device::units::format_count;
 use seekless::report::table;
 use seekless_results::{Better, Contender, Figure, Table};
@@ -57,6 +58,22 @@ pub(super) fn words(experiment: &Experiment) -> String {
         ),
         NOTE
     )
+}
+
+/// His counts and output against ours. None for a trace of which he published nothing.
+pub(super) fn claims(experiment: &Experiment) -> Vec<Claim> {
+    let compared = |rows: &[Row], claim: &str| {
+        let verdicts: Vec<bool> = rows.iter().filter_map(Row::equal).collect();
+        let equal = verdicts.iter().filter(|equal| **equal).count();
+        let found = format!("{equal} of {}", verdicts.len());
+        let claim = format!("test {}: {claim}", experiment.test);
+        (!verdicts.is_empty()).then(|| Claim::new(&claim, found, "all", equal == verdicts.len()))
+    };
+    let published = "his policies read, write and print what is published";
+    let corrected = "mended policies read and write what the reference does";
+    let claims =
+        [compared(&experiment.as_published, published), compared(&experiment.corrected, corrected)];
+    claims.into_iter().flatten().collect()
 }
 
 const NOTE: &str = "\

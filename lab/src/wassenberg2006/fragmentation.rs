@@ -57,6 +57,17 @@ pub(crate) fn waste(rows: &[Row]) -> Table {
     table
 }
 
+/// The waste of Landlord in the paper's region of 10 MB, over the starts, in percent.
+pub(super) fn mean_percent(rows: &[Row]) -> f64 {
+    let is = |row: &&Row| {
+        row.in_its_size && (row.policy, row.cache_bytes) == ("landlord", CAPACITIES[0])
+    };
+    let starts: Vec<f64> = rows.iter().filter(is).map(|row| 100.0 * row.mean_waste).collect();
+    // The last is a day of play, which the paper does not have.
+    let starts = &starts[..starts.len().saturating_sub(1)];
+    starts.iter().sum::<f64>() / starts.len() as f64
+}
+
 pub(crate) fn measure(zero_ad: &ZeroAd) -> anyhow::Result<Vec<Row>> {
     let mut rows = Vec::new();
     for run in &zero_ad.runs {

@@ -42,6 +42,20 @@ pub(crate) struct Row {
     held_out: Passed,
 }
 
+/// The share that seeks under the greedy order: of one combined run, of each start alone, and of
+/// these with a cache of 10 MiB.
+pub(super) fn greedy_percent(rows: &[Row]) -> [f64; 3] {
+    let row = |bytes| rows.iter().find(|row| (row.method, row.cache_bytes) == ("greedy", bytes));
+    let percent =
+        |row: Option<&Row>, of: fn(&Row) -> Passed| row.map_or(f64::NAN, |row| of(row).percent());
+    let unlimited = row(UNLIMITED_BYTES);
+    [
+        percent(unlimited, |row| row.combined),
+        percent(unlimited, |row| row.trained),
+        percent(row(LIMITED_BYTES), |row| row.trained),
+    ]
+}
+
 /// The share of what passes an unlimited cache that seeks, beside the paper.
 pub(crate) fn beside_paper(rows: &[Row]) -> Table {
     let title = "Loads that pass an unlimited cache and seek, as the paper counts them";

@@ -90,6 +90,11 @@ impl Row {
     }
 }
 
+/// From the start's own order by this technique, which is one of [`measure`]'s.
+pub(super) fn own(rows: &[Row], technique: &str) -> f64 {
+    rows.iter().find(|row| row.technique == technique).map_or(f64::NAN, Row::own)
+}
+
 pub(crate) fn words(rows: &[Row]) -> String {
     let rate = |rate: f64| format!("{rate:.2}");
     let beside = rows.iter().map(|row| {

@@ -1,32 +1,18 @@
-//! The claims: what was simulated, the range that it must lie in, and whether it does.
+//! The claims, judged by what was simulated.
 
 use super::beyond::Curve;
 use super::ended::Ratios;
 use super::{Figures, paper};
+use crate::claims::Claim;
 use seekless::report::table;
-use serde::Serialize;
 use std::ops::RangeInclusive;
-
-/// One claim.
-#[derive(Serialize)]
-pub(super) struct Claim {
-    claim: String,
-    simulated: String,
-    wanted: String,
-    pub(super) holds: bool,
-}
 
 /// Judges what was simulated in full size.
 pub(super) fn judge(figures: &Figures) -> Vec<Claim> {
     let mut claims = Vec::new();
     let mut within = |claim: &str, value: Option<f64>, range: RangeInclusive<f64>| {
         let Some(value) = value else { return };
-        claims.push(Claim {
-            claim: claim.to_owned(),
-            simulated: format!("{value:.2}"),
-            wanted: format!("{} to {}", range.start(), range.end()),
-            holds: range.contains(&value),
-        });
+        claims.push(Claim::within(claim, value, &range));
     };
     let most = figures.figure_9.iter().find(|row| row.random_mb == 10);
     let of = |rows: &[super::streams::Row], streams| {
@@ -64,12 +50,7 @@ fn thousand(curves: &[Curve]) -> Claim {
     let best =
         |readahead| of(curves, readahead).filter_map(|curve| curve.at(1000)).fold(0.0, f64::max);
     let times = best("streams") / best("ondemand");
-    Claim {
-        claim: "1,000 streams: streams, times ondemand".to_owned(),
-        simulated: format!("{times:.1}"),
-        wanted: "30 or more".to_owned(),
-        holds: times >= 30.0,
-    }
+    Claim::at_least("1,000 streams: streams, times ondemand", times, 30.0)
 }
 
 /// Ours beside Linux 6.x, for each largest window: the number of streams at which it does worst.
@@ -79,17 +60,10 @@ fn beside_linux(ratios: &[Ratios]) -> Vec<Claim> {
     let judged = |window: u64| {
         let of = ratios.iter().filter(|ratios| ratios.max_bytes == window);
         let worst = of.min_by(|one, other| one.mean().total_cmp(&other.mean()))?;
-        Some(Claim {
-            claim: format!("streams, times linux, windows of {} KiB", window >> 10),
-            simulated: format!(
-                "{:.3} ±{:.3} at {} streams",
-                worst.mean(),
-                worst.error(),
-                worst.streams
-            ),
-            wanted: "1 or more at each".to_owned(),
-            holds: worst.mean() >= 1.0,
-        })
+        let claim = format!("streams, times linux, windows of {} KiB", window >> 10);
+        let found =
+            format!("{:.3} ±{:.3} at {} streams", worst.mean(), worst.error(), worst.streams);
+        Some(Claim::new(&claim, found, "1 or more at each", worst.mean() >= 1.0))
     };
     let mut windows: Vec<u64> = ratios.iter().map(|ratios| ratios.max_bytes).collect();
     windows.sort_unstable();
@@ -136,18 +110,5 @@ pub(super) fn baseline(figures: &Figures) -> String {
             &["1:100", "raw", "undisturbed", "corrected"],
             vec![row("paper", paper.new / paper.old, paper::BASELINE), ours]
         )
-    )
-}
-
-pub(super) fn words(claims: &[Claim]) -> String {
-    let row = |claim: &Claim| {
-        let holds = if claim.holds { "yes" } else { "NO" };
-        vec![claim.claim.clone(), claim.simulated.clone(), claim.wanted.clone(), holds.to_owned()]
-    };
-    let held = claims.iter().filter(|claim| claim.holds).count();
-    format!(
-        "{held} of {} claims hold\n\n{}",
-        claims.len(),
-        table(&["claim", "simulated", "wanted", "holds"], claims.iter().map(row).collect())
     )
 }
