@@ -25,9 +25,9 @@ const FRACTION: u64 = 1 << 8;
 const DISK_REQUEST_PAGES: u64 = 144;
 
 /// Eviction by device time, for Ozen 2018, section 6, which asks that a cache of blocks consider
-/// what its device does well. The order by [age and cost](Gds) is that of DULO (Jiang, Ding, Chen,
-/// Tan and Zhang, "DULO: an effective buffer cache management scheme to exploit both temporal and
-/// spatial locality", FAST 2005); writes, and the charges of the device at hand, are ours.
+/// what its device does well. The order by [age and cost](super::Gds) is that of DULO (Jiang, Ding,
+/// Chen, Tan and Zhang, "DULO: an effective buffer cache management scheme to exploit both temporal
+/// and spatial locality", FAST 2005); writes, and the charges of the device at hand, are ours.
 ///
 /// - **Idea:** the last pages of the LRU order are the *window*. Neighbours in it are a group. A
 ///   group costs a request to fetch again, and one to write if any of it is dirty, and the transfer
@@ -43,8 +43,6 @@ const DISK_REQUEST_PAGES: u64 = 144;
 /// Charges are those of a disk until [`Eviction::charged_by`](super::Eviction::charged_by) gives
 /// others. Needs keys that place neighbours together. Pages only: it refuses weights.
 /// [`Use::FirstUse`] promotes nothing. Cost is ignored.
-///
-/// [Gds]: super::Gds
 pub type DeviceTime = Resident<DeviceTimeRule>;
 
 /// The rule of [`DeviceTime`].
