@@ -59,8 +59,8 @@ pub(crate) fn run_name(run: &Path) -> String {
     name.split('.').next().unwrap_or_default().to_owned()
 }
 
-/// Finds the five runs in `folder`, or where the data lies otherwise. If nobody named a folder and
-/// there is none, made-up runs of their shape stand in.
+/// Finds the five runs in `folder`, or where the data lies otherwise. Without `folder`, if the
+/// data is missing, made-up runs of their shape stand in.
 pub(crate) fn zero_ad(folder: Option<&Path>) -> anyhow::Result<ZeroAd> {
     let of = |name: &str| published(folder, &format!("0ad/{name}.csv.gz"));
     let runs = ZERO_AD_RUNS.iter().map(|name| of(name)).collect::<anyhow::Result<Vec<_>>>();

@@ -130,7 +130,7 @@ fn each_test(
     })
 }
 
-/// The test that the options name, and its trace. If nobody named a folder and there is none, a
+/// The test that the options name, and its trace. Without `--data`, if his trace is missing, a
 /// made-up trace stands in, which is written to `scratch`.
 fn test_and_trace(args: &Args, scratch: &Path) -> anyhow::Result<(&'static Test, PathBuf)> {
     if let Some(trace) = &args.trace {

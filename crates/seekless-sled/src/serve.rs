@@ -235,7 +235,7 @@ impl Shared {
         loop {
             match self.find(path).and_then(|file| surveyor.held(&file)) {
                 Ok(survey) => return Ok((survey.sleds, survey.bytes)),
-                // Those that were made to leave give their descriptors back soon.
+                // Clients that were made to leave close their descriptors soon.
                 Err(error) if error.io_error().is_some_and(is_shortage) => {
                     if Instant::now() > deadline {
                         return Err("this server has too many open files".to_owned());

@@ -65,7 +65,7 @@ pub fn drop_cached(file: BorrowedFd<'_>) -> io::Result<()> {
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
 /// Writes back everything and empties the page cache, dentries and inodes of the whole machine.
-/// Needs root. Waits for whoever [keeps the caches](keep_all_caches).
+/// Needs root. Waits while a process [keeps the caches](keep_all_caches).
 ///
 /// # Errors
 /// Without root, or where /proc/sys is read-only.

@@ -12,7 +12,7 @@ const FOLDERS: usize = 700;
 /// What every start loads, and what only some do.
 const CORE: usize = 2_400;
 const SPECIAL: usize = 650;
-/// Of a hundred loads, those of a file that was loaded before.
+/// The chance in percent that an earlier file is loaded again after a load.
 const AGAIN: usize = 35;
 /// Files of a size from 4^n to 4^(n+1) bytes, of the game's: n from 3 to 10.
 const SIZES: [usize; 8] = [1_621, 13_212, 6_510, 3_321, 3_968, 4_775, 2_265, 594];

@@ -60,7 +60,7 @@ pub(super) fn words(experiment: &Experiment) -> String {
     )
 }
 
-/// His counts and output against ours. None for a trace of which he published nothing.
+/// His counts and output against ours. A trace of which he published nothing has no claims.
 pub(super) fn claims(experiment: &Experiment) -> Vec<Claim> {
     let compared = |rows: &[Row], claim: &str| {
         let verdicts: Vec<bool> = rows.iter().filter_map(Row::equal).collect();

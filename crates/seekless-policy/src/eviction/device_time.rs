@@ -75,7 +75,7 @@ pub struct DeviceTimeRule {
 struct Charges {
     /// For a request that somebody waits for, in pages.
     fetch: u64,
-    /// For one that nobody waits for, where several are served at once.
+    /// For a write, which the program does not wait for: several are served at once.
     write: u64,
 }
 

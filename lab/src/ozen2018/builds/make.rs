@@ -52,7 +52,7 @@ impl Sources {
 /// Linux from an archive, or from the newest one in a folder.
 ///
 /// # Errors
-/// There is none.
+/// The folder has no archive of Linux.
 pub(super) fn linux(archive: &Path) -> Result<Sources> {
     if !archive.is_dir() {
         return Ok(Sources::Kernel(archive.to_path_buf()));
@@ -95,7 +95,7 @@ const PACKAGES: [(&str, &str, &str); 3] = [
 /// Finds the packages under cargo's folder of sources.
 ///
 /// # Errors
-/// There are none.
+/// The folder has no such packages.
 pub(super) fn packages(sources: Option<&Path>, one: bool) -> Result<Sources> {
     let registry = sources.map_or_else(registry, |given| Ok(given.to_path_buf()))?;
     let folders = folders(&registry)
