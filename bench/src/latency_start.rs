@@ -3,7 +3,6 @@
 //! system delays each read; it is mounted anew before each start. `run` does not know what that
 //! device costs, unless `--device` says so: it finds out in the first round, which is discarded.
 
-mod delayed;
 mod modules;
 mod programs;
 mod sources;
@@ -13,12 +12,13 @@ use crate::folder::Folder;
 use crate::preload::Preload;
 use crate::rounds::{load_average, median};
 use anyhow::{Context, ensure};
-use delayed::{Delayed, Delays};
+
 use programs::{Program, Words};
 use seekless::device::units::{format_bytes, format_count};
 use seekless::report::table;
 use seekless::sys::residency::resident_bytes;
 use seekless_results::{Better, Contender, Figure, Table};
+use seekless_testing::{Asked, Delayed, Delays};
 use serde::Serialize;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -249,7 +249,8 @@ impl Bench<'_> {
         let at_once = self.args.at_once;
         let read = Duration::from_secs_f64(self.args.delay_ms / 1e3);
         let folder = &program.folder;
-        let mut delayed = Delayed::of(folder, &self.mounted(), Delays { read, at_once })?;
+        let mut delayed =
+            Delayed::of(folder, &self.mounted(), Delays { read, at_once, ..Delays::default() })?;
         let (profile, files) = self.learn(program, &program.name, &program.alike)?;
         let wrong = match self.args.wrong {
             true => {
@@ -389,7 +390,7 @@ impl Bench<'_> {
         let started = Instant::now();
         let answer = self.answer(&mut command, &program.start)?;
         let seconds = started.elapsed().as_secs_f64();
-        let (requests, bytes) = delayed.asked();
+        let Asked { reads: requests, bytes, .. } = delayed.asked();
         Ok(Trial { seconds, requests, bytes, cached_bytes: 0, answer })
     }
 }

@@ -2,7 +2,7 @@
 //! outside. Inside, nothing should be read. What lies outside must enter the cache, or it would be
 //! read again each time.
 
-use super::files::{Text, forget};
+use super::files::Text;
 use super::pass::{Pass, resident};
 use super::series::Setting;
 use super::task::{Question, Task, Tool};
@@ -24,14 +24,16 @@ pub(super) struct Place {
     pub(super) gnu: Vec<Pass>,
 }
 
-/// `None` if no part of the text is cached.
+/// `None` if the text lies in several files.
 pub(super) fn measure(
     setting: &Setting<'_>,
     text: &Text,
     passes: usize,
 ) -> anyhow::Result<Option<Fixed>> {
+    // Places are those of one file.
+    let [file] = setting.at.files else { return Ok(None) };
     warm(setting, Tool::Seekless)?;
-    let kept = resident(&text.path)?.runs;
+    let kept = resident(file)?.runs;
     let is_kept =
         |place: u64| kept.iter().any(|run| run.contains(&place) && run.contains(&(place + 64)));
     let last =
@@ -61,7 +63,7 @@ fn place(
 
 /// From cold, reads the whole file twice by searching for a word that is not in it.
 fn warm(setting: &Setting<'_>, tool: Tool) -> anyhow::Result<()> {
-    forget(setting.input)?;
+    setting.at.level.forget(setting.at.files)?;
     for _ in 0..2 {
         setting.pass(tool, &Question::OneMatch.warming(), None)?;
     }

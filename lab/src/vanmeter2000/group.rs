@@ -92,7 +92,7 @@ impl Group {
     /// Limits the device to this speed; `None` removes the limit.
     pub(super) fn throttle(&self, speed: Option<&Speed>) -> anyhow::Result<()> {
         let limits = ReadLimits {
-            bytes_per_second: speed.map(|speed| speed.bytes_per_second),
+            bytes_per_second: speed.and_then(|speed| speed.bytes_per_second),
             requests_per_second: speed.and_then(|speed| speed.requests_per_second),
         };
         let files = self.home.limiting(self.disk, limits);

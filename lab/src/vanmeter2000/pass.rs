@@ -2,6 +2,7 @@
 //! status is collected.
 
 use super::group::Group;
+use super::level::Level;
 use anyhow::{Context, bail, ensure};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use seekless::sys::residency::runs;
@@ -10,7 +11,7 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -26,10 +27,11 @@ pub(super) struct Pass {
     pub(super) seconds: f64,
     /// Processor time, in ticks of 10 ms.
     pub(super) cpu_seconds: f64,
-    /// Bytes read from the disk.
+    /// Bytes read from the device.
     pub(super) device_bytes: u64,
-    pub(super) major_faults: u64,
-    /// Bytes of the file in the page cache at the start.
+    /// Files recalled from an archive.
+    pub(super) recalls: u64,
+    /// Bytes of the files in the page cache at the start.
     pub(super) resident_bytes: u64,
     /// The number of runs of these bytes.
     pub(super) resident_runs: u64,
@@ -49,6 +51,14 @@ pub(super) struct Resident {
     pub(super) runs: Vec<std::ops::Range<u64>>,
 }
 
+/// Where a pass runs, and what it reads.
+#[derive(Clone, Copy)]
+pub(super) struct At<'a> {
+    pub(super) group: &'a Group,
+    pub(super) level: &'a Level,
+    pub(super) files: &'a [PathBuf],
+}
+
 /// Finds them without reading a byte.
 pub(super) fn resident(path: &Path) -> anyhow::Result<Resident> {
     let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
@@ -66,11 +76,17 @@ pub(super) fn resident(path: &Path) -> anyhow::Result<Resident> {
     Ok(Resident { bytes: exact.unwrap_or(0), runs })
 }
 
-/// Runs `words` in the group over `input`.
-pub(super) fn run(group: &Group, words: &[OsString], input: &Path) -> anyhow::Result<Done> {
-    let before = resident(input)?;
-    let mut child = waiting(words)?;
-    let started = start(group, &mut child);
+/// Runs `words`, which read the files.
+pub(super) fn run(at: At<'_>, words: &[OsString]) -> anyhow::Result<Done> {
+    let mut before = Resident { bytes: 0, runs: Vec::new() };
+    for file in at.files {
+        let found = resident(file)?;
+        before.bytes += found.bytes;
+        before.runs.extend(found.runs);
+    }
+    let served_before = at.level.served();
+    let mut child = waiting(words, at.level.configuration())?;
+    let started = start(at.group, &mut child);
     let Ok((device_before, started)) = started else {
         let _ = child.kill();
         let _ = child.wait();
@@ -95,26 +111,27 @@ pub(super) fn run(group: &Group, words: &[OsString], input: &Path) -> anyhow::Re
         Err(_) => bail!("the reader of {words:?} ended"),
     };
     let Some(code) = status.code() else { bail!("{words:?} ended by {status}") };
-    let device_bytes = match (group.device_bytes(), device_before) {
-        (Some(after), Some(before)) if after > before || used.read_bytes.is_none() => {
-            after - before
-        }
-        // Some kernels count a group's bytes only while it is throttled.
-        _ => used.read_bytes.unwrap_or(0),
+    let (device_bytes, recalls) = match (at.level.served(), served_before) {
+        (Some(after), Some(before)) => (after.bytes - before.bytes, after.recalls - before.recalls),
+        _ => (used.bytes_of_a_disk(at.group.device_bytes(), device_before), 0),
     };
     let pass = Pass {
         seconds,
         cpu_seconds: used.cpu_seconds,
         device_bytes,
-        major_faults: used.major_faults,
+        recalls,
         resident_bytes: before.bytes,
         resident_runs: before.runs.len() as u64,
     };
     Ok(Done { pass, code, stdout })
 }
 
-fn waiting(words: &[OsString]) -> anyhow::Result<Child> {
-    Command::new("/bin/sh")
+fn waiting(words: &[OsString], configuration: Option<&Path>) -> anyhow::Result<Child> {
+    let mut shell = Command::new("/bin/sh");
+    if let Some(folder) = configuration {
+        shell.env("XDG_CONFIG_HOME", folder);
+    }
+    shell
         .args(["-c", WAITING, "sh"])
         .args(words)
         .env("LC_ALL", "C.UTF-8")
@@ -151,7 +168,6 @@ fn sleeps(process: u32) -> bool {
 /// The resources used by a process that has ended, before its exit status is collected.
 struct Used {
     cpu_seconds: f64,
-    major_faults: u64,
     read_bytes: Option<u64>,
 }
 
@@ -165,10 +181,19 @@ impl Used {
         let read_bytes =
             counts.lines().find_map(|line| line.strip_prefix("read_bytes: ")?.parse().ok());
         let ticks = rustix::param::clock_ticks_per_second() as f64;
-        Used {
-            cpu_seconds: (number(11) + number(12)) as f64 / ticks,
-            major_faults: number(9),
-            read_bytes,
+        Used { cpu_seconds: (number(11) + number(12)) as f64 / ticks, read_bytes }
+    }
+}
+
+impl Used {
+    /// By the count of the group before and after, or else the kernel's count for the process.
+    fn bytes_of_a_disk(&self, after: Option<u64>, before: Option<u64>) -> u64 {
+        match (after, before) {
+            (Some(after), Some(before)) if after > before || self.read_bytes.is_none() => {
+                after - before
+            }
+            // Some kernels count a group's bytes only while it is throttled.
+            _ => self.read_bytes.unwrap_or(0),
         }
     }
 }

@@ -3,6 +3,8 @@
 
 use super::files::{self, NEEDLES, Random, Text};
 use super::group::Group;
+use super::level::Level;
+use super::pass::At;
 use super::programs::Programs;
 use super::series::{Check, Series, Setting};
 use super::speed::Speed;
@@ -39,6 +41,7 @@ pub(super) struct Point {
 /// The parts of the setting that do not depend on the size.
 pub(super) struct Bench<'a> {
     pub(super) group: &'a Group,
+    pub(super) level: Level,
     pub(super) programs: &'a Programs,
     pub(super) folder: &'a Path,
     /// The output file of tools that write one.
@@ -50,11 +53,12 @@ pub(super) struct Bench<'a> {
 
 impl Bench<'_> {
     pub(super) fn curve(
-        &self,
+        &mut self,
         question: Question,
         speed: &Speed,
         sizes: &[f64],
     ) -> anyhow::Result<Curve> {
+        let speed = &self.level.speed().unwrap_or_else(|| speed.clone());
         self.group.throttle(Some(speed))?;
         let mut points = Vec::new();
         for &size in sizes {
@@ -69,13 +73,14 @@ impl Bench<'_> {
         Ok(Curve { question, speed: speed.clone(), cache_bytes: self.cache_bytes, points })
     }
 
-    fn text(&self, question: Question, bytes: u64) -> anyhow::Result<Point> {
+    fn text(&mut self, question: Question, bytes: u64) -> anyhow::Result<Point> {
         let before = load_average();
         let text = Text::make(self.folder.join("text"), bytes)?;
         let check = |task: &Task, code: i32, stdout: &[u8]| check(&text, task, code, stdout);
-        let setting = self.setting(&text.path, &check);
+        let files = self.level.put(&text.path)?;
+        let setting = self.setting(&files, &check);
         let series = setting.measure(
-            &question.tools(self.programs),
+            &question.tools(self.programs, &self.level),
             &question.warming(),
             &self.tasks(question),
         )?;
@@ -83,11 +88,11 @@ impl Bench<'_> {
             Question::OneMatch => fixed::measure(&setting, &text, self.passes)?,
             _ => None,
         };
-        std::fs::remove_file(&text.path)?;
+        self.clear(&text.path)?;
         Ok(Point { file_bytes: text.bytes, series, fixed, load_average: [before, load_average()] })
     }
 
-    fn image(&self, question: Question, bytes: u64) -> anyhow::Result<Point> {
+    fn image(&mut self, question: Question, bytes: u64) -> anyhow::Result<Point> {
         let before = load_average();
         let path = self.folder.join("image.fits");
         let file_bytes = files::make_image(&path, bytes)?;
@@ -96,19 +101,29 @@ impl Bench<'_> {
             ensure!(code == 0, "it ends with {code}");
             Ok(())
         };
-        let setting = self.setting(&path, &check);
+        let files = self.level.put(&path)?;
+        let setting = self.setting(&files, &check);
         let series = setting.measure(
-            &question.tools(self.programs),
+            &question.tools(self.programs, &self.level),
             &question.warming(),
             &self.tasks(question),
         )?;
-        std::fs::remove_file(&path)?;
+        self.clear(&path)?;
         Ok(Point { file_bytes, series, fixed: None, load_average: [before, load_average()] })
     }
 
-    fn setting<'a>(&'a self, input: &'a Path, check: &'a Check<'a>) -> Setting<'a> {
-        let Bench { group, programs, output, blocks, .. } = self;
-        Setting { group, programs, input, output, blocks: *blocks, check }
+    fn setting<'a>(&'a self, files: &'a [PathBuf], check: &'a Check<'a>) -> Setting<'a> {
+        let Bench { group, level, programs, output, blocks, .. } = self;
+        Setting { at: At { group, level, files }, programs, output, blocks: *blocks, check }
+    }
+
+    /// Removes a file that was made, wherever it lies now.
+    fn clear(&mut self, made: &Path) -> anyhow::Result<()> {
+        self.level.clear()?;
+        match std::fs::remove_file(made) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
+        }
     }
 
     /// The task of each pass. One match: another word each time, and the same words for every
@@ -127,7 +142,9 @@ fn check(text: &Text, task: &Task, code: i32, stdout: &[u8]) -> anyhow::Result<(
     match task {
         Task::CountLines => {
             let said = String::from_utf8_lossy(stdout);
-            let lines = said.split_whitespace().next().and_then(|word| word.parse::<u64>().ok());
+            // The last line is the only one, or the sum.
+            let last = said.lines().last().unwrap_or_default();
+            let lines = last.split_whitespace().next().and_then(|word| word.parse::<u64>().ok());
             ensure!(
                 code == 0 && lines == Some(text.lines),
                 "{said:?} and code {code}, not {} lines",

@@ -3,9 +3,7 @@
 //! A block begins with the file out of the cache and one pass that is discarded.
 
 use super::estimate::{Estimate, estimate};
-use super::files::forget;
-use super::group::Group;
-use super::pass::{self, Pass};
+use super::pass::{self, At, Pass};
 use super::programs::Programs;
 use super::task::{Task, Tool};
 use anyhow::{Context, ensure};
@@ -37,9 +35,8 @@ pub(super) type Check<'a> = dyn Fn(&Task, i32, &[u8]) -> anyhow::Result<()> + 'a
 
 /// The place and the number of passes.
 pub(super) struct Setting<'a> {
-    pub(super) group: &'a Group,
+    pub(super) at: At<'a>,
     pub(super) programs: &'a Programs,
-    pub(super) input: &'a Path,
     /// The output file of tools that write one; removed after each pass.
     pub(super) output: &'a Path,
     pub(super) blocks: usize,
@@ -76,7 +73,7 @@ impl Setting<'_> {
     fn block(&self, series: &mut Series, warming: &Task, tasks: &[Task]) -> anyhow::Result<()> {
         loop {
             let drops = cache_drops();
-            forget(self.input)?;
+            self.at.level.forget(self.at.files)?;
             let first = self.pass(series.tool.warmer(), warming, None)?;
             let last = tasks.len().saturating_sub(1);
             let mut passes = Vec::new();
@@ -103,8 +100,8 @@ impl Setting<'_> {
         task: &Task,
         digest: Option<&mut Option<u64>>,
     ) -> anyhow::Result<Pass> {
-        let words = self.programs.command(tool, task, self.input, self.output);
-        let done = pass::run(self.group, &words, self.input)?;
+        let words = self.programs.command(tool, task, self.at.files, self.output);
+        let done = pass::run(self.at, &words)?;
         (self.check)(task, done.code, &done.stdout)
             .with_context(|| format!("{} answers wrongly", tool.name()))?;
         if self.output.exists() {

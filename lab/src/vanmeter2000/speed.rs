@@ -8,7 +8,7 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Speed {
     pub(super) name: String,
-    pub(super) bytes_per_second: u64,
+    pub(super) bytes_per_second: Option<u64>,
     pub(super) requests_per_second: Option<u64>,
 }
 
@@ -28,30 +28,35 @@ impl FromStr for Speed {
             PAPER.iter().find(|(name, ..)| *name == word)
         {
             let requests_per_second = Some((1_000_000 / micros).max(1));
-            return Ok(Speed { name: name.to_owned(), bytes_per_second, requests_per_second });
+            return Ok(Speed {
+                name: name.to_owned(),
+                bytes_per_second: Some(bytes_per_second),
+                requests_per_second,
+            });
         }
         let bytes_per_second = parse_rate(word).map_err(|error| {
             format!("{error}; or one of the paper's: disk, cdrom, nfs, fits-disk")
         })?;
         Ok(Speed {
             name: format_rate(bytes_per_second),
-            bytes_per_second,
+            bytes_per_second: Some(bytes_per_second),
             requests_per_second: None,
         })
     }
 }
 
 impl Speed {
+    /// A device that limits itself.
+    pub(super) fn unlimited(name: &str) -> Self {
+        Speed { name: name.to_owned(), bytes_per_second: None, requests_per_second: None }
+    }
+
     pub(super) fn words(&self) -> String {
-        match self.requests_per_second {
-            Some(requests) => {
-                format!(
-                    "{}: {}, {requests} requests/s",
-                    self.name,
-                    format_rate(self.bytes_per_second)
-                )
+        match (self.bytes_per_second, self.requests_per_second) {
+            (Some(bytes), Some(requests)) => {
+                format!("{}: {}, {requests} requests/s", self.name, format_rate(bytes))
             }
-            None => self.name.clone(),
+            _ => self.name.clone(),
         }
     }
 }
@@ -63,10 +68,10 @@ mod tests {
     #[test]
     fn the_papers_devices_have_their_latency_as_a_bound_on_requests() {
         let disk: Speed = "disk".parse().unwrap();
-        assert_eq!((disk.bytes_per_second, disk.requests_per_second), (9_000_000, Some(55)));
+        assert_eq!((disk.bytes_per_second, disk.requests_per_second), (Some(9_000_000), Some(55)));
         assert_eq!("nfs".parse::<Speed>().unwrap().requests_per_second, Some(3));
         let plain: Speed = "200MB/s".parse().unwrap();
-        assert_eq!((plain.bytes_per_second, plain.requests_per_second), (200_000_000, None));
+        assert_eq!((plain.bytes_per_second, plain.requests_per_second), (Some(200_000_000), None));
         assert!("tape".parse::<Speed>().unwrap_err().contains("cdrom"));
     }
 }

@@ -1,10 +1,11 @@
 //! The questions, the command line of each rival for each, and the right answers.
 
 use super::files::{ABSENT, MARK};
+use super::level::Level;
 use super::programs::Programs;
 use serde::Serialize;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The question of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -68,7 +69,12 @@ impl Question {
     }
 
     /// The rivals, first the plain program, with which the others are compared.
-    pub(super) fn tools(self, programs: &Programs) -> Vec<Tool> {
+    pub(super) fn tools(self, programs: &Programs, level: &Level) -> Vec<Tool> {
+        if !matches!(level, Level::Disk) {
+            // A pass takes long there, and FUSE knows no RWF_DONTCACHE.
+            let plain = if self.is_of_images() { Tool::SeeklessLinear } else { Tool::Gnu };
+            return vec![plain, Tool::Seekless];
+        }
         let mut tools = match self {
             Question::CountLines => vec![Tool::Gnu, Tool::Seekless, Tool::DontCache],
             Question::AllMatches | Question::OneMatch => {
@@ -123,7 +129,7 @@ impl Programs {
         &self,
         tool: Tool,
         task: &Task,
-        input: &Path,
+        inputs: &[PathBuf],
         output: &Path,
     ) -> Vec<OsString> {
         let (program, verb) = match (tool, task) {
@@ -148,11 +154,15 @@ impl Programs {
             words.push("--linear".into());
         }
         match task {
+            // Lines without the names of the files, of which there may be several.
+            Task::Matches(word) if matches!(tool, Tool::Gnu | Tool::Seekless) => {
+                words.extend(["-h".into(), word.into()]);
+            }
             Task::Matches(word) => words.push(word.into()),
             Task::Holds(word) => words.push(word.into()),
             _ => {}
         }
-        words.push(input.into());
+        words.extend(inputs.iter().map(OsString::from));
         match task {
             // fimhisto's arguments: output, range, width of a bin. It finds the range in a separate
             // pass.
@@ -173,7 +183,7 @@ mod tests {
 
     fn command(tool: Tool, task: &Task) -> String {
         let programs = Programs::installed("/s".into(), "/lab".into());
-        let words = programs.command(tool, task, Path::new("in"), Path::new("out"));
+        let words = programs.command(tool, task, &["in".into()], Path::new("out"));
         words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
     }
 
@@ -196,8 +206,11 @@ mod tests {
     fn the_plain_program_is_the_first_of_each() {
         let programs = Programs::installed("/s".into(), "/lab".into());
         for question in [Question::CountLines, Question::AllMatches, Question::OneMatch] {
-            assert_eq!(question.tools(&programs)[..2], [Tool::Gnu, Tool::Seekless]);
+            assert_eq!(question.tools(&programs, &Level::Disk)[..2], [Tool::Gnu, Tool::Seekless]);
         }
-        assert_eq!(Question::Histogram.tools(&programs), [Tool::SeeklessLinear, Tool::Seekless]);
+        assert_eq!(
+            Question::Histogram.tools(&programs, &Level::Disk),
+            [Tool::SeeklessLinear, Tool::Seekless]
+        );
     }
 }

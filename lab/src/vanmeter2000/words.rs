@@ -80,16 +80,7 @@ pub(super) fn curve(curve: &Curve) -> String {
         .iter()
         .flat_map(|point| point.series.iter().map(|series| row(curve, point, series)));
     let header = [
-        "N",
-        "N / C",
-        "rival",
-        "seconds",
-        "times",
-        "read",
-        "resident",
-        "runs",
-        "major faults",
-        "redone",
+        "N", "N / C", "rival", "seconds", "times", "read", "resident", "runs", "recalls", "redone",
         "load",
     ];
     let mut text = format!(
@@ -123,7 +114,7 @@ fn row(curve: &Curve, point: &Point, series: &Series) -> Vec<String> {
         ),
         format_bytes(series.median_resident()),
         series.most(|pass| pass.resident_runs).to_string(),
-        series.most(|pass| pass.major_faults).to_string(),
+        series.most(|pass| pass.recalls).to_string(),
         match series.drops_kept {
             0 => series.redone.to_string(),
             kept => format!("{}, {kept} drops kept", series.redone),

@@ -15,9 +15,12 @@
 
 use super::honest;
 use super::mincore::mapped_pages;
+use rustix::fs::{AtFlags, StatxFlags, statx};
 use std::io;
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Values of `statfs.f_type` (linux/magic.h, and the file systems' own sources).
 const OVERLAY: u64 = 0x794c_7630;
@@ -28,6 +31,32 @@ const GPFS: u64 = 0x4750_4653;
 
 /// How much of a range is mapped to check a count of 0 on FUSE.
 const LOOK_BYTES: u64 = 64 << 20;
+
+/// How long the type of a file system is believed: its device number may belong to another then.
+const GOOD_FOR: Duration = Duration::from_secs(1);
+/// File systems that are remembered.
+const DEVICES_MAX: usize = 8;
+
+/// What a file system was found to be.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    device: (u32, u32),
+    told: Told,
+    asked: Instant,
+}
+
+static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
+
+fn lock() -> std::sync::MutexGuard<'static, Vec<Known>> {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The device of a file, without a question to a server.
+fn device(file: BorrowedFd<'_>) -> Option<(u32, u32)> {
+    let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
+    let found = statx(file, c"", flags, StatxFlags::INO).ok()?;
+    Some((found.stx_dev_major, found.stx_dev_minor))
+}
 
 /// The call that shows the cached pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +72,24 @@ pub(super) enum Told {
 }
 
 impl Told {
+    /// By the type of the file's file system. To ask for it takes a round trip to the server of a
+    /// network's, so an answer holds for all files of a device for a second.
     pub(super) fn of(file: BorrowedFd<'_>) -> io::Result<Told> {
+        let Some(device) = device(file) else { return Told::asked(file) };
+        let now = Instant::now();
+        let known = lock().iter().find(|known| known.device == device).copied();
+        if let Some(known) = known.filter(|known| now - known.asked < GOOD_FOR) {
+            return Ok(known.told);
+        }
+        let told = Told::asked(file)?;
+        let mut all = lock();
+        all.retain(|known| known.device != device && now - known.asked < GOOD_FOR);
+        all.truncate(DEVICES_MAX - 1);
+        all.push(Known { device, told, asked: now });
+        Ok(told)
+    }
+
+    fn asked(file: BorrowedFd<'_>) -> io::Result<Told> {
         Ok(Told::on(rustix::fs::fstatfs(file)?.f_type as u64))
     }
 
@@ -78,6 +124,17 @@ impl Told {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn what_is_remembered_is_what_was_asked() {
+        for path in ["/proc/self/status", env!("CARGO_MANIFEST_DIR"), "/proc/self/stat"] {
+            let file = std::fs::File::open(path).unwrap();
+            let asked = Told::asked(file.as_fd()).unwrap();
+            assert_eq!([(); 2].map(|()| Told::of(file.as_fd()).unwrap()), [asked; 2], "{path}");
+        }
+        assert!(lock().len() <= DEVICES_MAX);
+    }
 
     #[test]
     fn file_systems_are_known_by_their_numbers() {

@@ -1,12 +1,14 @@
-//! A folder through a file system over a network: FUSE that passes a folder through, read-only, and
-//! answers each read after a delay, this many at once. Names and attributes are answered at once.
-//! Mounted anew it has nothing cached.
+//! A folder behind a slow device: FUSE that passes the folder through, read-only, and answers each
+//! read when the device has served it. Names and attributes are answered at once. Mounted anew it
+//! has nothing cached.
 
+use crate::device::{Delays, Device};
+use crate::recalls::Staging;
 use anyhow::Context;
 use fuser::{
     BackgroundSession, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags,
     Generation, INodeNo, InitFlags, KernelConfig, LockOwner, MountOption, OpenFlags, ReplyAttr,
-    ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, Request, Session,
+    ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyXattr, Request, Session,
 };
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -27,44 +29,69 @@ const SPARE_THREADS: usize = 2;
 /// Attempts to unmount, a tenth of a second apart: a helper may still have files open.
 const ATTEMPTS: usize = 100;
 
-/// How the device answers.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Delays {
-    pub(super) read: Duration,
-    pub(super) at_once: u16,
-}
+/// The attribute of a file that must be recalled, and its value.
+const STATE: (&str, &[u8]) = ("user.hsm.state", b"released");
 
-/// What was asked of the file system.
 #[derive(Debug, Default)]
-pub(super) struct Asked {
+struct Counters {
     reads: AtomicU64,
     bytes: AtomicU64,
+    recalls: AtomicU64,
+}
+
+/// What was asked of the file system since it was mounted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Read requests.
+    pub reads: u64,
+    /// Of these reads.
+    pub bytes: u64,
+    /// Files that were recalled.
+    pub recalls: u64,
 }
 
 /// A mounted folder; unmounted at the end.
-pub(super) struct Delayed {
+#[derive(Debug)]
+pub struct Delayed {
     folder: PathBuf,
     mounted: PathBuf,
     delays: Delays,
     session: Option<BackgroundSession>,
-    asked: Arc<Asked>,
+    counters: Arc<Counters>,
+    staging: Arc<Option<Staging>>,
 }
 
 impl Delayed {
-    pub(super) fn of(folder: &Path, mounted: &Path, delays: Delays) -> anyhow::Result<Self> {
-        let asked = Arc::default();
+    /// Mounts `folder` at `mounted`.
+    ///
+    /// # Errors
+    /// FUSE cannot be had.
+    pub fn of(folder: &Path, mounted: &Path, delays: Delays) -> anyhow::Result<Self> {
+        let staging = Arc::new(delays.recall.map(Staging::new));
         let (folder, mounted) = (folder.canonicalize()?, mounted.to_owned());
-        let mut delayed = Self { folder, mounted, delays, session: None, asked };
+        let counters = Arc::default();
+        let mut delayed = Self { folder, mounted, delays, session: None, counters, staging };
         delayed.cool()?;
         Ok(delayed)
     }
 
-    /// Mounts it anew, so that nothing of it is cached, and nothing was asked.
-    pub(super) fn cool(&mut self) -> anyhow::Result<()> {
+    /// Mounts it anew, so that nothing of it is cached or recalled, and nothing was asked.
+    ///
+    /// # Errors
+    /// It cannot be unmounted or mounted.
+    pub fn cool(&mut self) -> anyhow::Result<()> {
         self.unmount()?;
-        self.asked = Arc::default();
-        let served = Passed::new(&self.folder, self.delays.read, Arc::clone(&self.asked))
-            .with_at_once(self.delays.at_once);
+        self.counters = Arc::default();
+        self.staging = Arc::new(self.delays.recall.map(Staging::new));
+        let served = Passed {
+            at_once: self.delays.at_once.max(1),
+            device: Device::new(self.delays),
+            counters: Arc::clone(&self.counters),
+            staging: Arc::clone(&self.staging),
+            paths: Mutex::new([(INodeNo::ROOT.0, self.folder.clone())].into()),
+            next: AtomicU64::new(1),
+            open: Mutex::default(),
+        };
         let mut config = Config::default();
         let name = self.folder.display().to_string().replace([',', '\\'], "_");
         config.mount_options = vec![
@@ -79,9 +106,23 @@ impl Delayed {
         Ok(())
     }
 
-    /// Read requests since it was mounted, and their bytes.
-    pub(super) fn asked(&self) -> (u64, u64) {
-        (self.asked.reads.load(Ordering::Relaxed), self.asked.bytes.load(Ordering::Relaxed))
+    /// Where it is mounted.
+    #[must_use]
+    pub fn place(&self) -> &Path {
+        &self.mounted
+    }
+
+    /// What was asked since it was mounted.
+    #[must_use]
+    pub fn asked(&self) -> Asked {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let Counters { reads, bytes, recalls } = &*self.counters;
+        Asked { reads: count(reads), bytes: count(bytes), recalls: count(recalls) }
+    }
+
+    /// Releases all files of an archive: the next open of each recalls it.
+    pub fn release_all(&self) {
+        self.staging.iter().for_each(Staging::release_all);
     }
 
     fn unmount(&mut self) -> anyhow::Result<()> {
@@ -106,12 +147,14 @@ impl Drop for Delayed {
 
 /// Serves one mount.
 struct Passed {
-    delay: Duration,
     at_once: u16,
-    asked: Arc<Asked>,
+    device: Device,
+    counters: Arc<Counters>,
+    staging: Arc<Option<Staging>>,
     paths: Mutex<HashMap<u64, PathBuf>>,
     next: AtomicU64,
-    open: Mutex<HashMap<u64, Arc<File>>>,
+    /// By handle: the inode, and the file.
+    open: Mutex<HashMap<u64, (u64, Arc<File>)>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -142,16 +185,6 @@ fn attributes(inode: u64, found: &Metadata) -> FileAttr {
 }
 
 impl Passed {
-    fn new(folder: &Path, delay: Duration, asked: Arc<Asked>) -> Self {
-        let paths = Mutex::new([(INodeNo::ROOT.0, folder.to_owned())].into());
-        let (next, open) = (AtomicU64::new(1), Mutex::default());
-        Self { delay, at_once: 1, asked, paths, next, open }
-    }
-
-    fn with_at_once(self, at_once: u16) -> Self {
-        Self { at_once, ..self }
-    }
-
     fn path(&self, inode: INodeNo) -> Result<PathBuf, Errno> {
         lock(&self.paths).get(&inode.0).cloned().ok_or(Errno::ESTALE)
     }
@@ -163,8 +196,13 @@ impl Passed {
         Ok(attributes(found.ino(), &found))
     }
 
-    fn read_now(&self, handle: FileHandle, offset: u64, size: u32) -> Result<Vec<u8>, Errno> {
-        let file = lock(&self.open).get(&handle.0).cloned().ok_or(Errno::EBADF)?;
+    fn read_now(
+        &self,
+        handle: FileHandle,
+        offset: u64,
+        size: u32,
+    ) -> Result<(u64, Vec<u8>), Errno> {
+        let (inode, file) = lock(&self.open).get(&handle.0).cloned().ok_or(Errno::EBADF)?;
         let mut bytes = vec![0; size as usize];
         let mut filled = 0;
         while filled < bytes.len() {
@@ -174,7 +212,29 @@ impl Passed {
             }
         }
         bytes.truncate(filled);
-        Ok(bytes)
+        Ok((inode, bytes))
+    }
+
+    /// Recalls a file if it lies in an archive. This process may look at any file.
+    fn recall(&self, by: u32, inode: u64, file: &File) {
+        let Some(staging) = &*self.staging else { return };
+        if Path::new(&format!("/proc/self/task/{by}")).exists() {
+            return;
+        }
+        let bytes = file.metadata().map_or(0, |found| found.len());
+        if staging.open(inode, bytes) {
+            self.counters.recalls.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The value of an attribute.
+    fn attribute(&self, inode: INodeNo, name: &OsStr) -> Result<&'static [u8], Errno> {
+        let Some(staging) = &*self.staging else { return Err(Errno::ENOTSUP) };
+        let is_file = self.path(inode)?.is_file();
+        match name == STATE.0 && is_file && !staging.holds(inode.0) {
+            true => Ok(STATE.1),
+            false => Err(Errno::NO_XATTR),
+        }
     }
 }
 
@@ -188,8 +248,8 @@ impl Filesystem for Passed {
         ] {
             let _ = config.add_capabilities(wanted); // what a kernel lacks costs speed alone
         }
-        let _ = config.set_max_background(self.at_once.max(1));
-        let _ = config.set_congestion_threshold(self.at_once.max(1));
+        let _ = config.set_max_background(self.at_once);
+        let _ = config.set_congestion_threshold(self.at_once);
         Ok(())
     }
 
@@ -222,11 +282,28 @@ impl Filesystem for Passed {
         }
     }
 
-    fn open(&self, _request: &Request, inode: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
+    fn getxattr(
+        &self,
+        _request: &Request,
+        inode: INodeNo,
+        name: &OsStr,
+        size: u32,
+        reply: ReplyXattr,
+    ) {
+        match self.attribute(inode, name) {
+            Ok(value) if size == 0 => reply.size(value.len() as u32),
+            Ok(value) if value.len() > size as usize => reply.error(Errno::ERANGE),
+            Ok(value) => reply.data(value),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn open(&self, request: &Request, inode: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
         match self.path(inode).and_then(|path| File::open(path).map_err(Errno::from)) {
             Ok(file) => {
+                self.recall(request.pid(), inode.0, &file);
                 let number = self.next.fetch_add(1, Ordering::Relaxed);
-                lock(&self.open).insert(number, Arc::new(file));
+                lock(&self.open).insert(number, (inode.0, Arc::new(file)));
                 reply.opened(FileHandle(number), FopenFlags::FOPEN_KEEP_CACHE);
             }
             Err(error) => reply.error(error),
@@ -244,12 +321,13 @@ impl Filesystem for Passed {
         _owner: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        let asked = Instant::now();
+        let arrival = Instant::now();
         match self.read_now(handle, offset, size) {
-            Ok(bytes) => {
-                self.asked.reads.fetch_add(1, Ordering::Relaxed);
-                self.asked.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-                sleep(self.delay.saturating_sub(asked.elapsed()));
+            Ok((inode, bytes)) => {
+                let count = bytes.len() as u64;
+                self.counters.reads.fetch_add(1, Ordering::Relaxed);
+                self.counters.bytes.fetch_add(count, Ordering::Relaxed);
+                self.device.serve(arrival, inode, offset, count);
                 reply.data(&bytes);
             }
             Err(error) => reply.error(error),
@@ -306,7 +384,7 @@ mod tests {
         let (folder, mounted) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         std::fs::create_dir(folder.path().join("deep")).unwrap();
         std::fs::write(folder.path().join("deep/file"), vec![7; 10_000]).unwrap();
-        let delays = Delays { read: Duration::from_micros(100), at_once: 4 };
+        let delays = Delays { read: Duration::from_micros(100), at_once: 4, ..Delays::default() };
         let Ok(mut delayed) = Delayed::of(folder.path(), mounted.path(), delays) else {
             println!("skipped: the machine does not let this user mount by FUSE");
             return;
@@ -321,10 +399,10 @@ mod tests {
                 .map(|entry| entry.unwrap().file_name())
                 .collect();
             assert_eq!(names, ["deep"]);
-            assert_eq!(delayed.asked().1, 10_000);
+            assert_eq!(delayed.asked().bytes, 10_000);
             assert!(File::create(mounted.path().join("new")).is_err());
             delayed.cool().unwrap();
-            assert_eq!(delayed.asked(), (0, 0));
+            assert_eq!(delayed.asked(), Asked::default());
         }
     }
 }

@@ -1,0 +1,127 @@
+//! The storage level on which the files lie: a disk, or one with latency that a program sees as it
+//! would in the field, a file system over a network, a CD, or an archive that recalls files.
+
+mod archive;
+mod cd;
+mod network;
+
+use super::files::forget;
+use super::speed::Speed;
+use anyhow::Context;
+use std::path::{Path, PathBuf};
+
+/// The levels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum On {
+    /// A disk of this machine, throttled to --speed.
+    Disk,
+    /// sshfs to this machine by a network that takes 20 ms there and back.
+    Network,
+    /// A squashfs image on a drive that takes 130 ms to move its arm, at 28 MB/s: ten times the
+    /// paper's drive.
+    Cd,
+    /// An archive: files of 4 MiB are recalled when they are opened, which takes 500 ms at 100
+    /// MB/s, to a staging area that holds what the page cache holds.
+    Archive,
+}
+
+/// What a level has delivered.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Served {
+    pub(super) bytes: u64,
+    /// Files recalled.
+    pub(super) recalls: u64,
+}
+
+/// A level with files on it.
+pub(super) enum Level {
+    Disk,
+    Network(network::Network),
+    Cd(cd::Cd),
+    Archive(archive::Archive),
+}
+
+impl Level {
+    /// Makes the level, with its files in `folder`.
+    pub(super) fn make(on: On, folder: &Path, cache_bytes: u64) -> anyhow::Result<Self> {
+        Ok(match on {
+            On::Disk => Self::Disk,
+            On::Network => Self::Network(network::Network::make(folder)?),
+            On::Cd => Self::Cd(cd::Cd::new(folder)?),
+            On::Archive => Self::Archive(archive::Archive::make(folder, cache_bytes)?),
+        })
+    }
+
+    /// What it is; `None` for a disk, whose speed is chosen.
+    pub(super) fn speed(&self) -> Option<Speed> {
+        let words = match self {
+            Self::Disk => return None,
+            Self::Network(_) => "network, 20 ms",
+            Self::Cd(_) => "CD, 130 ms, 28 MB/s",
+            Self::Archive(_) => "archive, 500 ms a recall",
+        };
+        Some(Speed::unlimited(words))
+    }
+
+    /// Puts a file that was made on the disk on this level. Returns the files to read: an archive
+    /// has parts of it.
+    pub(super) fn put(&mut self, made: &Path) -> anyhow::Result<Vec<PathBuf>> {
+        match self {
+            Self::Disk => Ok(vec![made.to_owned()]),
+            Self::Network(network) => network.put(made),
+            Self::Cd(cd) => cd.put(made),
+            Self::Archive(archive) => archive.put(made),
+        }
+    }
+
+    /// Removes the files of the last [`Self::put`]; of a disk nothing.
+    pub(super) fn clear(&mut self) -> anyhow::Result<()> {
+        match self {
+            Self::Disk => Ok(()),
+            Self::Network(network) => network.clear(),
+            Self::Cd(cd) => cd.clear(),
+            Self::Archive(archive) => archive.clear(),
+        }
+    }
+
+    /// Evicts the files from the page cache, and releases them in an archive.
+    pub(super) fn forget(&self, files: &[PathBuf]) -> anyhow::Result<()> {
+        if let Self::Archive(archive) = self {
+            archive.release_all();
+        }
+        files.iter().try_for_each(|file| forget(file))
+    }
+
+    /// What it has delivered; `None` where the kernel's counts say it.
+    pub(super) fn served(&self) -> Option<Served> {
+        match self {
+            Self::Disk => None,
+            Self::Network(network) => Some(network.served()),
+            Self::Cd(cd) => Some(cd.served()),
+            Self::Archive(archive) => Some(archive.served()),
+        }
+    }
+
+    /// The folder of configurations that the programs are given: without one, a user of this
+    /// machine could influence the figures.
+    pub(super) fn configuration(&self) -> Option<&Path> {
+        match self {
+            Self::Archive(archive) => Some(archive.configuration()),
+            _ => None,
+        }
+    }
+}
+
+/// A new folder in `parent`.
+fn folder(parent: &Path, name: &str) -> anyhow::Result<PathBuf> {
+    let path = parent.join(name);
+    std::fs::create_dir(&path).with_context(|| format!("cannot make {}", path.display()))?;
+    Ok(path)
+}
+
+/// Moves a file into a folder.
+fn moved(file: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
+    let place = folder.join(file.file_name().context("a file has a name")?);
+    std::fs::rename(file, &place).with_context(|| format!("cannot move {}", file.display()))?;
+    Ok(place)
+}

@@ -1,0 +1,93 @@
+//! An archive: a folder whose files are recalled when they are opened.
+
+use super::{Served, folder};
+use anyhow::Context;
+use seekless_testing::{Delayed, Delays, Recall};
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The files of a tape are as large as the lab's lines allow: whole blocks.
+const FILE_BYTES: u64 = 4 << 20;
+/// The disk of the staging area.
+const DISK_BYTES_PER_SECOND: u64 = 200_000_000;
+const RECALL_LATENCY: Duration = Duration::from_millis(500);
+const TAPE_BYTES_PER_SECOND: u64 = 100_000_000;
+
+pub(in super::super) struct Archive {
+    files: PathBuf,
+    configuration: PathBuf,
+    mounted: Delayed,
+}
+
+impl Archive {
+    pub(super) fn make(parent: &Path, cache_bytes: u64) -> anyhow::Result<Self> {
+        let (files, mounted) = (folder(parent, "files")?, folder(parent, "mounted")?);
+        let configuration = folder(parent, "configuration")?;
+        let ours = folder(&configuration, "seekless")?;
+        let rule = format!(
+            "[device.staging]\nzones = [{{ latency = \"1ms\", bandwidth = \"200MB/s\" }}]\n\
+             [device.archive]\nzones = [{{ latency = \"500ms\", bandwidth = \"100MB/s\" }}]\n\
+             [[mount]]\npath = \"{}\"\nrow = \"staging\"\nlevel = \"device\"\n\
+             [mount.recall]\nxattr = \"user.hsm.state\"\noffline = \"released\"\n",
+            mounted.display()
+        );
+        fs::write(ours.join("sleds.toml"), rule)?;
+        let mounted = Delayed::of(
+            &files,
+            &mounted,
+            Delays {
+                bytes_per_second: Some(DISK_BYTES_PER_SECOND),
+                at_once: 8,
+                recall: Some(Recall {
+                    latency: RECALL_LATENCY,
+                    bytes_per_second: TAPE_BYTES_PER_SECOND,
+                    staged_bytes: cache_bytes,
+                }),
+                ..Delays::default()
+            },
+        )?;
+        Ok(Archive { files, configuration, mounted })
+    }
+
+    /// Cuts a file into files of whole blocks, named in their order.
+    pub(super) fn put(&self, made: &Path) -> anyhow::Result<Vec<PathBuf>> {
+        let mut whole = File::open(made).with_context(|| made.display().to_string())?;
+        let mut names = Vec::new();
+        loop {
+            let mut part = Vec::new();
+            (&mut whole).take(FILE_BYTES).read_to_end(&mut part)?;
+            if part.is_empty() {
+                break;
+            }
+            let name = format!("{:04}", names.len());
+            let mut file = File::create(self.files.join(&name))?;
+            file.write_all(&part)?;
+            file.sync_all()?;
+            names.push(self.mounted.place().join(name));
+        }
+        fs::remove_file(made)?;
+        Ok(names)
+    }
+
+    pub(super) fn clear(&mut self) -> anyhow::Result<()> {
+        for entry in fs::read_dir(&self.files)? {
+            fs::remove_file(entry?.path())?;
+        }
+        self.mounted.cool()
+    }
+
+    pub(super) fn release_all(&self) {
+        self.mounted.release_all();
+    }
+
+    pub(super) fn served(&self) -> Served {
+        let asked = self.mounted.asked();
+        Served { bytes: asked.bytes, recalls: asked.recalls }
+    }
+
+    pub(super) fn configuration(&self) -> &Path {
+        &self.configuration
+    }
+}
