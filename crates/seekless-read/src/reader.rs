@@ -33,6 +33,7 @@ mod linear;
 mod looks;
 mod opened;
 mod options;
+mod parallel;
 mod planned;
 mod price;
 mod ranges;

@@ -6,12 +6,14 @@ use super::kernel::Kernel;
 use super::learned::Learned;
 use super::opened::DIRECT_BYTES;
 use super::options::Options;
+use super::parallel::Parallel;
 use super::threads::{Done, Job, Threads};
 use crate::bypass::Way;
 use seekless_device::PART_BYTES;
 use seekless_engine::AlignedBuf;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// One read from the device.
 pub(super) const READ_BYTES: u64 = 1 << 20;
@@ -24,6 +26,12 @@ const DEPTH_LARGE: usize = 4;
 pub(super) struct Device {
     threads: Threads,
     depth: usize,
+    /// The bytes of reads under way.
+    under_way: u64,
+    parallel: Parallel,
+    /// The same of reads that stay in the cache, and those under way.
+    kept: Parallel,
+    kept_under_way: usize,
     read_bytes: u64,
     /// Unused buffers for reads from the device, and one for small cached reads.
     spare: Vec<AlignedBuf>,
@@ -40,6 +48,10 @@ impl Device {
         Device {
             threads: Threads::new(kernel),
             depth: DEPTH,
+            under_way: 0,
+            parallel: Parallel::new(DEPTH),
+            kept: Parallel::of_folios(DEPTH),
+            kept_under_way: 0,
             read_bytes: options.read_bytes(READ_BYTES),
             spare: Vec::new(),
             small: AlignedBuf::default(),
@@ -55,17 +67,23 @@ impl Device {
     }
 
     /// The bytes of one read in this way. A direct read of the usual size is as large as one
-    /// request of the device: the kernel cuts one of a whole MiB in two.
+    /// request of the device: the kernel cuts one of a whole MiB in two. Only reads past the cache
+    /// become smaller, so that many can be under way.
     pub(super) fn step_bytes(&self, way: Option<Way>) -> u64 {
         match way {
-            Some(Way::Direct) if self.read_bytes == READ_BYTES => PART_BYTES,
-            _ => self.read_bytes,
+            None => self.read_bytes,
+            Some(way) => match self.parallel.read_bytes().min(self.read_bytes) {
+                READ_BYTES if way == Way::Direct => PART_BYTES,
+                bytes => bytes,
+            },
         }
     }
 
     /// Keeps as many reads in flight from now on as a large cache allows.
     pub(super) fn deepen(&mut self) {
         self.depth = DEPTH_LARGE;
+        self.parallel.set_usual(DEPTH_LARGE);
+        self.kept.set_usual(DEPTH_LARGE);
     }
 
     /// The bytes after which it is asked whether what was read is kept. Reads in flight count as
@@ -75,7 +93,10 @@ impl Device {
     }
 
     pub(super) fn has_place(&self) -> bool {
-        self.threads.in_flight() < self.depth
+        let bytes_max = self.depth as u64 * self.read_bytes.max(READ_BYTES);
+        self.threads.in_flight() < self.parallel.reads()
+            && self.kept_under_way < self.kept.reads()
+            && self.under_way < bytes_max
     }
 
     pub(super) fn is_busy(&self) -> bool {
@@ -85,7 +106,9 @@ impl Device {
     /// A buffer for a job.
     pub(super) fn buffer(&mut self) -> AlignedBuf {
         let capacity = self.capacity();
-        self.spare.pop().unwrap_or_else(|| AlignedBuf::with_capacity(capacity))
+        let spare = std::iter::from_fn(|| self.spare.pop());
+        let fitting = spare.into_iter().find(|spare| spare.capacity() <= 2 * capacity);
+        fitting.unwrap_or_else(|| AlignedBuf::with_capacity(capacity))
     }
 
     /// A buffer of at least `bytes` for a small read.
@@ -96,10 +119,11 @@ impl Device {
 
     /// Keeps a buffer for a later read.
     pub(super) fn recycle(&mut self, buffer: AlignedBuf) {
-        if buffer.capacity() < self.capacity() {
-            self.small = buffer;
-        } else {
-            self.spare.push(buffer);
+        match buffer.capacity() {
+            bytes if bytes < self.capacity() => self.small = buffer,
+            // Reads have become smaller, and more.
+            bytes if bytes > 2 * self.capacity() => {}
+            _ => self.spare.push(buffer),
         }
     }
 
@@ -111,12 +135,14 @@ impl Device {
     }
 
     fn capacity(&self) -> usize {
-        (self.read_bytes + 2 * DIRECT_BYTES) as usize
+        (self.read_bytes.min(self.parallel.read_bytes()) + 2 * DIRECT_BYTES) as usize
     }
 
     /// Starts a read.
     pub(super) fn start(&mut self, job: Job) {
         self.learned.starts();
+        self.under_way += job.range.end - job.range.start;
+        self.kept_under_way += usize::from(job.way.is_none());
         self.threads.submit(job);
     }
 
@@ -136,10 +162,21 @@ impl Device {
         let done = done?;
         let Job { range, way, sliver, .. } = &done.job;
         let past_cache = matches!(way, Some(Way::Direct | Way::Leave)) && done.result.is_ok();
-        let idle = self.threads.in_flight() == 0;
-        self.learned.ended(past_cache.then_some(range.end - range.start), idle);
+        let (bytes, idle) = (range.end - range.start, self.threads.in_flight() == 0);
+        self.under_way -= bytes;
+        self.learned.ended(past_cache.then_some(bytes), idle);
+        let is_kept = way.is_none();
+        self.kept_under_way -= usize::from(is_kept);
+        match is_kept {
+            _ if *sliver || done.result.is_err() => {}
+            true => self.kept.ended(bytes, idle, Instant::now()),
+            false => self.parallel.ended(bytes, idle, Instant::now()),
+        }
         if let Some(way) = way.filter(|_| done.result.is_ok() && !sliver) {
             self.bypass = self.bypass.max(way);
+            if way == Way::Exact {
+                self.parallel.set_cut();
+            }
         }
         Some(done)
     }

@@ -56,6 +56,12 @@ pub(super) trait Kernel: Send + Sync + std::fmt::Debug {
         reads::read_at(file, buffer, offset, caching)
     }
 
+    /// Drops a range that was read through the cache and is not to stay there. A failure is
+    /// ignored: it costs cached pages of others.
+    fn drop_range(&self, file: &File, range: Range<u64>) {
+        let _ = residency::drop_range(file.as_fd(), range);
+    }
+
     /// Brings a range into the cache, a whole folio or the last part of one that the file has.
     /// `None` where a read must do it.
     fn bring_in(&self, file: &File, folio: Range<u64>) -> Option<GuardedMap> {

@@ -176,6 +176,10 @@ fn perform(kernel: &dyn Kernel, mut job: Job) -> Done {
         };
         let plainer = result.as_ref().err().and_then(|error| job.way?.plainer(error));
         if plainer.is_none() {
+            // What fills a sliver is to stay.
+            if job.way == Some(Way::Exact) && !job.sliver {
+                kernel.drop_range(&job.buffered, job.range.clone());
+            }
             return Done { job, result: result.map(Delivered::Read) };
         }
         job.way = plainer;
