@@ -147,7 +147,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     } else {
         output::text(&words::words(&figures))?
     }
-    Ok(figures.curves.iter().map(words::seconds).collect())
+    Ok(match args.on {
+        On::Disk => figures.curves.iter().map(words::seconds).collect(),
+        on => words::on_level(on.name(), &figures.curves),
+    })
 }
 
 fn measure(

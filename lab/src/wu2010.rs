@@ -93,6 +93,8 @@ impl Scale {
 struct Figures {
     figure_9: Vec<disturbed::Row>,
     figure_10: [disturbed::Sequence; 2],
+    /// On the paper's drive by its data sheet.
+    figure_11_sheet: Vec<streams::Row>,
     figure_11_off: Vec<streams::Row>,
     figure_11_on: Vec<streams::Row>,
     segments: Vec<streams::Segments>,
@@ -113,6 +115,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     let mut figures = Figures {
         figure_9: disturbed::figure_9(&scale)?,
         figure_10: disturbed::figure_10(&scale)?,
+        figure_11_sheet: streams::figure_11(&scale, &disk::data_sheet()?)?,
         figure_11_off: streams::figure_11(&scale, &disk::off()?)?,
         figure_11_on: streams::figure_11(&scale, &disk::on(SEGMENTS, SEGMENT_BYTES)?)?,
         segments: streams::sweep(&scale)?,
@@ -138,6 +141,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
 
 fn words(figures: &Figures, scale: &Scale) -> String {
     let mut parts = vec![
+        streams::words_sheet(&figures.figure_11_sheet),
         disturbed::words(&figures.figure_9, &figures.figure_10),
         claims::baseline(figures),
         streams::words_11(&figures.figure_11_off, &figures.figure_11_on, &figures.segments),

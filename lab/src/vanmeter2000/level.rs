@@ -25,6 +25,18 @@ pub(super) enum On {
     Archive,
 }
 
+impl On {
+    /// In the names of tables.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Disk => "disk",
+            Self::Network => "network",
+            Self::Cd => "cd",
+            Self::Archive => "archive",
+        }
+    }
+}
+
 /// What a level has delivered.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Served {

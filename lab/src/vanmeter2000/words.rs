@@ -1,5 +1,6 @@
 //! The results in tables: the paper's beside ours.
 
+use super::estimate::Estimate;
 use super::points::{Curve, Point};
 use super::series::Series;
 use super::task::{Question, Tool};
@@ -72,6 +73,43 @@ pub(super) fn seconds(curve: &Curve) -> Table {
         table.place(&case, size);
     }
     table
+}
+
+/// Seconds and bytes of a pass on a level, by question and size.
+pub(super) fn on_level(name: &str, curves: &[Curve]) -> Vec<Table> {
+    let Some(first) = curves.first() else { return Vec::new() };
+    let under = format!(
+        "{}; the page cache holds {}; passes again and again, also after a cold one; 90 % intervals.",
+        first.speed.words(),
+        format_bytes(first.cache_bytes)
+    );
+    let new = |id: &str, what: &str, unit: &str| {
+        let title = format!("{what} by question and size of the file, of the page cache");
+        Table::new(id, &title, "question, size", unit, Better::Lower)
+            .contenders([Contender::ours(Tool::Seekless.name())])
+            .under(&under)
+    };
+    let mut seconds = new(&format!("on-{name}"), "Time of a pass", "s");
+    let mut bytes = new(&format!("on-{name}-bytes"), "Bytes from the device", "MB");
+    for curve in curves {
+        for point in &curve.points {
+            let case = format!("{}, {:.1}", curve.question.name(), curve.size(point));
+            for series in &point.series {
+                let rival = match series.tool {
+                    Tool::Seekless => Tool::Seekless.name(),
+                    _ => "plain",
+                };
+                let count = series.passes.len();
+                let within = |estimate: Estimate, unit: f64| {
+                    let [low, high] = [estimate.low() / unit, estimate.high() / unit];
+                    Figure::within(estimate.mean / unit, [low, high], count)
+                };
+                seconds.set(&case, rival, within(series.seconds(), 1.0));
+                bytes.set(&case, rival, within(series.device_bytes(), 1e6));
+            }
+        }
+    }
+    vec![seconds, bytes]
 }
 
 pub(super) fn curve(curve: &Curve) -> String {

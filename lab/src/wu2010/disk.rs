@@ -1,21 +1,27 @@
-//! The disk, fitted to twelve of the paper's figures, and what it was asked for.
+//! The disks: the paper's by its data sheet, one fitted to twelve of the paper's figures, and what
+//! they were asked for.
 
 use anyhow::{Context, bail};
 use seekless::device::{Costs, DeviceModel, Disk, DiskParameters, Io, Nanos, Parameters, Preset};
 
+/// The paper's drive by its data sheet. Nothing of it is fitted, and its own readahead is on.
+pub(super) fn data_sheet() -> anyhow::Result<DiskParameters> {
+    preset("t7k250")
+}
+
 /// The fitted disk with its own readahead off.
 pub(super) fn off() -> anyhow::Result<DiskParameters> {
-    fitted("wu-2010")
+    preset("wu-2010")
 }
 
 /// The same with its own readahead on, in this many segments of this many bytes.
 pub(super) fn on(segments: u32, segment_bytes: u64) -> anyhow::Result<DiskParameters> {
-    let mut disk = fitted("wu-2010-cached")?;
+    let mut disk = preset("wu-2010-cached")?;
     (disk.cache.segments, disk.cache.segment_bytes) = (segments, segment_bytes);
     Ok(disk)
 }
 
-fn fitted(name: &str) -> anyhow::Result<DiskParameters> {
+fn preset(name: &str) -> anyhow::Result<DiskParameters> {
     match Preset::named(name)?.parameters() {
         Parameters::Disk(disk) => Ok(disk),
         _ => bail!("{name} is no disk"),
@@ -23,7 +29,7 @@ fn fitted(name: &str) -> anyhow::Result<DiskParameters> {
 }
 
 pub(super) fn model(parameters: &DiskParameters) -> anyhow::Result<Disk> {
-    Disk::new(parameters.clone()).context("the fitted disk")
+    Disk::new(parameters.clone()).context("the disk")
 }
 
 /// A disk that notes what it is asked for.

@@ -2,7 +2,7 @@
 //! Beside them the simulated figures, of the same reads on the fitted disk.
 
 use super::method::{MB, MIB, case, rate, rules, simulate};
-use super::{Args, disk};
+use super::{Args, disk, streams};
 use anyhow::Context;
 use seekless::device::units::{format_bytes, format_duration};
 use seekless::report::table;
@@ -30,6 +30,8 @@ pub(super) struct Row {
 pub(super) struct Live {
     file_bytes: u64,
     rows: Vec<Row>,
+    /// Bytes a second of the old and the new algorithm in our engine.
+    pub(super) algorithms: Vec<streams::Row>,
 }
 
 /// Reads a file in `folder`, which is made for it and removed.
@@ -63,7 +65,28 @@ pub(super) fn measure(folder: &Path, args: &Args) -> anyhow::Result<Live> {
         let simulated = workload.map(|workload| both(&workload)).transpose()?;
         rows.push(Row { comparison, simulated });
     }
-    Ok(Live { file_bytes, rows })
+    let algorithms =
+        algorithms(file.path(), &options, if args.small { &[1, 3] } else { &[1, 2, 3, 10] })?;
+    Ok(Live { file_bytes, rows, algorithms })
+}
+
+/// The paper's algorithm, and the one before it, in our engine: each in turn with the kernel.
+fn algorithms(
+    file: &Path,
+    options: &PatternOptions,
+    counts: &[u64],
+) -> anyhow::Result<Vec<streams::Row>> {
+    let rate = |streams: u64, readahead: &str| -> anyhow::Result<f64> {
+        let options = PatternOptions { readahead: readahead.to_owned(), ..options.clone() };
+        let pattern = format!("streams:{streams}").parse()?;
+        let comparison = compare_pattern(file, pattern, &options, &mut |_, _| ())?;
+        Ok(comparison.seekless.bytes_per_second as f64)
+    };
+    let row = |&streams: &u64| {
+        let (old, new) = (rate(streams, "legacy")?, rate(streams, "ondemand")?);
+        Ok(streams::Row { streams, old, new })
+    };
+    counts.iter().map(row).collect()
 }
 
 /// A file without holes, written to the device.
@@ -106,8 +129,18 @@ pub(super) fn words(live: &Live) -> String {
             number(simulated.map(|(linux, ours)| ours / linux)),
         ]
     };
+    let row_of = |row: &streams::Row| {
+        let rate = |bytes: f64| format!("{:.1}", bytes / MB as f64);
+        let times = format!("{:.2}", row.ratio());
+        vec![row.streams.to_string(), rate(row.old), rate(row.new), times]
+    };
+    let algorithms = table(
+        &["streams", "legacy MB/s", "ondemand", "times"],
+        live.algorithms.iter().map(row_of).collect(),
+    );
     format!(
-        "Live: a file of {}, read cold, in turn through the kernel and through us; windows of at most {}\n\n{}\n{}",
+        "Live: a file of {}, read cold, in turn through the kernel and through us; windows of at most {}\n\n{}\n{}\n\
+         The old and the new algorithm in our engine, on the same disk\n\n{algorithms}",
         format_bytes(live.file_bytes),
         format_bytes(WINDOW_BYTES),
         table(&header, live.rows.iter().map(row).collect()),

@@ -94,6 +94,14 @@ fn of_paper(rows: &[Row], printed: Printed) -> String {
     table(&header, rows.iter().map(row).collect())
 }
 
+pub(super) fn words_sheet(rows: &[Row]) -> String {
+    format!(
+        "Fig. 11 (b): interleaved streams, MB/s, on the paper's drive by its data sheet (t7k250). Nothing \
+         of it is fitted.\n\n{}\nAll that follows is of disks that are fitted to the paper's figures.\n",
+        of_paper(rows, paper::streams_disk_on)
+    )
+}
+
 pub(super) fn words_11(off: &[Row], on: &[Row], sweep: &[Segments]) -> String {
     let header = ["segments", "of", "old MB/s", "new MB/s", "times"];
     let row = |one: &Segments| {

@@ -1,5 +1,6 @@
 //! The figures as tables of results.
 
+use super::live::Live;
 use super::streams::Row;
 use super::{Figures, beyond, ended, paper};
 use seekless_results::{Better, Contender, Figure, Table};
@@ -8,8 +9,12 @@ const SIMULATED: &str = "Simulated on a disk that is fitted to the paper's figur
 
 /// All of them.
 pub(super) fn all(figures: &Figures) -> Vec<Table> {
-    let mut tables =
-        vec![beside_paper(figures), past(&figures.beyond), beside_linux(&figures.ended)];
+    let mut tables = vec![
+        sheet(&figures.figure_11_sheet),
+        beside_paper(figures),
+        past(&figures.beyond),
+        beside_linux(&figures.ended),
+    ];
     if let Some(live) = &figures.live {
         let (kernel, ours) = live.curves();
         let title = "Streams of 4 KiB on the real disk";
@@ -23,8 +28,27 @@ pub(super) fn all(figures: &Figures) -> Vec<Table> {
             }
         }
         tables.push(table);
+        tables.push(algorithms(live));
     }
     tables
+}
+
+/// Fig. 11 (b) on the drive that the paper names.
+fn sheet(rows: &[Row]) -> Table {
+    let title = "Interleaved streams on the paper's drive by its data sheet, nothing fitted";
+    let names = ["Linux 2.6.24", "Linux 2.6.22", "the paper, 2.6.24", "the paper, 2.6.22"];
+    let mut table = Table::new("data-sheet", title, "streams", "MB/s", Better::Higher)
+        .contenders([Contender::ours(names[0]), Contender::ours(names[1])])
+        .under("Simulated on t7k250, the drive's own readahead on; beside Fig. 11 (b).");
+    for row in rows {
+        let (old, new) = paper::streams_disk_on(row.streams);
+        let case = row.streams.to_string();
+        for (name, value) in names.into_iter().zip([Some(row.new), Some(row.old), new, old]) {
+            value.iter().for_each(|&value| table.set(&case, name, Figure::exact(value)));
+        }
+        table.place(&case, row.streams as f64);
+    }
+    table
 }
 
 /// How many times as good the paper's algorithm is as the older one, simulated and printed.
@@ -59,6 +83,22 @@ fn beside_paper(figures: &Figures) -> Table {
         for (name, value) in [("simulated", simulated), ("the paper", paper)] {
             table.set(what, name, Figure::exact(value.unwrap_or(f64::NAN)));
         }
+    }
+    table
+}
+
+/// The two algorithms in our engine, on the real disk.
+fn algorithms(live: &Live) -> Table {
+    let title = "The paper's algorithm and the one before it in our engine, on the real disk";
+    let [new, old] = ["ondemand (Linux 2.6.24)", "legacy (Linux 2.6.22)"];
+    let mut table = Table::new("live-algorithms", title, "streams", "MB/s", Better::Higher)
+        .contenders([Contender::ours(new)])
+        .under("Streams of 4 KiB, read cold, in turn; windows of at most 1 MiB.");
+    for row in &live.algorithms {
+        let case = row.streams.to_string();
+        table.set(&case, new, Figure::exact(row.new / 1e6));
+        table.set(&case, old, Figure::exact(row.old / 1e6));
+        table.place(&case, row.streams as f64);
     }
     table
 }
