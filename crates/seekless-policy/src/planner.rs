@@ -118,7 +118,7 @@ impl Planner {
             kept,
             worth: Worth::new(count),
             prediction: None,
-            balance: Balance::new(false),
+            balance: Balance::new(),
             is_listed: false,
             planned: Vec::new(),
             entries,

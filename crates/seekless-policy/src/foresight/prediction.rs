@@ -347,12 +347,6 @@ impl Prediction {
         None
     }
 
-    /// Whether files are announced by those that name them.
-    #[must_use]
-    pub fn has_names(&self) -> bool {
-        !self.model.references().is_empty()
-    }
-
     /// Whether something would announce `id`, and has not: some recorded runs have it and others do
     /// not, or none has it and a file names it.
     #[must_use]

@@ -27,8 +27,9 @@ const KEPT_SHARE: u64 = 4;
 /// Reads of guesses in flight, at most, and at most as many as the device serves at once.
 const IN_FLIGHT_MAX: u32 = 16;
 
-/// Guesses under this confidence get no reads of their own.
-const CONFIDENCE_OWN: u32 = CERTAIN * 9 / 10;
+/// Guesses under this confidence get no reads of their own. Chosen where the balance's least worth
+/// was.
+const CONFIDENCE_OWN: u32 = CERTAIN * 4 / 5;
 
 /// The share of a read of guesses that must be likely to be used, of [`CERTAIN`].
 const USED_MIN: u32 = CERTAIN * 17 / 20;
@@ -40,7 +41,7 @@ const GAP_SHARE: u64 = 4;
 impl Planner {
     /// From now on the planner reads ahead what this expects.
     pub fn set_prediction(&mut self, prediction: Option<Prediction>) {
-        self.balance = Balance::new(prediction.as_ref().is_some_and(Prediction::has_names));
+        self.balance = Balance::new();
         self.prediction = prediction;
         let kept = self.memory.kept_now(&self.costs, self.prediction.is_some());
         self.kept.set_capacity(kept);
