@@ -27,8 +27,8 @@ const KEPT_SHARE: u64 = 4;
 /// Reads of guesses in flight, at most, and at most as many as the device serves at once.
 const IN_FLIGHT_MAX: u32 = 16;
 
-/// Guesses under this confidence get no reads of their own. Chosen where the balance's least worth
-/// was.
+/// Guesses under this confidence get no reads of their own. Chosen on starts of Python, node, g++
+/// and perl: a start on flash takes 3 % less than with nine tenths.
 const CONFIDENCE_OWN: u32 = CERTAIN * 4 / 5;
 
 /// The share of a read of guesses that must be likely to be used, of [`CERTAIN`].
