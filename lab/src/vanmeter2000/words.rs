@@ -84,7 +84,8 @@ pub(super) fn on_level(name: &str, curves: &[Curve]) -> Vec<Table> {
         format_bytes(first.cache_bytes)
     );
     let new = |id: &str, what: &str, unit: &str| {
-        let title = format!("{what} by question and size of the file, of the page cache");
+        let title =
+            format!("{what} on {}: by question and size, of the page cache", first.speed.words());
         Table::new(id, &title, "question, size", unit, Better::Lower)
             .contenders([Contender::ours(Tool::Seekless.name())])
             .under(&under)

@@ -14,9 +14,9 @@ use seekless_device::Costs;
 const WHOLE: u64 = 1024;
 
 /// A request keeps at least this worth, in case both of the device's costs are known wrongly by a
-/// factor of two. Confirmed, as [`STEP`], on 35 starts of Python, node, g++ and perl on six devices,
-/// each from what four other starts show: an eighth to a half, and 10 to 80 parts, take 99.6 to
-/// 100.2 % of the time there.
+/// factor of two. Confirmed, as [`STEP`] was, on 35 starts of Python, node, g++ and perl on six
+/// devices, each from what four other starts show: with an eighth to a half, and with 10 to 80
+/// parts, they take 99.6 to 100.2 % of the time.
 const LEAST: u64 = WHOLE / 4;
 
 /// Each read changes the worth by one part in this many: from the whole to the least it takes 27
