@@ -12,6 +12,7 @@ mod touch;
 pub use cachestat::Pages;
 pub use count::{count, is_seen};
 pub use runs::{PageRun, runs};
+pub use told::is_served;
 pub use touch::sampled;
 
 use crate::memory::page_bytes;

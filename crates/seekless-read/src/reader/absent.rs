@@ -2,10 +2,10 @@
 
 use super::Reader;
 use super::block::Block;
-use super::device::READ_BYTES;
 use super::kernel::Kernel;
 use super::opened::Opened;
 use super::options::Options;
+use super::parallel::READ_BYTES;
 use super::planned::Answer;
 use super::schedule::Turn;
 use super::threads::{Delivered, Done, Job};

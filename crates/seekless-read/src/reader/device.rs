@@ -6,7 +6,7 @@ use super::kernel::Kernel;
 use super::learned::Learned;
 use super::opened::DIRECT_BYTES;
 use super::options::Options;
-use super::parallel::Parallel;
+use super::parallel::{Parallel, READ_BYTES};
 use super::threads::{Done, Job, Threads};
 use crate::bypass::Way;
 use seekless_device::PART_BYTES;
@@ -15,8 +15,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// One read from the device.
-pub(super) const READ_BYTES: u64 = 1 << 20;
 /// Reads in flight, in a small cache and in a large one. The number is the same for every pass over
 /// one cache: a pass that takes more memory pushes out some of what the pass before kept.
 const DEPTH: usize = 2;

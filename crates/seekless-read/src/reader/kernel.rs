@@ -68,7 +68,12 @@ pub(super) trait Kernel: Send + Sync + std::fmt::Debug {
         folios::bring_in(file, folio)
     }
 
+    /// A mapping; `None` where a copy is better. Of pages that leave the cache before they are used
+    /// a mapping asks a server one by one, a copy all at once.
     fn map(&self, file: &File, offset: u64, bytes: usize) -> Option<GuardedMap> {
+        if residency::is_served(file.as_fd()) {
+            return None;
+        }
         GuardedMap::new(file, offset, bytes)
     }
 

@@ -3,9 +3,10 @@
 //! fro. Where reads are slow this is tried out. The bytes under way stay the same, so no choice
 //! takes memory from the page cache.
 
-use super::device::READ_BYTES;
 use std::time::{Duration, Instant};
 
+/// One read from the device, usually.
+pub(super) const READ_BYTES: u64 = 1 << 20;
 /// A device that delivers this much is left as it is.
 const FAST_BYTES_PER_SECOND: f64 = 100e6;
 /// The numbers of reads that are tried beside one and the usual.

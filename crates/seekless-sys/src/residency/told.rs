@@ -28,6 +28,15 @@ const AUFS: u64 = 0x6175_6673;
 const FUSE: u64 = 0x6573_5546;
 const ZFS: u64 = 0x2fc1_2fc1;
 const GPFS: u64 = 0x4750_4653;
+const NFS: u64 = 0x6969;
+const CIFS: u64 = 0xff53_4d42;
+const SMB2: u64 = 0xfe53_4d42;
+const NINE_P: u64 = 0x0102_1997;
+const CEPH: u64 = 0x00c3_6400;
+const LUSTRE: u64 = 0x0bd0_0bd0;
+
+/// File systems whose pages come from a server.
+const SERVED: [u64; 7] = [FUSE, NFS, CIFS, SMB2, NINE_P, CEPH, LUSTRE];
 
 /// How much of a range is mapped to check a count of 0 on FUSE.
 const LOOK_BYTES: u64 = 64 << 20;
@@ -41,7 +50,7 @@ const DEVICES_MAX: usize = 8;
 #[derive(Clone, Copy, Debug)]
 struct Known {
     device: (u32, u32),
-    told: Told,
+    file_system: u64,
     asked: Instant,
 }
 
@@ -58,6 +67,34 @@ fn device(file: BorrowedFd<'_>) -> Option<(u32, u32)> {
     Some((found.stx_dev_major, found.stx_dev_minor))
 }
 
+/// The type of the file's file system. To ask for it takes a round trip to the server of a
+/// network's, so an answer holds for all files of a device for a second.
+fn file_system(file: BorrowedFd<'_>) -> io::Result<u64> {
+    let Some(device) = device(file) else { return asked(file) };
+    let now = Instant::now();
+    let known = lock().iter().find(|known| known.device == device).copied();
+    if let Some(known) = known.filter(|known| now - known.asked < GOOD_FOR) {
+        return Ok(known.file_system);
+    }
+    let file_system = asked(file)?;
+    let mut all = lock();
+    all.retain(|known| known.device != device && now - known.asked < GOOD_FOR);
+    all.truncate(DEVICES_MAX - 1);
+    all.push(Known { device, file_system, asked: now });
+    Ok(file_system)
+}
+
+fn asked(file: BorrowedFd<'_>) -> io::Result<u64> {
+    Ok(rustix::fs::fstatfs(file)?.f_type as u64 & 0xffff_ffff)
+}
+
+/// Whether each page of the file that is not cached may take a round trip to a server: that of a
+/// network, or a process (FUSE).
+#[must_use]
+pub fn is_served(file: BorrowedFd<'_>) -> bool {
+    file_system(file).is_ok_and(|found| SERVED.contains(&found))
+}
+
 /// The call that shows the cached pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Told {
@@ -72,29 +109,13 @@ pub(super) enum Told {
 }
 
 impl Told {
-    /// By the type of the file's file system. To ask for it takes a round trip to the server of a
-    /// network's, so an answer holds for all files of a device for a second.
+    /// By the type of the file's file system.
     pub(super) fn of(file: BorrowedFd<'_>) -> io::Result<Told> {
-        let Some(device) = device(file) else { return Told::asked(file) };
-        let now = Instant::now();
-        let known = lock().iter().find(|known| known.device == device).copied();
-        if let Some(known) = known.filter(|known| now - known.asked < GOOD_FOR) {
-            return Ok(known.told);
-        }
-        let told = Told::asked(file)?;
-        let mut all = lock();
-        all.retain(|known| known.device != device && now - known.asked < GOOD_FOR);
-        all.truncate(DEVICES_MAX - 1);
-        all.push(Known { device, told, asked: now });
-        Ok(told)
-    }
-
-    fn asked(file: BorrowedFd<'_>) -> io::Result<Told> {
-        Ok(Told::on(rustix::fs::fstatfs(file)?.f_type as u64))
+        Ok(Told::on(file_system(file)?))
     }
 
     fn on(file_system: u64) -> Told {
-        match file_system & 0xffff_ffff {
+        match file_system {
             OVERLAY | AUFS => Told::Mapping,
             FUSE => Told::CountUnlessEmpty,
             ZFS | GPFS => Told::Nobody,
@@ -130,8 +151,9 @@ mod tests {
     fn what_is_remembered_is_what_was_asked() {
         for path in ["/proc/self/status", env!("CARGO_MANIFEST_DIR"), "/proc/self/stat"] {
             let file = std::fs::File::open(path).unwrap();
-            let asked = Told::asked(file.as_fd()).unwrap();
-            assert_eq!([(); 2].map(|()| Told::of(file.as_fd()).unwrap()), [asked; 2], "{path}");
+            let asked = asked(file.as_fd()).unwrap();
+            assert_eq!([(); 2].map(|()| file_system(file.as_fd()).unwrap()), [asked; 2], "{path}");
+            assert!(!is_served(file.as_fd()), "{path}");
         }
         assert!(lock().len() <= DEVICES_MAX);
     }
@@ -143,7 +165,5 @@ mod tests {
         assert_eq!(Told::on(0x794c_7630), Told::Mapping, "overlayfs");
         assert_eq!(Told::on(0x6573_5546), Told::CountUnlessEmpty, "FUSE");
         assert_eq!(Told::on(0x2fc1_2fc1), Told::Nobody, "ZFS");
-        // A 32-bit f_type with its highest bit set, widened with its sign (btrfs).
-        assert_eq!(Told::on(0xffff_ffff_9123_683e), Told::Count);
     }
 }
