@@ -104,9 +104,9 @@ impl Device {
     /// A buffer for a job.
     pub(super) fn buffer(&mut self) -> AlignedBuf {
         let capacity = self.capacity();
-        let spare = std::iter::from_fn(|| self.spare.pop());
-        let fitting = spare.into_iter().find(|spare| spare.capacity() <= 2 * capacity);
-        fitting.unwrap_or_else(|| AlignedBuf::with_capacity(capacity))
+        let fits = |spare: &AlignedBuf| (capacity..=2 * capacity).contains(&spare.capacity());
+        let spare = std::iter::from_fn(|| self.spare.pop()).find(fits);
+        spare.unwrap_or_else(|| AlignedBuf::with_capacity(capacity))
     }
 
     /// A buffer of at least `bytes` for a small read.
