@@ -7,8 +7,9 @@ mod network;
 
 use super::files::forget;
 use super::speed::Speed;
-use anyhow::Context;
+use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// The levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -114,8 +115,7 @@ impl Level {
         }
     }
 
-    /// The folder of configurations that the programs are given: without one, a user of this
-    /// machine could influence the figures.
+    /// The folder of configurations that the programs are given; `None` for the user's own.
     pub(super) fn configuration(&self) -> Option<&Path> {
         match self {
             Self::Archive(archive) => Some(archive.configuration()),
@@ -136,4 +136,18 @@ fn moved(file: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
     let place = folder.join(file.file_name().context("a file has a name")?);
     std::fs::rename(file, &place).with_context(|| format!("cannot move {}", file.display()))?;
     Ok(place)
+}
+
+/// Runs a command to its end.
+fn succeed(command: &mut Command) -> anyhow::Result<()> {
+    let name = command.get_program().to_owned();
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("cannot start {}", name.display()))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        bail!("{} ends with {}: {}", name.display(), output.status, said.trim());
+    }
+    Ok(())
 }

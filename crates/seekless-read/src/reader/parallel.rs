@@ -74,7 +74,8 @@ impl Parallel {
     pub(super) fn set_usual(&mut self, usual: usize) {
         if self.usual != usual {
             let Self { is_cut, tries_many, .. } = *self;
-            *self = Parallel { is_cut, tries_many, ..Parallel::new(usual) };
+            let reads = if is_cut { 1 } else { usual };
+            *self = Parallel { is_cut, tries_many, reads, ..Parallel::new(usual) };
         }
     }
 
@@ -85,8 +86,8 @@ impl Parallel {
         }
     }
 
-    /// A read has ended. `idle` is true if no other is under way: unless reads
-    /// are made one by one, the time until the next is the caller's.
+    /// A read has ended. `idle` is true if no other is under way: unless reads are made one by one,
+    /// the time until the next is the caller's.
     pub(super) fn ended(&mut self, bytes: u64, idle: bool, now: Instant) {
         if self.is_settled {
             return;
@@ -192,7 +193,9 @@ mod tests {
         let cut = || {
             let mut parallel = Parallel::new(2);
             parallel.set_cut();
-            assert_eq!(parallel.reads(), 1);
+            parallel.set_usual(4);
+            assert_eq!(parallel.reads(), 1, "a larger cache leaves the arm as it is");
+            parallel.set_usual(2);
             parallel
         };
         assert_eq!(settled(cut(), |reads| 30e6 / reads as f64), 1);

@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The files of a tape are as large as the lab's lines allow: whole blocks.
+/// Whole blocks of the lab's text, so that no line is cut.
 const FILE_BYTES: u64 = 4 << 20;
 /// The disk of the staging area.
 const DISK_BYTES_PER_SECOND: u64 = 200_000_000;

@@ -1,7 +1,6 @@
 //! A CD: a squashfs image, mounted from a loop device over a file on a drive with an arm.
 
-use super::network::succeed;
-use super::{Served, folder};
+use super::{Served, folder, succeed};
 use anyhow::{Context, ensure};
 use seekless_testing::{Delayed, Delays};
 use std::fs;

@@ -1,7 +1,7 @@
 //! A file system over a network: sshfs to an sshd of this machine, by a relay that delays.
 
-use super::{Served, folder};
-use anyhow::{Context, bail, ensure};
+use super::{Served, folder, succeed};
+use anyhow::{Context, ensure};
 use seekless_testing::Relay;
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -121,20 +121,6 @@ fn await_port(port: u16) -> anyhow::Result<()> {
     while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
         ensure!(Instant::now() < deadline, "{SSHD} does not listen");
         sleep(Duration::from_millis(20));
-    }
-    Ok(())
-}
-
-/// Runs a command to its end.
-pub(super) fn succeed(command: &mut Command) -> anyhow::Result<()> {
-    let name = command.get_program().to_owned();
-    let output = command
-        .stdin(Stdio::null())
-        .output()
-        .with_context(|| format!("cannot start {}", name.display()))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        bail!("{} ends with {}: {}", name.display(), output.status, said.trim());
     }
     Ok(())
 }
