@@ -4,13 +4,15 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// An arm need not move for a read this near to the end of the last: the drive has read on.
-const NEAR_BYTES: u64 = 512 << 10;
+/// Requests of one read come out of order by up to this much. The drive has read on, so what lies
+/// so little before the end of the last read is in its buffer.
+const BUFFERED_BYTES: u64 = 512 << 10;
 
 /// What a device takes. The default takes no time.
 #[derive(Clone, Copy, Debug)]
 pub struct Delays {
-    /// Of each read; with `arm`, of each that does not go on where the last ended.
+    /// Of each read; with `arm`, of each that does not go on where the last ended. A drive with an
+    /// arm reads over what lies between, if that takes less.
     pub read: Duration,
     /// Bytes a second of all reads together; `None` for no limit.
     pub bytes_per_second: Option<u64>,
@@ -64,22 +66,32 @@ impl Device {
     /// When a read that arrives now is done.
     fn done(&self, arrival: Instant, file: u64, offset: u64, bytes: u64) -> Instant {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let transfer = self
-            .delays
-            .bytes_per_second
-            .map_or(Duration::ZERO, |rate| Duration::from_secs_f64(bytes as f64 / rate as f64));
-        let goes_on = state
-            .last
-            .is_some_and(|(last, end)| last == file && offset.abs_diff(end) <= NEAR_BYTES);
+        let transfer = self.transfer(bytes);
         let begin = match self.delays.arm {
-            true if goes_on => arrival.max(state.free),
-            true => arrival.max(state.free) + self.delays.read,
+            true => arrival.max(state.free) + self.seek(state.last, file, offset),
             false if transfer.is_zero() => return arrival + self.delays.read,
             false => (arrival + self.delays.read).max(state.free),
         };
         state.free = begin + transfer;
         state.last = Some((file, offset + bytes));
         state.free
+    }
+
+    fn transfer(&self, bytes: u64) -> Duration {
+        self.delays
+            .bytes_per_second
+            .map_or(Duration::ZERO, |rate| Duration::from_secs_f64(bytes as f64 / rate as f64))
+    }
+
+    /// Until the arm is at `offset`, after the last read ended at `last`.
+    fn seek(&self, last: Option<(u64, u64)>, file: u64, offset: u64) -> Duration {
+        match last.filter(|&(last, _)| last == file) {
+            Some((_, end)) if offset >= end && self.delays.bytes_per_second.is_some() => {
+                self.delays.read.min(self.transfer(offset - end))
+            }
+            Some((_, end)) if offset.abs_diff(end) <= BUFFERED_BYTES => Duration::ZERO,
+            _ => self.delays.read,
+        }
     }
 
     /// Waits as long as the device takes for a read that arrived at `arrival`.
@@ -109,6 +121,9 @@ mod tests {
         assert_eq!(after(1, 10_000), 120 * MS);
         assert_eq!(after(1, 10_000_000), 230 * MS);
         assert_eq!(after(2, 10_010_000), 340 * MS);
+        assert_eq!(after(2, 10_050_000), 380 * MS, "it reads over 30 ms' worth");
+        assert_eq!(after(2, 10_040_000), 390 * MS, "it is in the drive's buffer");
+        assert_eq!(after(2, 9_000_000), 500 * MS);
     }
 
     #[test]
