@@ -94,6 +94,7 @@ mod stale;
 mod state;
 mod statistics;
 mod store;
+mod stored;
 mod stream;
 mod worker;
 
@@ -114,6 +115,7 @@ pub use seekless_policy::foresight::prediction::{
 };
 pub use statistics::{LONG_HELD_AFTER, SourceStatistics, Statistics};
 pub use store::Store;
+pub use stored::StoredAt;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -161,7 +161,7 @@ impl Shared {
     }
 
     /// Where the data of an entry begins in the archive, or the content of a loose file.
-    fn content_offset(&self, id: Id) -> Result<u64> {
+    pub(crate) fn content_offset(&self, id: Id) -> Result<u64> {
         if let Some(offset) = self.content_offsets.get(id) {
             return Ok(offset);
         }

@@ -251,6 +251,11 @@ impl Sources {
         self.part(id).0.source.path()
     }
 
+    /// Where the source of an entry begins in the common space.
+    pub(crate) fn base_of(&self, id: Id) -> u64 {
+        self.part(id).0.base
+    }
+
     /// Counts a load that has come to its end.
     pub(crate) fn count(&self, id: Id, well: bool) {
         let part = self.part(id).0;

@@ -25,6 +25,7 @@ mod held;
 mod mount;
 mod open;
 mod serve;
+mod streams;
 mod tree;
 
 pub use detached::Detached;

@@ -106,7 +106,7 @@ pub(crate) struct About {
 /// What answers the kernel.
 pub(crate) fn served(store: Store, options: Options) -> (Served, About) {
     let Options { ahead_bytes, open_bytes, folders, failed, .. } = options;
-    let (tree, open) = (Tree::new(store.index(), &folders), Open::new(open_bytes));
+    let (tree, open) = (Tree::new(store.index(), &folders), Open::new(&store, open_bytes));
     let expected = Expected::new(&store, &tree, ahead_bytes, open.whole_bytes());
     let expected = Arc::new(expected);
     let about = About { store: store.clone(), expected: expected.clone(), left_out: tree.left_out };

@@ -10,14 +10,18 @@
 //! for a file that was released while it was open. Parts of a stored file are not checked, since
 //! its checksum is of all of it; of a stream it is checked at its end.
 //!
+//! A large file that lies in the pack as it is needs no decoding: it is read through our page cache,
+//! whose readahead follows its streams ([`Streams`]).
+//!
 //! Parts of smaller files do not pay: for the same imports they took more requests and bytes than
 //! whole files did, since these are read ahead with others.
 
 use crate::held::Held;
 use crate::lock;
+use crate::streams::{Streamed, Streams};
 use fuser::FileHandle;
 use seekless_io::{Buffer, Result, Store};
-use seekless_pack::Method;
+use seekless_pack::{Entry, Method};
 use std::collections::HashMap;
 use std::ops::{Deref, Range};
 use std::sync::{Arc, Mutex};
@@ -40,6 +44,7 @@ const PARTS: usize = 2;
 pub(crate) struct Open {
     files: Mutex<Files>,
     held: Held,
+    streams: Streams,
 }
 
 #[derive(Default)]
@@ -53,11 +58,13 @@ struct Files {
 pub(crate) type File = Arc<Mutex<Reading>>;
 
 /// How a file is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 enum Way {
     Whole,
     /// In parts that begin at multiples of this many bytes.
     Parts(u64),
+    /// Through the page cache.
+    Streams(Arc<Streamed>),
 }
 
 /// How an open file has been read so far.
@@ -72,16 +79,19 @@ pub(crate) struct Reading {
 }
 
 /// What a program asked for.
-pub(crate) struct Part {
-    content: Buffer,
-    range: Range<usize>,
+pub(crate) enum Part {
+    Held { content: Buffer, range: Range<usize> },
+    Copied(Vec<u8>),
 }
 
 impl Deref for Part {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.content[self.range.clone()]
+        match self {
+            Self::Held { content, range } => &content[range.clone()],
+            Self::Copied(bytes) => bytes,
+        }
     }
 }
 
@@ -95,13 +105,21 @@ pub(crate) struct Stored<'a> {
 
 impl Open {
     /// What is held of all files takes at most this many bytes.
-    pub(crate) fn new(room_bytes: u64) -> Self {
-        Self { files: Mutex::default(), held: Held::new(room_bytes) }
+    pub(crate) fn new(store: &Store, room_bytes: u64) -> Self {
+        let whole_bytes = whole_bytes(room_bytes);
+        let is_streamed =
+            |entry: &Entry| entry.method == Method::Stored && entry.bytes > whole_bytes;
+        let streams_bytes = match store.index().entries().any(|entry| is_streamed(&entry)) {
+            true => room_bytes / 4,
+            false => 0,
+        };
+        let held = Held::new(room_bytes - streams_bytes);
+        Self { files: Mutex::default(), held, streams: Streams::new(streams_bytes) }
     }
 
     /// Files up to this length are loaded whole.
     pub(crate) fn whole_bytes(&self) -> u64 {
-        WHOLE_BYTES.min(self.held.room_bytes() / 2)
+        whole_bytes(self.held.room_bytes())
     }
 
     pub(crate) fn add(&self, entry: u32) -> FileHandle {
@@ -131,15 +149,24 @@ impl Open {
     pub(crate) fn part(&self, file: &File, of: Stored<'_>, wanted: Range<u64>) -> Result<Part> {
         let wanted = wanted.start.min(of.bytes)..wanted.end.min(of.bytes);
         let mut reading = lock(file);
-        let way = *reading.way.get_or_insert_with(|| self.way(of));
+        let mut way = reading.way.get_or_insert_with(|| self.way(of)).clone();
+        if let Way::Streams(streamed) = &way {
+            drop(reading);
+            if let Some(bytes) = streamed.read(&wanted) {
+                return Ok(Part::Copied(bytes));
+            }
+            // The store finds out what is wrong.
+            way = self.parts(of).unwrap_or(Way::Whole);
+            reading = lock(file);
+        }
         let (content, begin) = match way {
             Way::Parts(unit) => self.in_parts(&mut reading, of, unit, &wanted)?,
-            Way::Whole => self.whole(&mut reading, of, &wanted)?,
+            Way::Whole | Way::Streams(_) => self.whole(&mut reading, of, &wanted)?,
         };
         // A loose file may have become shorter.
         let within = |at: u64| ((at - begin) as usize).min(content.len());
         let range = within(wanted.start)..within(wanted.end);
-        Ok(Part { content, range })
+        Ok(Part::Held { content, range })
     }
 
     /// All of a file, and where that begins.
@@ -203,11 +230,15 @@ impl Open {
         Ok((content, range.start))
     }
 
-    /// In parts, if a file is large, and if parts of it can be read by themselves.
+    /// In parts, if a file is large, and if parts of it can be read by themselves; through the page
+    /// cache, if it is stored.
     fn way(&self, of: Stored<'_>) -> Way {
-        match of.bytes <= self.whole_bytes() || of.is_kept() {
-            true => Way::Whole,
-            false => self.parts(of).unwrap_or(Way::Whole),
+        if of.bytes <= self.whole_bytes() || of.is_kept() {
+            return Way::Whole;
+        }
+        match self.streams.open(of.store, of.name()) {
+            Some(streamed) => Way::Streams(Arc::new(streamed)),
+            None => self.parts(of).unwrap_or(Way::Whole),
         }
     }
 
@@ -246,6 +277,11 @@ impl<'a> Stored<'a> {
     fn is_kept(&self) -> bool {
         self.bytes <= self.store.kept_file_bytes()
     }
+}
+
+/// Files up to this length are loaded whole, where open files have this room.
+fn whole_bytes(room_bytes: u64) -> u64 {
+    WHOLE_BYTES.min(room_bytes / 2)
 }
 
 /// Which part of a file of this many bytes to read for `wanted`: longer than the last one if it

@@ -157,6 +157,40 @@ fn of_a_very_large_file_parts_are_loaded() {
     assert!(fs::read(room.at().join("stored")).unwrap() == noise);
 }
 
+/// A stored file that is read in any direction gives its bytes, and so it does after the pack was
+/// replaced.
+#[test]
+fn a_large_stored_file_is_read_by_its_streams() {
+    let noise: Vec<u8> = (0..10_000_000_u32)
+        .flat_map(|word| word.wrapping_mul(2_654_435_761).rotate_left(9).to_be_bytes())
+        .collect();
+    let room = Room::new(&[("small", vec![1; 1000]), ("stored", noise.clone())]);
+    let store = Store::open(room.pack()).unwrap();
+    let Some(_mounted) = room.mount(store.clone(), Options::default()) else { return };
+    fs::rename(room.pack(), room.folder.path().join("old.zip")).unwrap();
+    fs::write(room.pack(), vec![0xee; 50_000_000]).unwrap();
+    let file = fs::File::open(room.at().join("stored")).unwrap();
+    const BYTES: usize = 50_000;
+    let check = |start: usize| {
+        let mut part = vec![0; BYTES];
+        file.read_exact_at(&mut part, start as u64).unwrap();
+        assert!(part[..] == noise[start..start + BYTES], "at {start}");
+    };
+    let (from, to) = (3_000_000, 16_000_000);
+    (from..to).step_by(BYTES).rev().for_each(check); // backward
+    (to..2 * to).step_by(7 * BYTES).for_each(check); // strided
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let start = 24_000_000 + thread * 3_000_000;
+            scope.spawn(move || (start..start + 2_900_000).step_by(BYTES).for_each(check));
+        }
+    });
+    let mut end = vec![0; 100];
+    assert_eq!(file.read_at(&mut end, noise.len() as u64 - 30).unwrap(), 30);
+    assert_eq!(store.statistics().ranges, 0, "no part is read by the store");
+    assert!(fs::read(room.at().join("stored")).unwrap() == noise);
+}
+
 /// Some letters, which are not those of other files.
 fn letters(number: usize, bytes: usize) -> Vec<u8> {
     let word = |at: usize| (at + number).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
