@@ -10,8 +10,8 @@
 //! for a file that was released while it was open. Parts of a stored file are not checked, since
 //! its checksum is of all of it; of a stream it is checked at its end.
 //!
-//! A large file that lies in the pack as it is needs no decoding: it is read through our page cache,
-//! whose readahead follows its streams ([`Streams`]).
+//! A large file that lies in the pack as it is needs no decoding: it is read through our page
+//! cache, whose readahead follows its streams ([`Streams`]).
 //!
 //! Parts of smaller files do not pay: for the same imports they took more requests and bytes than
 //! whole files did, since these are read ahead with others.
