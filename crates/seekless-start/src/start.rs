@@ -13,10 +13,12 @@ mod decide;
 pub(crate) mod devices;
 mod examine;
 mod help;
+mod names;
 mod plan;
 mod proof;
 mod recording;
 mod sample;
+mod waves;
 mod whole;
 
 pub use plan::{Decision, Waits};

@@ -51,6 +51,9 @@ pub struct ProfiledFile {
     pub bytes: Option<u64>,
     /// Its inode and time of last change, where they are known.
     pub identity: Option<Identity>,
+    /// Where its first byte lay on its device when it was last learned of, in bytes, if the file
+    /// system says so.
+    pub place: Option<u64>,
 }
 
 /// What changes when a file is replaced or written.
@@ -84,13 +87,29 @@ struct Mark {
     #[serde(default)]
     runs: Vec<RunMark>,
     #[serde(default)]
-    files: BTreeMap<String, Identity>,
+    files: BTreeMap<String, FileMark>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct FileMark {
+    #[serde(flatten)]
+    identity: Identity,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    place: Option<u64>,
 }
 
 #[derive(Serialize, Deserialize)]
 struct RunMark {
     whole: bool,
     cpu_ns: Option<u64>,
+}
+
+impl ProfiledFile {
+    /// Whether it is the same file, with the same content, as far as is known.
+    #[must_use]
+    pub fn is_same_as(&self, other: &Self) -> bool {
+        (&self.name, self.bytes, self.identity) == (&other.name, other.bytes, other.identity)
+    }
 }
 
 impl Profile {
@@ -119,13 +138,14 @@ impl Profile {
     }
 
     fn assemble(needs: Needs, metadata: &Metadata, mark: Option<Mark>) -> Self {
-        let (key, runs, identities) =
+        let (key, runs, marks) =
             mark.map_or_else(Default::default, |mark| (mark.key, mark.runs, mark.files));
         // Names that are only looked up come behind those of files.
         let needed = needs.runs.iter().flatten().map(|need| need.file as usize + 1).max();
         let files = needs.names.into_iter().zip(needs.file_bytes).take(needed.unwrap_or(0));
         let file = |(name, bytes): (String, Option<u64>)| ProfiledFile {
-            identity: identities.get(&name).copied(),
+            identity: marks.get(&name).map(|mark| mark.identity),
+            place: marks.get(&name).and_then(|mark| mark.place),
             name,
             bytes,
         };
@@ -186,7 +206,10 @@ impl Profile {
     }
 
     fn mark(&self) -> String {
-        let named = |file: &ProfiledFile| Some((file.name.clone(), file.identity?));
+        let named = |file: &ProfiledFile| {
+            let (identity, place) = (file.identity?, file.place);
+            Some((file.name.clone(), FileMark { identity, place }))
+        };
         let run = |run: &ProfiledRun| RunMark { whole: run.whole, cpu_ns: run.cpu_ns };
         let mark = Mark {
             version: VERSION,
@@ -245,6 +268,7 @@ mod tests {
             name: name.to_owned(),
             bytes: Some(1 << 20),
             identity,
+            place: identity.map(|_| 9 << 30),
         };
         let look =
             |name: &str, kind, inode, bytes| Look { name: name.to_owned(), kind, inode, bytes };

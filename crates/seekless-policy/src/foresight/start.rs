@@ -137,6 +137,14 @@ impl Wait {
         Self { requests, bytes, seconds: requests as f64 * each + transfer }
     }
 
+    /// The same with some requests fewer.
+    #[must_use]
+    pub fn without(self, requests: u64, at_once: u32, costs: &Costs) -> Self {
+        let saved = Self::of(requests.min(self.requests), 0, at_once, costs);
+        let seconds = (self.seconds - saved.seconds).max(0.0);
+        Self { requests: self.requests - saved.requests, seconds, ..self }
+    }
+
     /// Both waits, one after the other.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
@@ -165,6 +173,12 @@ impl Expected {
     pub fn pays(&self) -> bool {
         self.warmed.seconds <= WORTH * self.plain.seconds
     }
+
+    /// Whether to bring it in with others, if its reads may be joined with theirs.
+    #[must_use]
+    pub fn pays_joined(&self) -> bool {
+        self.warmed.seconds <= self.plain.seconds
+    }
 }
 
 /// Expects what the missing needs of one file cost, given in the order of need. `open` says that
@@ -187,6 +201,26 @@ pub fn expect(needs: &[Need], file_bytes: u64, open: bool, device: &Device) -> E
         warmed: Wait::of(entry + commands, asked, device.costs.depth, &device.costs),
         reads,
     }
+}
+
+/// How many requests fewer these reads are, each given by its place on the device, if those that
+/// lie side by side are made as one.
+#[must_use]
+pub fn joined(reads: &mut [Extent]) -> u64 {
+    reads.sort_unstable_by_key(|read| read.offset);
+    let (mut joined, mut request) = (0, Extent { offset: 0, bytes: u64::MAX });
+    for read in reads {
+        // A device reads whole blocks.
+        let bytes = read.bytes.next_multiple_of(PAGE_BYTES);
+        let continues = request.offset.checked_add(request.bytes) == Some(read.offset);
+        if continues && request.bytes + bytes <= REQUEST_BYTES_MAX {
+            joined += 1;
+            request.bytes += bytes;
+        } else {
+            request = Extent { offset: read.offset, bytes };
+        }
+    }
+    joined
 }
 
 /// Whether all together is worth a process beside the program, which also takes processor time.

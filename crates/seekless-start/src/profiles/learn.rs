@@ -1,6 +1,7 @@
 //! What a run adds to a profile: its needs, of files that are likely to be the same next time.
 
 use super::looks;
+use crate::warm::bring::{self, Recorded};
 use rustix::fs::{AtFlags, CWD, FileType, Stat, StatxFlags, statx};
 use seekless_job::{Error, ErrorKind, Result};
 use seekless_policy::foresight::start;
@@ -10,9 +11,9 @@ use seekless_trace::{
     Trace, looked_up, unescape_path,
 };
 use std::collections::HashMap;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
 
 /// Runs that a profile keeps. With five, needs of one run in two are distinguished from needs of
 /// few.
@@ -92,6 +93,7 @@ fn steady(names: &[String], sizes: &[Option<u64>], run: ProfiledRun) -> Learned 
             name: name.clone(),
             bytes: Some(bytes),
             identity: Some(identity),
+            place: place(name),
         })
     };
     let found: Vec<Option<ProfiledFile>> = names.iter().zip(sizes).map(known).collect();
@@ -123,6 +125,13 @@ pub(crate) fn identify(name: &str) -> Option<(u64, Identity)> {
     let time = found.stx_mtime;
     let modified_ns = time.tv_sec.saturating_mul(1_000_000_000).saturating_add(time.tv_nsec.into());
     regular.then_some((found.stx_size, Identity { inode: found.stx_ino, modified_ns }))
+}
+
+/// Where the first byte of a file lies on its device. The name is escaped.
+fn place(name: &str) -> Option<u64> {
+    let path = PathBuf::from(OsString::from_vec(unescape_path(name)));
+    let opened = bring::open(&path, &Recorded::default(), &[]).ok()?;
+    opened.place(0)
 }
 
 /// The identity of an opened file.
@@ -213,8 +222,9 @@ pub(super) fn append(profile: &mut Profile, newer: Profile) {
             (profile.files.len() - 1) as u32
         });
         let old = &mut profile.files[number as usize];
-        if *old != file {
-            *old = file;
+        let is_same = old.is_same_as(&file);
+        *old = file;
+        if !is_same {
             for run in &mut profile.runs {
                 run.needs.retain(|need| need.file != number);
             }

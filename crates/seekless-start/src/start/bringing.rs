@@ -4,6 +4,7 @@
 use super::at_once::{self, Found};
 use super::plan::{Plan, PlannedRead, Trial};
 use super::proof::Proof;
+use super::waves;
 use crate::warm::bring::{Opened, open};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -60,12 +61,33 @@ impl<'a> Bringing<'a> {
         true
     }
 
+    /// The reads of the next wave that are nobody's yet. `None` if none are left, or all is over.
+    pub(super) fn take_wave(&self) -> Option<Vec<PlannedRead>> {
+        let from = self.next.load(Ordering::Relaxed);
+        let early = self.plan.first_reads + UNPROVEN;
+        if from >= early && !self.proof.wait() || self.is_stopped() {
+            return None;
+        }
+        let rest = self.plan.reads.get(from..).filter(|rest| !rest.is_empty())?;
+        let first = if from < early { early - from } else { rest.len() };
+        let end = from + waves::length(&rest[..first.min(rest.len())]);
+        self.next.store(end, Ordering::Relaxed);
+        let untaken = (from..end).filter(|at| self.take(*at));
+        Some(untaken.map(|at| self.plan.reads[at]).collect())
+    }
+
+    /// So many reads of a wave have ended.
+    pub(super) fn are_done(&self, count: usize) {
+        self.done.fetch_add(count, Ordering::Relaxed);
+    }
+
     /// Whether a read is this thread's to do.
     fn take(&self, at: usize) -> bool {
         !self.taken[at].swap(true, Ordering::Relaxed)
     }
 
-    fn file(&self, read: &PlannedRead) -> Option<Arc<Opened>> {
+    /// The file of a read, if it may be brought in.
+    pub(super) fn file(&self, read: &PlannedRead) -> Option<Arc<Opened>> {
         let mut opened = self.opened[read.file].lock().ok()?;
         let file = &self.plan.files[read.file];
         let tried = || open(&file.path, &file.recorded, &self.plan.within).ok().map(Arc::new);
@@ -82,6 +104,11 @@ impl<'a> Bringing<'a> {
         self.proof.look();
     }
 
+    /// Waits until that is seen; false if it will not be.
+    pub(super) fn is_proven(&self) -> bool {
+        self.proof.wait()
+    }
+
     /// Whether that is yet to be seen.
     pub(super) fn is_unproven(&self) -> bool {
         self.proof.is_open()
@@ -94,6 +121,11 @@ impl<'a> Bringing<'a> {
     pub(super) fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
         self.proof.is_over();
+    }
+
+    /// Set once nothing more is to be brought in.
+    pub(super) fn stopped(&self) -> &AtomicBool {
+        &self.stop
     }
 
     fn is_stopped(&self) -> bool {

@@ -14,6 +14,8 @@ use std::path::PathBuf;
 pub(super) struct Candidate {
     pub(super) path: PathBuf,
     pub(super) recorded: Recorded,
+    /// Where its first byte lay, if that is known.
+    pub(super) place: Option<u64>,
     pub(super) needs: Vec<Need>,
 }
 
@@ -42,7 +44,8 @@ pub(super) fn candidates(profile: &Profile, options: &Options) -> Vec<Candidate>
             && (within.is_empty() || within.iter().any(|root| path.starts_with(root)))
             && !options.hidden.iter().any(|folder| path.starts_with(folder));
         let recorded = Recorded { bytes: file.bytes, identity: file.identity };
-        (allowed && !needs.is_empty()).then_some(Candidate { path, recorded, needs })
+        let place = file.place;
+        (allowed && !needs.is_empty()).then_some(Candidate { path, recorded, place, needs })
     };
     one_a_file(profile.files.iter().zip(needs).filter_map(candidate))
 }

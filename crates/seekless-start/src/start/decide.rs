@@ -5,11 +5,12 @@ use super::at_once;
 use super::candidates::{Candidate, candidates};
 use super::devices::{Devices, Known};
 use super::examine::{self, Found};
+use super::names::Names;
 use super::plan::{Decision, Plan, PlannedFile, PlannedRead, Trial};
 use super::sample::Place;
 use super::whole;
 use crate::profiles::Key;
-use seekless_policy::foresight::start::{self, Device, Need, Wait};
+use seekless_policy::foresight::start::{self, Device, Expected, Need, Wait};
 use seekless_policy::layout::extents::Extent;
 use seekless_sys::memory;
 use seekless_trace::Profile;
@@ -32,7 +33,8 @@ struct Paying<'a> {
 
 impl<'a> Paying<'a> {
     fn of(file: &'a Candidate, number: usize, known: &Known) -> Option<Self> {
-        let pays = |device: &Device| start::expect(&file.needs, file.bytes(), true, device).pays();
+        let pays =
+            |device: &Device| pays(file, &start::expect(&file.needs, file.bytes(), true, device));
         if pays(&known.device) {
             return Some(Self { file, device: known.device, number, hoped: false });
         }
@@ -63,7 +65,10 @@ pub(super) fn decide(profile: Option<&Profile>, key: &Key, options: &Options) ->
     decision.tell(devices.known(slowest));
     decision.files_that_do_not_pay = (candidates.len() - paying.len()) as u64;
     paying.sort_by_key(|paying| std::cmp::Reverse(paying.file.needed_bytes()));
-    let mut plan = plan(profile, &paying, &devices, options, &mut decision);
+    let mut plan = plan(profile, &paying, (&devices, &device), options, &mut decision);
+    if decision.warms {
+        plan.names = Names::of(profile, options, &mut devices);
+    }
     if decision.warms && is_of_program(profile, key) {
         hold(&mut plan, &device, &mut decision);
     }
@@ -91,7 +96,7 @@ fn main_device(
 fn plan(
     profile: &Profile,
     paying: &[Paying<'_>],
-    devices: &Devices,
+    (devices, device): (&Devices, &Device),
     options: &Options,
     decision: &mut Decision,
 ) -> Plan {
@@ -121,14 +126,14 @@ fn plan(
             continue;
         }
         let expected = start::expect(needs, file.bytes(), found.is_none(), &paying.device);
-        if !expected.pays() {
+        if !pays(file, &expected) {
             continue;
         }
         let [plain, warmed] = &mut sums[usize::from(paying.hoped)];
         (*plain, *warmed) = (plain.and(expected.plain), warmed.and(expected.warmed));
         let number = plan.files.len();
         let (path, recorded) = (file.path.clone(), file.recorded);
-        plan.files.push(PlannedFile { path, recorded, hoped: paying.hoped });
+        plan.files.push(PlannedFile { path, recorded, hoped: paying.hoped, place: file.place });
         numbers.push(paying.number);
         plan.reads.extend(expected.reads.iter().map(|&extent| PlannedRead {
             file: number,
@@ -141,6 +146,12 @@ fn plan(
     decision.tries = start::worth(hoped[0], hoped[1]);
     let both = (plain.and(hoped[0]), warmed.and(hoped[1]));
     let (plain, warmed) = if decision.tries { both } else { (plain, warmed) };
+    let tries = decision.tries;
+    plan.reads.retain(|read| tries || !plan.files[read.file].hoped);
+    plan.reads.sort_by_key(|read| read.needed_ns);
+    keep_to_budget(&mut plan.reads, options.budget_bytes);
+    plan.joined = plan.count_joined();
+    let warmed = warmed.without(plan.joined, device.costs.depth, &device.costs);
     (decision.plain, decision.warmed) = (plain.into(), warmed.into());
     decision.warms = start::worth(plain, warmed);
     if !decision.warms {
@@ -149,16 +160,17 @@ fn plan(
         let cached = if little { cached(&files, &found) } else { Vec::new() };
         return Plan { cached, is_settled: little, ..Plan::default() };
     }
-    let tries = decision.tries;
-    plan.reads.retain(|read| tries || !plan.files[read.file].hoped);
-    plan.reads.sort_by_key(|read| read.needed_ns);
-    keep_to_budget(&mut plan.reads, options.budget_bytes);
     plan.trial = trial(&plan, &numbers, devices).filter(|_| tries);
     let depths = plan.reads.iter().map(|read| devices.known(numbers[read.file]).device.costs.depth);
     plan.at_once = (depths.max().unwrap_or(1) as usize).clamp(2, READS_MAX);
     plan.expected = expected_touches(profile);
     plan.within.clone_from(&options.within);
     plan
+}
+
+/// Whether to bring a file in. Where its place is known, its reads may be joined with others'.
+fn pays(file: &Candidate, expected: &Expected) -> bool {
+    expected.pays() || (file.place.is_some() && expected.pays_joined())
 }
 
 /// What is found of the files, each device's by themselves: one may be cached, another not.
@@ -248,6 +260,9 @@ fn hold(plan: &mut Plan, device: &Device, decision: &mut Decision) {
         (Wait::of(requests, read.extent.bytes, device.costs.depth, &device.costs).seconds * 1e9)
             as u64
     };
+    // What is joined takes no time of its own.
+    let own = 1.0 - plan.joined as f64 / plan.reads.len().max(1) as f64;
+    let takes_ns = |read: &PlannedRead| (takes_ns(read) as f64 * own) as u64;
     let times = || plan.reads.iter().map(|read| (takes_ns(read), read.needed_ns));
     let saved_ns = ((decision.plain.seconds - decision.warmed.seconds) * 1e9) as u64;
     let held_ns = start::head_start_ns(times()).min(saved_ns);

@@ -6,6 +6,7 @@ use super::at_once;
 use super::bringing::Bringing;
 use super::plan::Plan;
 use super::recording::Now;
+use super::waves::{self, Waves};
 use crate::profiles;
 use seekless_policy::foresight::start::Course;
 use seekless_record::Touches;
@@ -36,8 +37,7 @@ pub(super) fn help(beside: &mut Beside, start: &Start) {
     let found = try_device(beside, &bringing);
     let at_once = found.map_or(plan.at_once, |found| plan.at_once.max(found.at_once as usize));
     std::thread::scope(|scope| {
-        let work = || while bringing.next() {};
-        if seekless_job::crew::start(scope, at_once.min(plan.reads.len()), work).is_err() {
+        if seekless_job::crew::start(scope, 1, || bring(&bringing, at_once)).is_err() {
             bringing.stop();
         }
         if seekless_job::crew::start(scope, 1, || bringing.prove()).is_err() {
@@ -49,6 +49,40 @@ pub(super) fn help(beside: &mut Beside, start: &Start) {
         bringing.stop();
         if learns {
             watch.learn(start);
+        }
+    });
+}
+
+/// Brings all in: by waves where the file system says where files lie, else several reads at once.
+/// Names come first if the program is held back, else once it is seen to go by the profile.
+fn bring(bringing: &Bringing<'_>, at_once: usize) {
+    let plan = bringing.plan;
+    let look_up = || {
+        let threads = at_once.min(plan.names.len());
+        side_by_side(bringing, threads, || plan.names.look_up(bringing.stopped()));
+    };
+    let is_held = plan.first_reads > 0;
+    if is_held {
+        look_up();
+    }
+    let waves = Waves::new(bringing);
+    if let Some(waves) = waves.as_ref().filter(|_| !is_held) {
+        waves.next();
+    }
+    if !is_held && bringing.is_proven() {
+        look_up();
+    }
+    match waves {
+        Some(waves) => side_by_side(bringing, waves::AT_ONCE, || while waves.next() {}),
+        None => side_by_side(bringing, at_once.min(plan.reads.len()), || while bringing.next() {}),
+    }
+}
+
+/// Does something on several threads, and waits for them.
+fn side_by_side(bringing: &Bringing<'_>, threads: usize, work: impl Fn() + Sync) {
+    std::thread::scope(|scope| {
+        if seekless_job::crew::start(scope, threads, &work).is_err() {
+            bringing.stop();
         }
     });
 }

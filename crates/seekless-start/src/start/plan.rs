@@ -1,10 +1,12 @@
 //! What is expected of a start, and what is brought in for it.
 
 use super::devices::Known;
+use super::names::Names;
 use super::sample::Place;
+use super::waves;
 use crate::warm::bring::Recorded;
 use seekless_device::Costs;
-use seekless_policy::foresight::start::Wait;
+use seekless_policy::foresight::start::{self, Wait};
 use seekless_policy::layout::extents::Extent;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
@@ -95,8 +97,12 @@ impl From<Wait> for Waits {
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub(super) files: Vec<PlannedFile>,
+    /// Names to look up first.
+    pub(super) names: Names,
     /// In the order of need.
     pub(super) reads: Vec<PlannedRead>,
+    /// How many of them become part of another's request.
+    pub(super) joined: u64,
     /// The program may start once this many reads are done.
     pub(super) first_reads: usize,
     /// How many reads to have under way.
@@ -128,9 +134,28 @@ pub(super) struct PlannedFile {
     pub(super) recorded: Recorded,
     /// It pays only if the device that is tried serves several requests at once.
     pub(super) hoped: bool,
+    /// Where its first byte lay, if that is known.
+    pub(super) place: Option<u64>,
 }
 
 impl Plan {
+    /// How many requests fewer the reads are than if each were one of its own: those of a wave that
+    /// lie side by side become one.
+    pub(super) fn count_joined(&self) -> u64 {
+        let mut rest = &self.reads[..];
+        let mut joined = 0;
+        while !rest.is_empty() {
+            let (wave, after) = rest.split_at(waves::length(rest));
+            let placed = wave.iter().filter_map(|read| {
+                let place = self.files[read.file].place?.checked_add(read.extent.offset)?;
+                Some(Extent { offset: place, bytes: read.extent.bytes })
+            });
+            joined += start::joined(&mut placed.collect::<Vec<_>>());
+            rest = after;
+        }
+        joined
+    }
+
     /// The paths of files of which something is brought in.
     pub(super) fn brought_in(&self) -> HashSet<&Path> {
         self.reads.iter().map(|read| self.files[read.file].path.as_path()).collect()

@@ -24,7 +24,7 @@ fn cold(path: PathBuf, bytes: u64) -> ProfiledFile {
     file.sync_all().unwrap();
     seekless_sys::residency::drop_cached(file.as_fd()).unwrap();
     let name = path.to_str().unwrap().to_owned();
-    ProfiledFile { name, bytes: Some(bytes), identity: None }
+    ProfiledFile { name, bytes: Some(bytes), ..ProfiledFile::default() }
 }
 
 fn need(file: u32, offset: u64, bytes: u64, time_ns: u64) -> Need {

@@ -9,7 +9,7 @@ use super::candidates::Candidate;
 use super::devices::Devices;
 use super::plan::{Decision, Plan, Waits};
 use crate::warm::bring::{is_name_known, open_known};
-use seekless_device::{ColdFiles, Content, Fetch, Geometry, Layout};
+use seekless_device::{ColdFiles, Content, Costs, Fetch, Geometry, Layout};
 use seekless_job::ext4;
 use seekless_policy::foresight::start::{self, Device, Need, Wait};
 use seekless_trace::{Look, LookKind, Profile, unescape_path};
@@ -186,8 +186,13 @@ impl Seen {
         let (mut alone, mut brought, mut left) =
             (Wait::default(), Wait::default(), Wait::default());
         for (number, (requests, bytes)) in self.for_names {
-            let wait = Wait::of(requests, bytes, 1, &devices.known(number).device.costs);
-            (alone, left) = (alone.and(wait), left.and(wait));
+            let costs = &devices.known(number).device.costs;
+            let wait = Wait::of(requests, bytes, 1, costs);
+            alone = alone.and(wait);
+            match plan.names.len() {
+                0 => left = left.and(wait),
+                _ => brought = brought.and(Wait::of(requests, bytes, costs.depth, costs)),
+            }
         }
         let in_plan = plan.brought_in();
         for (file, missing) in files.iter().zip(&self.missing) {
@@ -206,6 +211,9 @@ impl Seen {
                 left = left.and(plain);
             }
         }
+        let Decision { request_ns, bytes_per_second, at_once, .. } = *decision;
+        let costs = Costs { request_ns, bytes_per_second, depth: at_once };
+        brought = brought.without(plan.joined, at_once, &costs);
         decision.names = self.names;
         (decision.plain, decision.warmed) = (alone.into(), brought.and(left).into());
         (decision.brought_in, decision.left_to_program) = (Waits::from(brought), left.into());

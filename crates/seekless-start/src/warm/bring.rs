@@ -4,6 +4,7 @@ use crate::profiles::identity_of;
 use rustix::fs::{Advice, CWD, FileType, Mode, OFlags, ResolveFlags, fadvise, fstat};
 use rustix::io::Errno;
 use seekless_policy::layout::extents::Extent;
+use seekless_sys::extents::extents;
 use seekless_sys::memory::page_bytes;
 use seekless_sys::residency;
 use seekless_trace::Identity;
@@ -13,7 +14,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The kernel reads at most this much for one advice, unless the device allows more.
 const ADVICE_BYTES: u64 = 128 << 10;
@@ -23,7 +24,7 @@ const FLAGS: OFlags =
 /// A file that may be brought in.
 #[derive(Debug)]
 pub(crate) struct Opened {
-    pub(crate) file: File,
+    pub(crate) file: Arc<File>,
     pub(crate) bytes: u64,
     device: u64,
 }
@@ -95,7 +96,7 @@ fn checked(file: OwnedFd, recorded: &Recorded, within: &[PathBuf]) -> Result<Ope
     if recorded.identity.is_some_and(|identity| identity != identity_of(&stat)) {
         return Err("changed since it was recorded");
     }
-    Ok(Opened { file: file.into(), bytes, device: stat.st_dev })
+    Ok(Opened { file: Arc::new(file.into()), bytes, device: stat.st_dev })
 }
 
 /// Whether an opened file lies below one of some folders, links followed, or there are none.
@@ -151,6 +152,13 @@ impl Opened {
     pub(crate) fn cached(&self, extent: Extent) -> Option<u64> {
         let pages = residency::count(self.file.as_fd(), extent.offset, extent.bytes).ok()?;
         Some((pages.cached * page_bytes()).min(extent.bytes))
+    }
+
+    /// Where a byte lies on the device, if the file system says so.
+    pub(crate) fn place(&self, offset: u64) -> Option<u64> {
+        let found = extents(self.file.as_fd(), offset..offset.checked_add(1)?, 1).ok()??;
+        let first = found.list.first()?;
+        first.place?.checked_add(offset.checked_sub(first.offset)?)
     }
 
     /// Asks for a range, and does not wait for it.

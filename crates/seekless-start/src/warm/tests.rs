@@ -150,8 +150,12 @@ fn a_profile_is_brought_in_but_for_files_that_changed() {
     let (_, identity) = crate::profiles::identify(&name).unwrap();
     let write = |identity: Identity| {
         let need = Need { file: 0, offset: MIB, bytes: 8192, time_ns: 0, mapped: true };
-        let file =
-            ProfiledFile { name: name.clone(), bytes: Some(4 * MIB), identity: Some(identity) };
+        let file = ProfiledFile {
+            name: name.clone(),
+            bytes: Some(4 * MIB),
+            identity: Some(identity),
+            ..ProfiledFile::default()
+        };
         let run = ProfiledRun { needs: vec![need], ..ProfiledRun::default() };
         let profile = Profile { files: vec![file], runs: vec![run], ..Profile::default() };
         profile.write(seekless_sys::output::Destination::new(&path).replacing(true)).unwrap();
