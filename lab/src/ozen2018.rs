@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
         return builds::run(&args.builds, args.json).map(|()| Vec::new());
     }
     if args.sqlite.sqlite {
-        return sqlite::run(&args.sqlite, args.picture.as_deref(), args.json).map(|()| Vec::new());
+        return sqlite::run(&args.sqlite, args.picture.as_deref(), args.json);
     }
     let folder = tempfile::tempdir()?;
     let (test, trace) = test_and_trace(args, folder.path())?;

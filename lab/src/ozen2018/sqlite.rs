@@ -1,11 +1,16 @@
 //! Tests 5 to 16 in shape: real SQLite over ten million rows. Our recorder captures its page
 //! accesses, and his ten policies run over caches of 2,000 and 10,000 pages. The ranks stand beside
 //! his. `--further` measures what his last chapter suggests: larger application caches, larger
-//! database pages, and a hash table instead of the B-tree.
+//! database pages, and other structures than the B-tree: a hash table and a copy-on-write tree.
 
+mod calls;
 mod capture;
+mod copies;
+mod copy_on_write;
+mod files;
 mod further;
 mod hash;
+mod kind;
 mod laid;
 mod lines;
 mod picture;
@@ -13,6 +18,8 @@ pub(in crate::ozen2018) mod published;
 pub(in crate::ozen2018) mod ranks;
 mod replayed;
 mod room;
+mod row;
+mod saved;
 mod tests_5_to_16;
 mod tree;
 mod words;
@@ -21,7 +28,9 @@ mod workload;
 use crate::{output, picture as pictures};
 use anyhow::{Context, Result, ensure};
 pub(crate) use capture::{PLAYER, play};
+use kind::Kind;
 pub(in crate::ozen2018) use replayed::each_test;
+use seekless_results::Table;
 use seekless_terminal::{interrupt, progress};
 use serde::Serialize;
 use std::fmt;
@@ -41,8 +50,8 @@ pub(crate) struct SqliteArgs {
     /// Tests 5 to 16 in shape instead of test 3: SQLite under recorded selects and updates.
     #[arg(long, conflicts_with_all = ["data", "trace"])]
     pub(crate) sqlite: bool,
-    /// His suggestions for further work instead: application caches, database pages, a hash table
-    /// beside the B-tree.
+    /// His suggestions for further work instead: application caches, database pages, and a hash
+    /// table and a copy-on-write tree (redb) beside the B-tree.
     #[arg(long, requires = "sqlite")]
     further: bool,
     /// The tests to run.
@@ -101,24 +110,6 @@ pub(crate) struct LedgerArgs {
     workload: Workload,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-enum Kind {
-    #[value(name = "b-tree")]
-    #[serde(rename = "b-tree")]
-    BTree,
-    Hash,
-}
-
-impl Kind {
-    fn name(self) -> &'static str {
-        match self {
-            Kind::BTree => "B-tree (SQLite)",
-            Kind::Hash => "hash table",
-        }
-    }
-}
-
 /// The pages that the store caches itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ApplicationCache {
@@ -162,14 +153,16 @@ struct Test {
     rows: [(u64, u64); 10],
 }
 
-pub(super) fn run(args: &SqliteArgs, picture: Option<&Path>, json: bool) -> Result<()> {
+pub(super) fn run(args: &SqliteArgs, picture: Option<&Path>, json: bool) -> Result<Vec<Table>> {
     pictures::check(picture)?;
     ensure!(
         picture.is_none() || !args.further,
         "--picture draws tests 5 to 16; --further has none"
     );
     let setting = args.setting();
-    let folder = room::make(args.dir.as_deref(), &setting)?;
+    let bytes_per_row =
+        if args.further { room::BYTES_PER_ROW_FURTHER } else { room::BYTES_PER_ROW };
+    let folder = room::make(args.dir.as_deref(), &setting, bytes_per_row)?;
     let removal = interrupt::remove_when_interrupted(folder.path())?;
     let measured = removal.unless_begun(measure(args, &setting, folder.path(), picture));
     folder.close().context("cannot remove the temporary folder")?;
@@ -179,7 +172,11 @@ pub(super) fn run(args: &SqliteArgs, picture: Option<&Path>, json: bool) -> Resu
         (true, Measured::Further(figures)) => output::json(figures),
         (false, Measured::Tests(figures)) => output::text(&words::tests(figures)),
         (false, Measured::Further(figures)) => output::text(&words::further(figures)),
-    }
+    }?;
+    Ok(match measured {
+        Measured::Tests(_) => Vec::new(),
+        Measured::Further(figures) => vec![saved::table(&figures)],
+    })
 }
 
 enum Measured {
@@ -218,19 +215,14 @@ impl Setting {
         Workload { rows: self.rows, statements: self.statements, reads_percent, seed: self.seed }
     }
 
-    /// Makes the store's file in `folder`, replacing an older one.
+    /// Makes the store in `folder`, replacing an older one.
     fn make(&self, kind: Kind, page_bytes: u32, folder: &Path) -> Result<PathBuf> {
         let path = folder.join("ledger");
-        if path.exists() {
-            std::fs::remove_file(&path)?;
-        }
+        copies::remove(&path)?;
         let mut bar =
             progress(format!("making the {}, pages of {} KiB", kind.name(), page_bytes / 1024));
-        match kind {
-            Kind::BTree => tree::make(&path, page_bytes, self.rows, &mut bar),
-            Kind::Hash => hash::make(&path, page_bytes, self.rows, &mut bar),
-        }
-        .with_context(|| format!("cannot make {}", path.display()))?;
+        kind.make(&path, page_bytes, self.rows, &mut bar)
+            .with_context(|| format!("cannot make {}", path.display()))?;
         Ok(path.canonicalize()?)
     }
 }

@@ -1,5 +1,5 @@
-//! Tests 5 to 16 of `./run lab ozen2018` in their small setting: SQLite and the hash table are
-//! recorded as in the large one.
+//! Tests 5 to 16 of `./run lab ozen2018` in their small setting: SQLite and the other stores
+//! are recorded as in the large one.
 
 use serde_json::Value;
 use std::process::Command;
@@ -55,22 +55,38 @@ fn sqlite_under_his_policies_ranks_as_his_does_and_each_time_the_same() {
 }
 
 #[test]
-fn a_hash_table_asks_for_less_than_a_b_tree() {
-    let arguments = ["ozen2018", "--sqlite", "--further", "--small", "--json"];
-    let output = Command::new(env!("CARGO_BIN_EXE_seekless-lab")).args(arguments).output().unwrap();
+fn each_store_is_recorded_and_a_cache_of_its_own_saves_calls() {
+    let folder = tempfile::tempdir().unwrap();
+    let (work, saved) = (folder.path().join("work"), folder.path().join("saved.json"));
+    std::fs::create_dir(&work).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_seekless-lab"))
+        .args(["ozen2018", "--sqlite", "--further", "--small", "--json", "--dir"])
+        .args([work.as_os_str(), "--results".as_ref(), saved.as_os_str()])
+        .output()
+        .unwrap();
     if !may_record(&output) {
         return;
     }
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(std::fs::read_dir(&work).unwrap().count(), 0, "the stores are removed");
     let figures: Value = serde_json::from_slice(&output.stdout).unwrap();
     let rows = figures["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 2 * 3 * 3 * 2, "stores, their pages, their caches, caches below");
+    let stores = 3 + 3 + 1;
+    assert_eq!(rows.len(), stores * 3 * 2, "stores and their pages, their caches, caches below");
     let calls = |store: &str, cache: u64| {
         let found = rows
             .iter()
             .find(|row| row["store"] == store && row["application_cache_pages"] == cache);
         found.and_then(|row| row["calls_per_statement"].as_f64()).unwrap()
     };
-    assert!(calls("hash", 0) < calls("b-tree", 0) && calls("b-tree", 200) < calls("b-tree", 0));
+    assert!(calls("hash", 0) < calls("b-tree", 0));
+    for store in ["b-tree", "hash", "copy-on-write"] {
+        assert!(calls(store, 200) < calls(store, 0), "{store}");
+    }
+    let saved: Value = serde_json::from_slice(&std::fs::read(saved).unwrap()).unwrap();
+    let table = &saved["tables"][0];
+    assert_eq!((&table["id"], table["rows"].as_array().unwrap().len()), (&"further".into(), 21));
+    assert_eq!(table["contenders"].as_array().unwrap().len(), 5);
 }
 
 /// Figures of a recorded build of the smallest package. `None`, with a line that says why, if it

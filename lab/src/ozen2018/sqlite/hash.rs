@@ -11,8 +11,8 @@
 
 mod pages;
 
-use super::workload::{MONEY, Store, Workload, address, name};
-use super::{Progress, StoreArgs};
+use super::workload::{Account, Rows, Statements, Store, Workload};
+use super::{Progress, StoreArgs, row};
 use anyhow::{Context, Result, ensure};
 use pages::Pages;
 use seekless::device::SplitMix64;
@@ -22,8 +22,8 @@ use std::path::Path;
 
 const HEAD_BYTES: usize = 8;
 const ROW_BYTES: usize = 64;
-const ADDRESS: std::ops::Range<usize> = 26..54;
-const BALANCE: std::ops::Range<usize> = 54..62;
+/// The row behind its account.
+const ROW: std::ops::Range<usize> = 8..8 + row::ROW_BYTES;
 /// How full buckets are on average, in percent. A B-tree that was filled in order is denser.
 const FILL_PERCENT: u64 = 80;
 
@@ -80,9 +80,7 @@ fn page(rows: &[(u32, u32)], next: u32, page_bytes: u32) -> Vec<u8> {
     for &(_, account) in rows {
         let account = u64::from(account);
         page.extend(account.to_le_bytes());
-        page.extend(name(account).as_bytes());
-        page.extend(address(account % 100_000).as_bytes());
-        page.extend(MONEY.to_le_bytes());
+        page.extend(row::new(account));
         page.extend([0; 2]);
     }
     page.resize(page_bytes as usize, 0);
@@ -90,24 +88,24 @@ fn page(rows: &[(u32, u32)], next: u32, page_bytes: u32) -> Vec<u8> {
 }
 
 /// Plays the workload.
-pub(super) fn play(
-    store: &StoreArgs,
-    workload: &Workload,
-    progress: &mut dyn FnMut(u64, u64),
-) -> Result<()> {
-    let pages =
-        Pages::open(&store.path, store.page_bytes, store.application_cache.pages(store.page_bytes))
-            .with_context(|| format!("cannot open {}", store.path.display()))?;
-    let buckets = buckets(workload.rows, store.page_bytes);
-    workload.play(&mut Table { pages, buckets }, progress)
+pub(super) fn play(store: &StoreArgs, workload: &Workload, progress: Progress<'_>) -> Result<()> {
+    workload.play(&mut Table::open(store, workload.rows)?, progress)
 }
 
-struct Table {
+/// An open file.
+pub(super) struct Table {
     pages: Pages,
     buckets: u64,
 }
 
 impl Table {
+    pub(super) fn open(store: &StoreArgs, rows: u64) -> Result<Self> {
+        let cached = store.application_cache.pages(store.page_bytes);
+        let pages = Pages::open(&store.path, store.page_bytes, cached)
+            .with_context(|| format!("cannot open {}", store.path.display()))?;
+        Ok(Self { pages, buckets: buckets(rows, store.page_bytes) })
+    }
+
     /// The page with the row of an account, and the place of the row in it.
     fn find(&mut self, account: u64) -> Result<(u32, usize)> {
         let mut number = bucket(account, self.buckets) as u32;
@@ -131,31 +129,28 @@ fn number_at(page: &[u8], at: usize) -> u32 {
 }
 
 impl Store for Table {
-    fn begin(&mut self) -> Result<()> {
-        Ok(())
+    fn transaction(&mut self, statements: Statements<'_>) -> Result<()> {
+        statements(self)?;
+        self.pages.flush()
     }
+}
 
-    fn select(&mut self, account: u64) -> Result<()> {
-        self.find(account).map(|_| ())
+impl Rows for Table {
+    fn select(&mut self, account: u64) -> Result<Account> {
+        let (number, at) = self.find(account)?;
+        row::read(&self.pages.read(number)?[at..][ROW])
     }
 
     fn add_money(&mut self, account: u64, amount: i64) -> Result<()> {
         let (number, at) = self.find(account)?;
-        let balance = &mut self.pages.write(number)?[at..][BALANCE];
-        let mut bytes = [0; 8];
-        bytes.copy_from_slice(balance);
-        balance.copy_from_slice(&(i64::from_le_bytes(bytes) + amount).to_le_bytes());
+        row::add_money(&mut self.pages.write(number)?[at..][ROW], amount);
         Ok(())
     }
 
     fn turn_address(&mut self, account: u64) -> Result<()> {
         let (number, at) = self.find(account)?;
-        self.pages.write(number)?[at..][ADDRESS].rotate_left(1);
+        row::turn_address(&mut self.pages.write(number)?[at..][ROW]);
         Ok(())
-    }
-
-    fn commit(&mut self) -> Result<()> {
-        self.pages.flush()
     }
 }
 

@@ -7,7 +7,7 @@ use seekless::sys::extents::extents;
 use std::fs::File;
 use std::path::Path;
 
-const PAGE_BYTES: u64 = 4096;
+pub(super) const PAGE_BYTES: u64 = 4096;
 
 /// A file's pieces, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

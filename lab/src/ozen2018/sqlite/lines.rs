@@ -3,7 +3,7 @@
 //! and the ninth lies in the next page. His program takes line by line, so each page seems to be
 //! used again at once.
 
-use super::capture::Captured;
+use super::calls::Captured;
 use seekless::sim::Requests;
 use serde::Serialize;
 
@@ -39,8 +39,7 @@ impl Captured {
         let (mut pages, mut writes) = (Vec::new(), Vec::new());
         let mut last = None;
         for call in &self.calls {
-            let end = call.offset + u64::from(call.bytes);
-            let end = if lines == Lines::Raw { end + 1 } else { end };
+            let end = call.end() + u64::from(lines == Lines::Raw);
             for at in (call.offset..end).step_by(SECTOR_BYTES as usize) {
                 let page = if at < self.file_bytes { self.laid.page(at) } else { 0 };
                 if lines == Lines::Merged
@@ -60,7 +59,7 @@ impl Captured {
 
 #[cfg(test)]
 mod tests {
-    use super::super::capture::Call;
+    use super::super::calls::Call;
     use super::super::laid::Laid;
     use super::*;
 

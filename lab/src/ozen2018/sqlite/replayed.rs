@@ -21,7 +21,7 @@ pub(in crate::ozen2018) fn each_test(
     ensure!(args.dir.is_none(), "with --replay the database is made in the folder of --on");
     ensure!(!args.further, "--replay is for tests 5 to 16, without --further");
     let setting = args.setting();
-    let room = room::make(Some(folder), &setting)?;
+    let room = room::make(Some(folder), &setting, room::BYTES_PER_ROW)?;
     let path = setting.make(Kind::BTree, PAGE_BYTES, room.path())?;
     for (percent, cache) in recordings() {
         let is_wanted = |test: &&Test| {

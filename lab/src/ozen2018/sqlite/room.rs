@@ -5,20 +5,25 @@ use anyhow::{Context, Result, ensure};
 use seekless::device::units::format_bytes;
 use std::path::Path;
 
-/// The size of the database for each row. A row takes 58 bytes, and the hash table has some free
-/// space.
-const BYTES_PER_ROW: u64 = 100;
+/// The size of SQLite's database for each row, which takes 58 bytes.
+pub(super) const BYTES_PER_ROW: u64 = 100;
+/// The same for the largest of the other stores, redb with half of each page free, and a copy.
+pub(super) const BYTES_PER_ROW_FURTHER: u64 = 300;
 /// The size of a recording and its spool, which may lie on the same disk: four to five calls at 110
 /// bytes, and as many again where pages are written.
 const BYTES_PER_STATEMENT: u64 = 900;
 
 /// Makes a temporary folder in `parent`, or in the system's.
-pub(super) fn make(parent: Option<&Path>, setting: &Setting) -> Result<tempfile::TempDir> {
+pub(super) fn make(
+    parent: Option<&Path>,
+    setting: &Setting,
+    bytes_per_row: u64,
+) -> Result<tempfile::TempDir> {
     let system = std::env::temp_dir();
     let parent = parent.unwrap_or(&system);
     let free =
         free_bytes(parent).with_context(|| format!("cannot look at {}", parent.display()))?;
-    let needed = setting.rows * BYTES_PER_ROW + setting.statements * BYTES_PER_STATEMENT;
+    let needed = setting.rows * bytes_per_row + setting.statements * BYTES_PER_STATEMENT;
     ensure!(
         free >= needed,
         "{} has {} free and this needs up to {}: name another folder with --dir, or fewer --rows and --statements",

@@ -1,7 +1,8 @@
 //! Tests 5 to 16. Each mix is recorded once with SQLite's cache off and once with it on; both cache
 //! sizes are simulated over the recordings.
 
-use super::capture::{Captured, capture};
+use super::calls::Captured;
+use super::capture::capture;
 use super::lines::Lines;
 use super::published::{POLICIES, STATEMENTS, TESTS};
 use super::{ApplicationCache, Kind, LedgerArgs, Setting, StoreArgs, Test, ranks};

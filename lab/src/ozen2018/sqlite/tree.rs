@@ -2,7 +2,7 @@
 //! is synchronised. His collector lost the journal anyway, since the file was gone when it looked
 //! for its sectors. The database file is read and written in the same way.
 
-use super::workload::{MONEY, Store, Workload, address, name};
+use super::workload::{Account, MONEY, Rows, Statements, Store, Workload, address, name};
 use super::{ApplicationCache, Progress, StoreArgs};
 use anyhow::{Context, Result};
 use rusqlite::{Connection, OpenFlags, Statement, params};
@@ -34,11 +34,13 @@ pub(super) fn make(path: &Path, page_bytes: u32, rows: u64, progress: Progress<'
 }
 
 /// Plays the workload.
-pub(super) fn play(
-    store: &StoreArgs,
-    workload: &Workload,
-    progress: &mut dyn FnMut(u64, u64),
-) -> Result<()> {
+pub(super) fn play(store: &StoreArgs, workload: &Workload, progress: Progress<'_>) -> Result<()> {
+    let connection = open(store)?;
+    workload.play(&mut Ledger::prepare(&connection)?, progress)
+}
+
+/// Opens the database without its journal's file and with the cache that `store` says.
+pub(super) fn open(store: &StoreArgs) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(&store.path, flags)
         .with_context(|| format!("cannot open {}", store.path.display()))?;
@@ -47,33 +49,45 @@ pub(super) fn play(
     if let ApplicationCache::Pages(pages) = store.application_cache {
         connection.execute_batch(&format!("PRAGMA cache_size={pages}"))?;
     }
-    let mut ledger = Ledger {
-        select: connection.prepare("SELECT * FROM ledger WHERE accountId = ?")?,
-        add_money: connection.prepare("UPDATE ledger SET money = money + ? WHERE accountId = ?")?,
-        turn_address: connection.prepare(TURN)?,
-        connection: &connection,
-    };
-    workload.play(&mut ledger, progress)
+    Ok(connection)
 }
 
-struct Ledger<'a> {
+/// The prepared statements.
+pub(super) struct Ledger<'a> {
     connection: &'a Connection,
     select: Statement<'a>,
     add_money: Statement<'a>,
     turn_address: Statement<'a>,
 }
 
-impl Store for Ledger<'_> {
-    fn begin(&mut self) -> Result<()> {
-        Ok(self.connection.execute_batch("BEGIN")?)
+impl<'a> Ledger<'a> {
+    pub(super) fn prepare(connection: &'a Connection) -> Result<Self> {
+        Ok(Self {
+            select: connection.prepare("SELECT * FROM ledger WHERE accountId = ?")?,
+            add_money: connection
+                .prepare("UPDATE ledger SET money = money + ? WHERE accountId = ?")?,
+            turn_address: connection.prepare(TURN)?,
+            connection,
+        })
     }
+}
 
-    fn select(&mut self, account: u64) -> Result<()> {
-        let row = |row: &rusqlite::Row<'_>| row.get::<_, String>(2);
+impl Store for Ledger<'_> {
+    fn transaction(&mut self, statements: Statements<'_>) -> Result<()> {
+        self.connection.execute_batch("BEGIN")?;
+        statements(self)?;
+        Ok(self.connection.execute_batch("COMMIT")?)
+    }
+}
+
+impl Rows for Ledger<'_> {
+    fn select(&mut self, account: u64) -> Result<Account> {
+        let row = |row: &rusqlite::Row<'_>| {
+            Ok(Account { name: row.get(1)?, address: row.get(2)?, money: row.get(3)? })
+        };
         self.select
             .query_row([account as i64], row)
-            .with_context(|| format!("select account {account}"))?;
-        Ok(())
+            .with_context(|| format!("select account {account}"))
     }
 
     fn add_money(&mut self, account: u64, amount: i64) -> Result<()> {
@@ -84,9 +98,5 @@ impl Store for Ledger<'_> {
     fn turn_address(&mut self, account: u64) -> Result<()> {
         self.turn_address.execute([account as i64])?;
         Ok(())
-    }
-
-    fn commit(&mut self) -> Result<()> {
-        Ok(self.connection.execute_batch("COMMIT")?)
     }
 }

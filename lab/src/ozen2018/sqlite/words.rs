@@ -1,5 +1,5 @@
-//! The tables: his ranks beside ours, and the results of larger caches, larger pages and a hash
-//! table.
+//! The tables: his ranks beside ours, and the results of larger caches, larger pages and other
+//! structures.
 
 use super::lines::Lines;
 use super::published::POLICIES;

@@ -27,7 +27,7 @@ fn every_row_is_found_and_some_in_overflow_pages() {
     let overflowed = (0..rows).filter(|&account| {
         let (page, at) = table.find(account).unwrap();
         let row = &table.pages.read(page).unwrap()[at..at + ROW_BYTES];
-        assert_eq!(&row[8..26], name(account).as_bytes());
+        assert_eq!(row[ROW], row::new(account));
         u64::from(page) >= buckets(rows, PAGE_BYTES)
     });
     assert!(overflowed.count() > 0);
