@@ -41,6 +41,8 @@ setup_test() {
     debian pkg-config pkg-config || true
     debian gfortran gfortran || true
     debian fitsverify fitsverify || true
+    debian nbdkit nbdkit || true
+    debian nbdfuse libnbd-bin || true
     setup_peers
     # For the command on aarch64: a compiler, a C library, Rust's own libraries, and an emulator.
     if [ "$(uname -m)" != aarch64 ]; then

@@ -35,7 +35,8 @@ enum Experiment {
     /// Eviction of cached blocks: what each policy reads and writes, as published and corrected;
     /// with --sqlite under a database.
     Ozen2018(ozen2018::Args),
-    /// What a probe finds of the inside of disks and flash drives with random parameters.
+    /// What a probe finds of the inside of disks and flash drives with random parameters, and of
+    /// devices that nbdkit serves.
     Probe(probe::Args),
     /// SLEDs: wc, grep and two astronomers' tools on files larger than the cache, in the plain
     /// order and the cheapest bytes first.
@@ -73,6 +74,7 @@ impl Experiment {
         match self {
             Self::Mccarthy2015(_) | Self::Vanmeter2000(_) | Self::Wassenberg2006(_) => true,
             Self::Wu2010(args) => args.is_live(),
+            Self::Probe(args) => args.is_live(),
             _ => false,
         }
     }

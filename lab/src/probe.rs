@@ -1,6 +1,8 @@
 //! What `probe --inside` finds of devices whose inside is known: disks and flash drives with random
 //! parameters, permuted channels, and times that are read with an error. Each parameter is exact,
-//! unidentifiable or wrong.
+//! unidentifiable or wrong. With `--on nbdkit` the devices are not ours.
+
+mod nbdkit;
 
 use crate::output;
 use seekless::measure::inside::proof::{self, Proof, Tally};
@@ -8,6 +10,16 @@ use seekless::report::table;
 use seekless_results::{Better, Contender, Figure, Table};
 use serde::Serialize;
 use std::fmt::Write as _;
+
+/// Where the planted devices come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum On {
+    /// Our own device models, in virtual time.
+    Models,
+    /// Loop devices over nbdfuse over nbdkit with its filters, which answer in real time. Takes
+    /// some five minutes, as root.
+    Nbdkit,
+}
 
 /// Options of the experiment.
 #[derive(clap::Args, Debug)]
@@ -21,9 +33,22 @@ pub(crate) struct Args {
     /// Standard deviation of a time that is read, in percent of it.
     #[arg(long, default_value_t = 3.0, value_name = "PERCENT")]
     noise: f64,
+    /// What the planted devices are.
+    #[arg(long, value_enum, default_value = "models")]
+    on: On,
+    /// With --on nbdkit: these devices alone.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    only: Vec<nbdkit::Planted>,
     /// Prints figures as JSON.
     #[arg(long)]
     json: bool,
+}
+
+impl Args {
+    /// Whether its figures depend on what else the machine does.
+    pub(crate) fn is_live(&self) -> bool {
+        self.on == On::Nbdkit
+    }
 }
 
 /// Both kinds of devices.
@@ -38,6 +63,13 @@ struct Figures {
 
 /// Probes all devices and prints the table.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
+    match args.on {
+        On::Models => run_models(args),
+        On::Nbdkit => nbdkit::run(&args.only, args.seed, args.json),
+    }
+}
+
+fn run_models(args: &Args) -> anyhow::Result<Vec<Table>> {
     let mut show = seekless_terminal::progress("Probing");
     let (mut done, total) = (0, 2 * args.devices);
     let mut after_each = |_| {

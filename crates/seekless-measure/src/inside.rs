@@ -7,6 +7,7 @@
 //! [`Finding`] says how many standard errors speak for it; under three it is unidentifiable.
 //! [`proof`] compares what is found with what was [`planted`].
 
+mod answers;
 mod disk;
 mod finding;
 mod flash;
@@ -19,6 +20,7 @@ pub mod proof;
 mod statistics;
 mod timed;
 
+pub use answers::Answers;
 pub use disk::DiskInside;
 pub use finding::{Curve, Finding, SIGMAS_MIN};
 pub use flash::FlashInside;

@@ -30,16 +30,18 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Without PATH, shows all measured devices.
 ///
 /// --save FILE.toml measures the latency of reads by size (4 KiB to 1 MiB) and by how many run at
-/// once (1 to 32), and the rate of sequential reads, in about ten seconds and at most 3 GB. The
-/// file is a device that --device takes everywhere.
+/// once (1 to 32), the rate of sequential reads, and how reads are answered: whether a cache behind
+/// the device has what was read, whether it reads ahead, and whether a limit of bytes a second
+/// holds. This takes about fifteen seconds and at most 4 GB. The file is a device that --device
+/// takes everywhere.
 ///
 /// --inside finds out what the timing of single reads shows: of a disk its rotation, tracks, skews,
 /// heads, zones, seek curve and cache (about 20,000 reads of one sector and some tens of MB; two to
 /// ten minutes); of a flash drive its page, chunk, the number of planes that work at once, and its
 /// channels (about 50,000 reads and 2 GB; under a minute). PATH is a block device, or a file that
 /// lies in one piece of at least 32 MiB. Each figure comes with the number of standard errors that
-/// speak for it. A figure with fewer than three is called unidentifiable. Behind a host's cache or
-/// a cloud volume's limits all are; then the latencies are measured as with --save.
+/// speak for it. A figure with fewer than three is called unidentifiable, with the reason. Behind a
+/// host's cache or a cloud volume's limits all are; then the latencies are measured as with --save.
 ///
 /// Nothing is written, unless --destroy-data says so. Then PATH is a regular file with nothing of
 /// value in it, or an unmounted block device, and its data is lost. Writes show how a flash drive

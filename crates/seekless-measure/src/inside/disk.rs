@@ -10,7 +10,7 @@ mod spindle;
 mod tracks;
 mod zones;
 
-use super::finding::{Curve, Finding};
+use super::finding::{Curve, Finding, OUT_OF_TIME, Open, explain_all};
 use super::probing::Probing;
 use crate::{Error, ErrorKind};
 use arm::Map;
@@ -58,13 +58,36 @@ pub struct DiskInside {
     pub parameters: Option<DiskParameters>,
 }
 
+impl DiskInside {
+    /// Gives each figure that has neither a value nor a reason this one.
+    fn explain_rest(&mut self, why: &str) {
+        let figures: &mut [&mut dyn Open] = &mut [
+            &mut self.rotation_ns,
+            &mut self.rpm,
+            &mut self.track_bytes,
+            &mut self.track_skew_ns,
+            &mut self.cylinder_skew_ns,
+            &mut self.heads,
+            &mut self.zones,
+            &mut self.overhead_ns,
+            &mut self.head_switch_ns,
+            &mut self.average_seek_ns,
+            &mut self.segments,
+            &mut self.segment_bytes,
+            &mut self.read_on,
+        ];
+        explain_all(figures, why);
+    }
+}
+
 /// Looks for a disk's inside. Stops where the time is up, with what has been found so far.
 pub(super) fn find(probing: &mut Probing<'_>) -> Result<DiskInside, Error> {
     let mut inside = DiskInside::default();
     match steps(probing, &mut inside) {
-        Err(error) if error.kind() == ErrorKind::OutOfTime => {}
+        Err(error) if error.kind() == ErrorKind::OutOfTime => inside.explain_rest(OUT_OF_TIME),
         other => other?,
     }
+    inside.explain_rest("it follows from figures that were not found");
     Ok(inside)
 }
 
@@ -73,6 +96,7 @@ fn steps(probing: &mut Probing<'_>, inside: &mut DiskInside) -> Result<(), Error
         Ok(spindle) => spindle,
         Err(why) => {
             inside.rotation_ns = Finding::unidentifiable(why);
+            inside.explain_rest("there is no rotation to measure it by");
             return Ok(());
         }
     };
@@ -96,6 +120,10 @@ fn steps(probing: &mut Probing<'_>, inside: &mut DiskInside) -> Result<(), Error
     }
     if inside.track_bytes.is_identified() {
         skews(probing, &spindle, inside, &mut map)?;
+    } else {
+        let jumps: &mut [&mut dyn Open] =
+            &mut [&mut inside.heads, &mut inside.track_skew_ns, &mut inside.cylinder_skew_ns];
+        explain_all(jumps, "the bytes of a track are not known");
     }
     if let Some(arm) = arm::find(probing, &spindle, &map)? {
         describe_arm(probing, inside, &arm, &map);
@@ -115,6 +143,9 @@ fn steps(probing: &mut Probing<'_>, inside: &mut DiskInside) -> Result<(), Error
     inside.segments = cache.segments;
     inside.segment_bytes = cache.segment_bytes;
     inside.read_on = cache.read_on;
+    if inside.segments.value == Some(0) {
+        explain_all(&mut [&mut inside.segment_bytes, &mut inside.read_on], "there is no cache");
+    }
     if let Some(parameters) = &mut inside.parameters {
         parameters.cache = SegmentCache {
             segments: inside.segments.value.unwrap_or(0),

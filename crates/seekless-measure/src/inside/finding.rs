@@ -8,6 +8,11 @@ pub const SIGMAS_MIN: f64 = 3.0;
 /// A time is given if three standard errors are at most this share of it.
 const TIME_OFF_MAX: f64 = 0.1;
 
+/// The reason of a finding until the search comes to it.
+const NOT_LOOKED_FOR: &str = "not looked for";
+/// The reason of what the search did not come to.
+pub(super) const OUT_OF_TIME: &str = "the probe's time was up: give it more with --seconds";
+
 /// A figure that a probe looked for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding<T> {
@@ -25,8 +30,27 @@ pub struct Finding<T> {
 
 impl<T> Default for Finding<T> {
     fn default() -> Self {
-        Finding::unidentifiable("not looked for")
+        Finding::unidentifiable(NOT_LOOKED_FOR)
     }
+}
+
+/// A finding of any type that may still lack its reason.
+pub(super) trait Open {
+    /// Gives the reason why there is no figure, unless one was found or has its reason.
+    fn explain(&mut self, why: &str);
+}
+
+impl<T> Open for Finding<T> {
+    fn explain(&mut self, why: &str) {
+        if self.value.is_none() && self.reason == NOT_LOOKED_FOR {
+            why.clone_into(&mut self.reason);
+        }
+    }
+}
+
+/// Gives all findings that still lack one this reason.
+pub(super) fn explain_all(findings: &mut [&mut dyn Open], why: &str) {
+    findings.iter_mut().for_each(|finding| finding.explain(why));
 }
 
 impl<T> Finding<T> {
@@ -51,7 +75,8 @@ impl<T> Finding<T> {
 }
 
 impl Finding<f64> {
-    /// A time with its standard error; not given unless three errors are at most a tenth of it.
+    /// A time or a rate with its standard error; not given unless three errors are at most a tenth
+    /// of it.
     #[must_use]
     pub fn time(nanos: f64, error: f64, reason: impl Into<String>) -> Self {
         let share = error / nanos.abs().max(1e-9);

@@ -12,7 +12,7 @@ mod mapping;
 mod meet;
 mod times;
 
-use super::finding::{Curve, Finding};
+use super::finding::{Curve, Finding, OUT_OF_TIME, Open, explain_all};
 use super::probing::Probing;
 use crate::{Error, ErrorKind};
 use meet::Meeting;
@@ -48,14 +48,33 @@ pub struct FlashInside {
     pub parameters: Option<FlashParameters>,
 }
 
+impl FlashInside {
+    /// Gives each figure that has neither a value nor a reason this one.
+    fn explain_rest(&mut self, why: &str) {
+        let figures: &mut [&mut dyn Open] = &mut [
+            &mut self.page_bytes,
+            &mut self.chunk_bytes,
+            &mut self.degree,
+            &mut self.channels,
+            &mut self.mapping,
+            &mut self.read_ns,
+            &mut self.overhead_ns,
+            &mut self.bus_page_ns,
+            &mut self.link_page_ns,
+        ];
+        explain_all(figures, why);
+    }
+}
+
 /// Looks for a flash drive's inside; writes only if `destroy` says so. Stops where the time is up,
 /// with what has been found so far.
 pub(super) fn find(probing: &mut Probing<'_>, destroy: bool) -> Result<FlashInside, Error> {
     let mut inside = FlashInside::default();
     match steps(probing, &mut inside, destroy) {
-        Err(error) if error.kind() == ErrorKind::OutOfTime => {}
+        Err(error) if error.kind() == ErrorKind::OutOfTime => inside.explain_rest(OUT_OF_TIME),
         other => other?,
     }
+    inside.explain_rest("it follows from figures that were not found");
     Ok(inside)
 }
 
@@ -65,15 +84,22 @@ fn steps(probing: &mut Probing<'_>, inside: &mut FlashInside, destroy: bool) -> 
         Err(why) => {
             inside.degree = Finding::unidentifiable(why.clone());
             inside.chunk_bytes = Finding::unidentifiable(why);
+            inside.explain_rest("no plane shows");
             return Ok(());
         }
     };
     let chunk = meet::chunk(probing, &meeting, &mut inside.curves)?;
     inside.chunk_bytes = chunk;
-    let Some(chunk_bytes) = inside.chunk_bytes.value else { return Ok(()) };
+    let Some(chunk_bytes) = inside.chunk_bytes.value else {
+        inside.explain_rest("the chunk is not known");
+        return Ok(());
+    };
     inside.page_bytes = meet::page(probing, &meeting, chunk_bytes, &mut inside.curves)?;
     inside.degree = meet::degree(probing, &meeting, chunk_bytes, &mut inside.curves)?;
-    let Some(degree) = inside.degree.value else { return Ok(()) };
+    let Some(degree) = inside.degree.value else {
+        inside.explain_rest("the interleave degree is not known");
+        return Ok(());
+    };
     let page_bytes = inside.page_bytes.value.unwrap_or(chunk_bytes);
     let times = times::find(probing, chunk_bytes, page_bytes, degree)?;
     inside.overhead_ns = times.overhead.clone();

@@ -1,6 +1,7 @@
 //! The latency of requests by their size and by how many run at once: all that can always be
 //! measured of a device, and a time model of one whose inside does not show.
 
+use super::answers::{self, Answers};
 use super::probing::Probing;
 use super::statistics::median;
 use super::{Curve, Request, Taken, Timed};
@@ -41,6 +42,8 @@ pub struct Grid {
     pub sequential_read: u64,
     /// The same of writes.
     pub sequential_write: Option<u64>,
+    /// How reads are answered: a delay, a limit, a cache, readahead.
+    pub answers: Answers,
     /// What was taken of the device.
     pub taken: Taken,
 }
@@ -104,6 +107,8 @@ pub fn latency_grid(
 ) -> Result<Grid, Error> {
     let mut silent = |_, _| {};
     let mut probing = Probing::new(device, Nanos::MAX, options.seed, &mut silent);
+    // First, while a cache behind the device has not seen most places.
+    let answers = answers::find(&mut probing)?;
     let kinds: &[bool] = if options.destroy { &[false, true] } else { &[false] };
     let cells = (SIZES.len() * DEPTHS.len() * kinds.len()) as u64;
     let mut done = 0;
@@ -132,6 +137,7 @@ pub fn latency_grid(
         writes: tables.next().unwrap_or_default(),
         sequential_read,
         sequential_write,
+        answers,
         taken: probing.taken(),
     })
 }

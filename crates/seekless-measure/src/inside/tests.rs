@@ -1,5 +1,6 @@
 //! The proof on planted disks, and what a disk fed by a probe of itself predicts.
 
+use super::answers::tests::Planted;
 use super::*;
 use seekless_device::{Disk, DiskParameters, Parameters, Preset, SplitMix64};
 
@@ -61,4 +62,53 @@ fn a_device_without_rotation_has_no_inside_of_a_disk() {
         assert!(!inside.rotation_ns.is_identified(), "{name}: {inside:#?}");
         assert!(inside.parameters.is_none() && !matches!(parameters, Parameters::Disk(_)));
     }
+}
+
+/// The findings in a report, by name.
+fn findings(report: &impl serde::Serialize) -> Vec<(String, serde_json::Value)> {
+    let serde_json::Value::Object(fields) = serde_json::to_value(report).expect("JSON") else {
+        panic!("a report is an object");
+    };
+    fields.into_iter().filter(|(_, field)| field.get("reason").is_some()).collect()
+}
+
+#[test]
+fn a_device_that_only_delays_has_no_inside_and_says_why_of_each_figure() {
+    let limit = 600_000_000_000;
+    let (disk, _) =
+        disk_inside(&mut Planted::delayed(), limit, 1, &mut |_, _| {}).expect("it reads");
+    let (flash, _) =
+        flash_inside(&mut Planted::delayed(), false, limit, 1, &mut |_, _| {}).expect("it reads");
+    let figures = [findings(&disk), findings(&flash)].concat();
+    assert_eq!(figures.len(), 13 + 9, "{figures:?}");
+    for (name, finding) in figures {
+        assert!(finding["value"].is_null(), "{name}: {finding}");
+        let reason = finding["reason"].as_str().expect("words");
+        assert!(!reason.is_empty() && reason != "not looked for", "{name}: {finding}");
+    }
+    assert!(disk.rotation_ns.reason.contains("nothing turns"), "{disk:?}");
+}
+
+#[test]
+fn a_device_whose_reads_do_not_wait_has_no_planes_for_that_reason() {
+    let parameters = Preset::named("gp3").expect("a preset").parameters();
+    let mut device = Modelled::new(parameters.model().expect("a model"), 100 << 30);
+    let limit = 600_000_000_000;
+    let (flash, _) = flash_inside(&mut device, false, limit, 1, &mut |_, _| {}).expect("it reads");
+    assert!(flash.degree.reason.contains("none waits"), "{flash:?}");
+}
+
+#[test]
+fn a_cache_that_hides_the_planes_is_the_reason() {
+    let mut planted = Planted::cached(4096);
+    let (flash, _) =
+        flash_inside(&mut planted, false, 600_000_000_000, 1, &mut |_, _| {}).expect("it reads");
+    assert!(flash.degree.reason.contains("a cache answers"), "{flash:?}");
+}
+
+#[test]
+fn what_the_time_did_not_suffice_for_says_so() {
+    let mut planted = Planted::delayed();
+    let (disk, _) = disk_inside(&mut planted, 20_000_000, 1, &mut |_, _| {}).expect("it reads");
+    assert!(disk.rotation_ns.reason.contains("--seconds"), "{disk:?}");
 }

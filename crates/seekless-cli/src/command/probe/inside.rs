@@ -8,7 +8,7 @@ use crate::output::{self, Picture, Words};
 use anyhow::Context;
 use seekless::device::Parameters;
 use seekless::device::units::{format_bytes, format_count, format_duration};
-use seekless::measure::inside::{Curve, DiskInside, Finding, FlashInside, Grid};
+use seekless::measure::inside::{Answers, Curve, DiskInside, Finding, FlashInside, Grid};
 use seekless::report::Drawing;
 use seekless::report::chart::{Axis, LineChart, LinePoint, Series, Unit};
 use seekless::sys::output::Content;
@@ -135,8 +135,11 @@ fn bytes(value: &u64) -> String {
     if value.is_multiple_of(512) { format!("{shown}, {} sectors", value / 512) } else { shown }
 }
 
+fn yes(yes: &bool) -> String {
+    if *yes { "yes" } else { "no" }.to_owned()
+}
+
 fn disk_rows(disk: &DiskInside) -> Vec<Vec<String>> {
-    let yes = |yes: &bool| if *yes { "yes" } else { "no" }.to_owned();
     vec![
         row("rotation", &disk.rotation_ns, time),
         row("turns a minute", &disk.rpm, plain),
@@ -168,6 +171,17 @@ fn flash_rows(flash: &FlashInside) -> Vec<Vec<String>> {
     ]
 }
 
+fn answer_rows(answers: &Answers) -> Vec<Vec<String>> {
+    vec![
+        row("first read", &answers.first_read_ns, time),
+        row("cache", &answers.cached, yes),
+        row("cached read", &answers.cached_read_ns, time),
+        row("block of the cache", &answers.cache_block_bytes, bytes),
+        row("reads ahead", &answers.reads_ahead, yes),
+        row("limit of all reads", &answers.bytes_per_second, |&limit| rate(limit.round() as u64)),
+    ]
+}
+
 fn latencies(grid: &Grid) -> String {
     let head: Vec<String> = grid.depths.iter().map(|depth| format!("{depth} at once")).collect();
     let mut text = String::new();
@@ -188,6 +202,8 @@ fn latencies(grid: &Grid) -> String {
     if let Some(write) = grid.sequential_write {
         let _ = writeln!(text, "  sequential writes  {}", rate(write));
     }
+    text.push('\n');
+    text += &table(&["how it answers", "value", "sigma", "why"], answer_rows(&grid.answers));
     text
 }
 

@@ -119,7 +119,7 @@ pub(super) fn find(probing: &mut Probing<'_>) -> Result<Result<Spindle, String>,
     let guess = median(&steps);
     if !TURN_NS.contains(&guess) {
         return Ok(Err(format!(
-            "reads of the sector before take {:.3} ms, which is no rotation",
+            "reads of the sector before take {:.3} ms, and a turn takes 1.5 to 40 ms: nothing turns",
             guess / 1e6
         )));
     }
@@ -143,7 +143,7 @@ pub(super) fn find(probing: &mut Probing<'_>) -> Result<Result<Spindle, String>,
     let z = (east * east + north * north) / f64::from(pauses);
     let sigmas = (2.0 * z).sqrt();
     if sigmas < 6.0 || z < 0.5 * f64::from(pauses) {
-        return Ok(Err(format!("ends of reads keep no angle ({sigmas:.1} sigma)")));
+        return Ok(Err(why_no_angle(&steps, sigmas)));
     }
     // Pauses that double make the time of a turn exact.
     let Some(mut fit) = course.fit() else {
@@ -177,6 +177,17 @@ pub(super) fn find(probing: &mut Probing<'_>) -> Result<Result<Spindle, String>,
         zero: course.ends[0],
     };
     Ok(Ok(spindle))
+}
+
+/// Why the ends of reads, this long one after the other, show no rotation.
+fn why_no_angle(steps: &[f64], sigmas: f64) -> String {
+    let (middle, spread) = (median(steps), spread(steps));
+    let angle = format!("ends of reads keep no angle ({sigmas:.1} sigma)");
+    if spread < 0.05 * middle {
+        format!("{angle}: all reads take {:.3} ms, so nothing turns", middle / 1e6)
+    } else {
+        format!("{angle}: reads take {:.3} ± {:.3} ms", middle / 1e6, spread / 1e6)
+    }
 }
 
 impl Spindle {

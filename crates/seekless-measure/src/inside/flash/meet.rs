@@ -40,6 +40,44 @@ fn pair(probing: &mut Probing<'_>, one: u64, other: u64) -> Result<f64, Error> {
     last(probing, &[Request::read(one, grain), Request::read(other, grain)])
 }
 
+/// Why reads of two places take no less than reads of one: two at once take `two`, and a read of a
+/// place that was read just before takes `again`.
+fn why_alike(probing: &mut Probing<'_>, again: f64, two: f64) -> Result<String, Error> {
+    let mut fresh = Vec::new();
+    for _ in 0..16 {
+        let place = probing.anywhere(1 << 20);
+        fresh.push(probing.read(place, probing.grain())?.ns() as f64);
+    }
+    let [first, again, two] = [median(&fresh), again, two].map(|nanos| nanos / 1e3);
+    Ok(if again < 0.5 * first {
+        format!(
+            "a read takes {first:.1} µs, and again {again:.1} µs: a cache answers, so reads show no \
+             planes"
+        )
+    } else if two < 1.15 * again {
+        format!("two reads at once take {two:.1} µs, one {again:.1} µs: none waits for the other")
+    } else {
+        format!(
+            "reads of any two places wait for each other: two take {two:.1} µs, one {again:.1} µs"
+        )
+    })
+}
+
+/// Why reads of one place show no plane.
+fn why_none_wait(together: f64, apart: f64, noise: f64) -> String {
+    let times = format!(
+        "two reads of one place take {:.1} µs, of two places {:.1} µs ± {:.1} µs",
+        together / 1e3,
+        apart / 1e3,
+        noise / 1e3
+    );
+    if together < 1.15 * apart {
+        format!("{times}: no read waits for another of its place, so no plane shows")
+    } else {
+        format!("{times}: the noise is larger than a third of the difference")
+    }
+}
+
 impl Meeting {
     /// Reads the same sector twice at once, and sectors at random; or says why that shows nothing.
     pub(super) fn learn(probing: &mut Probing<'_>) -> Result<Result<Meeting, String>, Error> {
@@ -55,19 +93,13 @@ impl Meeting {
         let between = f64::midpoint(median(&alone), together_ns);
         let apart: Vec<f64> = random.iter().copied().filter(|&time| time < between).collect();
         if apart.len() < random.len() / 6 {
-            return Ok(Err("reads of any two places wait for each other".to_owned()));
+            return why_alike(probing, median(&alone), median(&random)).map(Err);
         }
         let apart_ns = median(&apart);
         let noise_ns = spread(&same).max(spread(&apart)).max(1e-4 * together_ns);
         let dip = (together_ns - apart_ns) / noise_ns;
         if dip < DIP_SIGMAS / 2.0 || together_ns < 1.15 * apart_ns {
-            return Ok(Err(format!(
-                "two reads of one place take {:.1} µs, of two places {:.1} µs ± {:.1} µs: no dip of \
-                 three sigma",
-                together_ns / 1e3,
-                apart_ns / 1e3,
-                noise_ns / 1e3
-            )));
+            return Ok(Err(why_none_wait(together_ns, apart_ns, noise_ns)));
         }
         Ok(Ok(Meeting { together_ns, apart_ns, noise_ns }))
     }
