@@ -2,9 +2,8 @@
 //! them the device serves at once.
 
 use super::at_once::{self, Found};
-use super::plan::{Plan, PlannedRead, Trial};
+use super::plan::{Plan, PlannedRead, Trial, wave_length};
 use super::proof::Proof;
-use super::waves;
 use crate::warm::bring::{Opened, open};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -70,7 +69,7 @@ impl<'a> Bringing<'a> {
         }
         let rest = self.plan.reads.get(from..).filter(|rest| !rest.is_empty())?;
         let first = if from < early { early - from } else { rest.len() };
-        let end = from + waves::length(&rest[..first.min(rest.len())]);
+        let end = from + wave_length(&rest[..first.min(rest.len())]);
         self.next.store(end, Ordering::Relaxed);
         let untaken = (from..end).filter(|at| self.take(*at));
         Some(untaken.map(|at| self.plan.reads[at]).collect())

@@ -3,7 +3,6 @@
 use super::devices::Known;
 use super::names::Names;
 use super::sample::Place;
-use super::waves;
 use crate::warm::bring::Recorded;
 use seekless_device::Costs;
 use seekless_policy::foresight::start::{self, Wait};
@@ -11,6 +10,11 @@ use seekless_policy::layout::extents::Extent;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
+
+/// A wave has at most so many reads, and so many bytes beyond the first: the program's own reads
+/// wait behind it.
+pub(super) const WAVE_READS_MAX: usize = 256;
+const WAVE_BYTES_MAX: u64 = 8 << 20;
 
 /// What is expected of a start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -145,7 +149,7 @@ impl Plan {
         let mut rest = &self.reads[..];
         let mut joined = 0;
         while !rest.is_empty() {
-            let (wave, after) = rest.split_at(waves::length(rest));
+            let (wave, after) = rest.split_at(wave_length(rest));
             let placed = wave.iter().filter_map(|read| {
                 let place = self.files[read.file].place?.checked_add(read.extent.offset)?;
                 Some(Extent { offset: place, bytes: read.extent.bytes })
@@ -160,6 +164,16 @@ impl Plan {
     pub(super) fn brought_in(&self) -> HashSet<&Path> {
         self.reads.iter().map(|read| self.files[read.file].path.as_path()).collect()
     }
+}
+
+/// How many of these reads are one wave, which is handed to the device at once.
+pub(super) fn wave_length(reads: &[PlannedRead]) -> usize {
+    let mut bytes = 0;
+    let fits = reads.iter().take(WAVE_READS_MAX).take_while(|read| {
+        bytes += read.extent.bytes;
+        bytes <= WAVE_BYTES_MAX
+    });
+    fits.count().max(1).min(reads.len())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

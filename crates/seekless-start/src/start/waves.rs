@@ -3,7 +3,7 @@
 //! lie side by side into one request, also where they are of several files.
 
 use super::bringing::Bringing;
-use super::plan::PlannedRead;
+use super::plan::{PlannedRead, WAVE_READS_MAX};
 use crate::warm::bring::Opened;
 use rustix::fs::{Advice, fadvise};
 use seekless_engine::{AlignedBuf, Completion, Engine, EngineKind, Read, Ring, build};
@@ -11,10 +11,6 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, PoisonError};
 
-/// A wave has at most so many reads, and so many bytes beyond the first: the program's own reads
-/// wait behind it.
-const READS_MAX: usize = 256;
-const BYTES_MAX: u64 = 8 << 20;
 /// Waves under way: one is made ready while the device reads another.
 pub(super) const AT_ONCE: usize = 2;
 
@@ -38,8 +34,9 @@ impl<'a> Waves<'a> {
     pub(super) fn new(bringing: &'a Bringing<'a>) -> Option<Self> {
         let first = bringing.plan.reads.first()?;
         bringing.file(first)?.place(first.extent.offset)?;
-        let ring =
-            Ring::with_depth(READS_MAX as u32).ok().map(|ring| Arc::new(ring) as Arc<dyn Engine>);
+        let ring = Ring::with_depth(WAVE_READS_MAX as u32)
+            .ok()
+            .map(|ring| Arc::new(ring) as Arc<dyn Engine>);
         let engine = ring.or_else(|| build(EngineKind::Auto).ok())?;
         Some(Self { bringing, engine, turn: Mutex::new(()) })
     }
@@ -63,16 +60,6 @@ impl<'a> Waves<'a> {
         let place = opened.place(read.extent.offset).unwrap_or(u64::MAX);
         Some(Placed { place, read: *read, opened })
     }
-}
-
-/// How many of these reads are one wave.
-pub(super) fn length(reads: &[PlannedRead]) -> usize {
-    let mut bytes = 0;
-    let fits = reads.iter().take(READS_MAX).take_while(|read| {
-        bytes += read.extent.bytes;
-        bytes <= BYTES_MAX
-    });
-    fits.count().max(1).min(reads.len())
 }
 
 impl Placed {
