@@ -33,13 +33,14 @@ struct Paying<'a> {
 
 impl<'a> Paying<'a> {
     fn of(file: &'a Candidate, number: usize, known: &Known) -> Option<Self> {
-        let pays =
-            |device: &Device| pays(file, &start::expect(&file.needs, file.bytes(), true, device));
-        if pays(&known.device) {
-            return Some(Self { file, device: known.device, number, hoped: false });
+        let expect = |device: &Device| start::expect(&file.needs, file.bytes(), true, device);
+        let alone = expect(&known.device);
+        let hoped = known.hoped().filter(|device| !alone.pays() && expect(device).pays());
+        if hoped.is_none() && !pays(file, &alone) {
+            return None;
         }
-        let device = known.hoped().filter(pays)?;
-        Some(Self { file, device, number, hoped: true })
+        let device = hoped.unwrap_or(known.device);
+        Some(Self { file, device, number, hoped: hoped.is_some() })
     }
 }
 

@@ -57,7 +57,7 @@ pub(super) fn help(beside: &mut Beside, start: &Start) {
 /// Names come first if the program is held back, else once it is seen to go by the profile.
 fn bring(bringing: &Bringing<'_>, at_once: usize) {
     let plan = bringing.plan;
-    let look_up = || {
+    let look_up = &|| {
         let threads = at_once.min(plan.names.len());
         side_by_side(bringing, threads, || plan.names.look_up(bringing.stopped()));
     };
@@ -65,17 +65,22 @@ fn bring(bringing: &Bringing<'_>, at_once: usize) {
     if is_held {
         look_up();
     }
-    let waves = Waves::new(bringing);
-    if let Some(waves) = waves.as_ref().filter(|_| !is_held) {
-        waves.next();
-    }
-    if !is_held && bringing.is_proven() {
-        look_up();
-    }
-    match waves {
-        Some(waves) => side_by_side(bringing, waves::AT_ONCE, || while waves.next() {}),
-        None => side_by_side(bringing, at_once.min(plan.reads.len()), || while bringing.next() {}),
-    }
+    std::thread::scope(|scope| {
+        let names = || {
+            if bringing.is_proven() {
+                look_up()
+            }
+        };
+        if !is_held && seekless_job::crew::start(scope, 1, names).is_err() {
+            bringing.stop();
+        }
+        match Waves::new(bringing) {
+            Some(waves) => side_by_side(bringing, waves::AT_ONCE, || while waves.next() {}),
+            None => {
+                side_by_side(bringing, at_once.min(plan.reads.len()), || while bringing.next() {});
+            }
+        }
+    });
 }
 
 /// Does something on several threads, and waits for them.
