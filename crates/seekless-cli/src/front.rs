@@ -8,7 +8,7 @@
 use crate::launch::not_executed;
 use crate::output::{say, shown};
 use crate::stand_in;
-use seekless::start::start::become_if_cached;
+use seekless::start::start::{ask_for_own_pages, become_if_cached, note_own_pages};
 use seekless::sys::inherited::keep_closed;
 use seekless::sys::replace::{become_found, become_program};
 use std::env;
@@ -28,6 +28,11 @@ pub fn main() -> ExitCode {
         return code;
     }
     become_if_cached(&env::args_os().skip(1).collect::<Vec<_>>());
+    if env::args_os().nth(1).is_some_and(|verb| verb == "run") {
+        // What is started waits for this command.
+        ask_for_own_pages();
+        note_own_pages();
+    }
     let program = verbs();
     let arguments: Vec<CString> = env::args_os().map(c_string).collect();
     let error = become_program(&c_string(program.clone().into()), &arguments);

@@ -14,6 +14,7 @@ pub(crate) mod devices;
 mod examine;
 mod help;
 mod names;
+mod own;
 mod plan;
 mod proof;
 mod recording;
@@ -21,6 +22,7 @@ mod sample;
 mod waves;
 mod whole;
 
+pub use own::{ask as ask_for_own_pages, note as note_own_pages};
 pub use plan::{Decision, Waits};
 pub use recording::Recording;
 pub use sample::become_if_cached;
@@ -212,6 +214,7 @@ impl Start {
             // Without it the next start looks at the profile again.
             let _ = sample::keep(&self.key, &self.path, &self.plan.cached, fresh_s);
         }
+        own::note();
         let error = replace::become_found(&words);
         let program = self.words[0].to_string_lossy();
         let (code, said) = match error.kind() {

@@ -30,6 +30,7 @@
 //! - [`output`] writes a file that appears whole or not at all;
 //! - [`reason`] gives the words of an error without its number;
 //! - [`inflate`] decodes deflate data into memory that was not filled before;
+//! - [`present`] shows which pages of files this process has touched;
 //! - [`locked`] keeps ranges of files in memory;
 //! - [`memory`] knows the page size, and fetches into the processor's own cache;
 //! - [`brief`] is a lock for a few instructions.
@@ -105,6 +106,7 @@ pub mod names;
 pub mod namespaces;
 #[cfg(feature = "outputs")]
 pub mod output;
+pub mod present;
 pub mod reads;
 mod reason;
 pub mod replace;

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 
 /// A wave has at most so many reads, and so many bytes beyond the first: the program's own reads
 /// wait behind it.
-pub(super) const WAVE_READS_MAX: usize = 256;
-const WAVE_BYTES_MAX: u64 = 8 << 20;
+pub(super) const WAVE_READS_MAX: usize = 1024;
+const WAVE_BYTES_MAX: u64 = 32 << 20;
 
 /// What is expected of a start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
