@@ -31,7 +31,10 @@ pub fn main() -> ExitCode {
     if env::args_os().nth(1).is_some_and(|verb| verb == "run") {
         // What is started waits for this command.
         ask_for_own_pages();
-        note_own_pages();
+        let writes = |word: OsString| word != "--no-record" && word != "--dry-run";
+        if env::args_os().all(writes) {
+            note_own_pages();
+        }
     }
     let program = verbs();
     let arguments: Vec<CString> = env::args_os().map(c_string).collect();

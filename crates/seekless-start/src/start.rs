@@ -22,7 +22,7 @@ mod sample;
 mod waves;
 mod whole;
 
-pub use own::{ask as ask_for_own_pages, note as note_own_pages};
+pub use own::{ask as ask_for_own_pages, note_beside as note_own_pages};
 pub use plan::{Decision, Waits};
 pub use recording::Recording;
 pub use sample::become_if_cached;
@@ -71,6 +71,8 @@ pub struct Start {
     profile: Option<Profile>,
     plan: Plan,
     recording: recording::Now,
+    /// Whether to note what this command needs of its own files.
+    notes: bool,
     /// How long a sample of what is cached will stand, in seconds; `None` if none may be kept.
     sample_s: Option<u64>,
     /// What is expected, and what will be done.
@@ -149,7 +151,8 @@ pub fn prepare(words: &[OsString], options: &Options) -> Result<Start> {
     decision.profile.clone_from(&path);
     let fresh_s = profile.as_ref().and_then(|it| recording::fresh_s(it, &options.profile));
     let sample_s = fresh_s.filter(|_| plan.is_settled && sample::stands_for(options));
-    Ok(Start { path, profile, plan, recording, sample_s, decision, fault, ..plain })
+    let notes = asked != Recording::Never && profile.is_some();
+    Ok(Start { path, profile, plan, recording, notes, sample_s, decision, fault, ..plain })
 }
 
 impl Start {
@@ -168,6 +171,7 @@ impl Start {
             profile: None,
             plan: Plan::default(),
             recording: recording::Now::Nothing("since there is no profile to go by"),
+            notes: false,
             sample_s: None,
             decision: Decision::default(),
             fault: None,
@@ -214,7 +218,9 @@ impl Start {
             // Without it the next start looks at the profile again.
             let _ = sample::keep(&self.key, &self.path, &self.plan.cached, fresh_s);
         }
-        own::note();
+        if self.notes {
+            own::note();
+        }
         let error = replace::become_found(&words);
         let program = self.words[0].to_string_lossy();
         let (code, said) = match error.kind() {

@@ -169,12 +169,19 @@ impl Starts {
         let mut words = vec!["strace".to_owned(), "-o".to_owned(), notes.display().to_string()];
         if let Some((call, number)) = failing {
             let error = error_of(call);
+            let call = by_number(call);
             words.extend(["-e".to_owned(), format!("inject={call}:error={error}:when={number}")]);
         }
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let output = start(place, &words, &[("TMPDIR", place.to_str().unwrap())]);
         (output, fs::read_to_string(&notes).unwrap_or_default())
     }
+}
+
+/// A call that this strace has no name for, as it takes it: by its number.
+fn by_number(call: &str) -> String {
+    let number = call.strip_prefix("syscall_0x").map(|hex| u32::from_str_radix(hex, 16).unwrap());
+    number.map_or_else(|| call.to_owned(), |number| number.to_string())
 }
 
 /// The calls of the first thread before the program is executed, by name and number among those of

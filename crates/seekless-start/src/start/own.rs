@@ -53,9 +53,16 @@ pub fn ask() {
 }
 
 /// Notes what this process has needed of its files, unless that is known of its program.
-pub fn note() {
+pub(super) fn note() {
     let noted = place().map(|place| note_in(&place));
     drop(noted); // the next start notes it
+}
+
+/// The same, of a program before this one, once there are notes.
+pub fn note_beside() {
+    if place().is_some_and(|place| place.exists()) {
+        note();
+    }
 }
 
 fn note_in(place: &Path) -> io::Result<()> {
