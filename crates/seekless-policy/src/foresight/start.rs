@@ -7,8 +7,9 @@
 //! around each touch of a mapped file and ahead of each read, up to the device's window: much of
 //! that is never used. Bringing in the needed ranges alone saves these bytes; joining neighbours
 //! saves requests; asking for several at once hides the time of each, where the device serves
-//! several at once. None of it helps with many small files on a device that limits requests per
-//! second: each file costs its requests either way. So each file is judged by itself.
+//! several at once. Of many small files on a device that limits requests per second each costs its
+//! requests either way, unless they lie side by side and are asked for together: then they are one
+//! request. So each file is judged by itself, and again with those that it may be joined with.
 
 mod plain;
 
