@@ -5,6 +5,7 @@
 //! kernel's throttle can slow that device. Needs root.
 
 mod packed;
+mod whole;
 
 use crate::command::{Commands, succeed};
 use crate::folder::Folder;
@@ -37,6 +38,12 @@ pub(crate) struct Args {
     /// The limits behind which to measure; `none` is the disk itself
     #[arg(long, value_name = "DEVICE", default_value = "iops=500,bandwidth=150MB")]
     device: String,
+    /// Limits the disk below the loop device: requests count once they are joined, as on a cloud volume
+    #[arg(long)]
+    below: bool,
+    /// Python and our own command are cold as well
+    #[arg(long, conflicts_with_all = ["mounted", "preload"])]
+    whole: bool,
     /// Does not give `run` what the device charges
     #[arg(long)]
     device_unknown: bool,
@@ -114,7 +121,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     let folder = Folder::in_(&args.commands.folder)?;
     // Room for a pack of each import, and for squashfs.
     let room = if args.mounted { args.imports.len() as u64 + 1 } else { 0 };
-    let image = Image::of(&args.packages, folder.path(), args.readahead, room)?;
+    let ours = args.commands.ours()?;
+    let staged = match args.whole {
+        true => Some(whole::stage(folder.path(), &args.packages, &args.python, &ours)?),
+        false => None,
+    };
+    let content = staged.as_deref().unwrap_or(&args.packages);
+    let image = Image::of(content, folder.path(), args.readahead, room)?;
+    staged.map(std::fs::remove_dir_all).transpose()?;
     let at = folder.path().canonicalize()?.join("at");
     std::fs::create_dir(&at)?;
     let squashed = match args.mounted {
@@ -123,7 +137,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     };
     let preload = args.preload.as_ref().map(|program| Preload::find(program, folder.path()));
     let bench = Bench {
-        seekless: args.commands.ours()?,
+        seekless: if args.whole { whole::ours(image.mounted()) } else { ours },
+        packages: match args.whole {
+            true => whole::packages(image.mounted()),
+            false => image.mounted().to_owned(),
+        },
         vmtouch: Command::new("vmtouch").arg("-V").output().is_ok(),
         preload: preload.transpose()?.flatten(),
         squashed,
@@ -167,14 +185,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
 
 /// Seconds, requests and bytes, by import and way.
 fn tables(args: &Args, rows: &[Row]) -> Vec<Table> {
+    let cold = if args.whole { ", with Python and our command" } else { "" };
+    let joined = if args.below { " after joining" } else { "" };
     let under = format!(
-        "From exec to exit, cold; device {}, kernel readahead {} KiB; profile and pack are of \
-         another script that imports the same.",
+        "From exec to exit, cold{cold}; device {}{joined}, kernel readahead {} KiB; profile and pack \
+         are of another script that imports the same.",
         args.device, args.readahead
     );
+    let of = |id: &str| if args.whole { format!("whole-{id}") } else { id.to_owned() };
     let ours = [Way::Run, Way::RunMount, Way::Mount, Way::Wrong];
     let table = |id, title, unit, better| {
-        Table::new(id, title, "import", unit, better)
+        Table::new(&of(id), title, "import", unit, better)
             .contenders(ours.map(|way| Contender::ours(way.contender())))
             .under(&under)
     };
@@ -193,6 +214,8 @@ fn tables(args: &Args, rows: &[Row]) -> Vec<Table> {
 
 struct Bench<'a> {
     seekless: PathBuf,
+    /// Where they lie on the image.
+    packages: PathBuf,
     vmtouch: bool,
     preload: Option<Preload>,
     squashed: Option<PathBuf>,
@@ -279,7 +302,7 @@ impl Bench<'_> {
         let learn = |preload: &Preload| {
             preload.learn(&self.state, || {
                 let mut command = Command::new("env");
-                Ok(self.python(&mut command, self.image.mounted()).args(["-c", &stays]).spawn()?)
+                Ok(self.python(&mut command, &self.packages).args(["-c", &stays]).spawn()?)
             })
         };
         Ok(Prepared {
@@ -318,7 +341,7 @@ impl Bench<'_> {
         for _ in 0..2 {
             let mut command = Command::new(&self.seekless);
             command.args(["run", "--record", "--profile"]).arg(&profile).arg("--");
-            succeed(self.python(&mut command, self.image.mounted()).args(["-c", script]))?;
+            succeed(self.python(&mut command, &self.packages).args(["-c", script]))?;
         }
         Ok(profile)
     }
@@ -340,7 +363,15 @@ impl Bench<'_> {
 
     /// The words that start Python with the packages that lie at `packages`.
     fn python<'c>(&self, command: &'c mut Command, packages: &Path) -> &'c mut Command {
-        command.arg(&self.args.python).env("PYTHONPATH", packages);
+        match self.args.whole {
+            true => {
+                let mounted = self.image.mounted();
+                command.arg(whole::python(mounted));
+                command.env("LD_LIBRARY_PATH", whole::libraries(mounted));
+            }
+            false => _ = command.arg(&self.args.python),
+        }
+        command.env("PYTHONPATH", packages);
         command.env("XDG_STATE_HOME", &self.state).env("PYTHONDONTWRITEBYTECODE", "1");
         command.env("MPLCONFIGDIR", self.state.join("matplotlib"));
         command.stdin(Stdio::null()).stdout(Stdio::null())
@@ -358,7 +389,8 @@ impl Bench<'_> {
         let Some(DeviceSpec::Volume { iops, bytes_per_second }) = &self.device else {
             return Ok(Trial { seconds: start()?, served: ReadsServed::default() });
         };
-        let slowed = Slowed::new(&[self.image.mounted()], *iops, *bytes_per_second)?;
+        let limited = if self.args.below { self.state.as_path() } else { self.image.mounted() };
+        let slowed = Slowed::new(&[limited], *iops, *bytes_per_second)?;
         let (seconds, served) = slowed.during(start)?;
         Ok(Trial { seconds: seconds?, served })
     }
@@ -379,7 +411,7 @@ impl Bench<'_> {
 
     /// The command line up to the program's own words, and where the program finds its packages.
     fn begun(&self, way: Way, prepared: &Prepared) -> anyhow::Result<(Command, PathBuf)> {
-        let mounted = self.image.mounted().to_owned();
+        let mounted = self.packages.clone();
         let mut seekless = Command::new(&self.seekless);
         Ok(match way {
             Way::Plain | Way::Preload => (Command::new("env"), mounted),
