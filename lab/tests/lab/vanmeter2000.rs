@@ -70,6 +70,30 @@ fn a_file_larger_than_the_cache_is_not_read_whole_again_and_again() {
 }
 
 #[test]
+fn the_order_of_an_image_is_judged_apart_from_the_passes() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let output = lab(folder.path(), &["--figures", "14"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    if let Some(skipped) = said.lines().find(|line| line.starts_with("skipped: no control")) {
+        eprintln!("{skipped}");
+        return;
+    }
+    let figures: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let large = &figures["curves"][0]["points"][1];
+    let tools: Vec<_> =
+        large["series"].as_array().unwrap().iter().map(|series| &series["tool"]).collect();
+    assert_eq!(tools, ["seekless-linear", "seekless", "seekless-plain-order"]);
+    // The least of the passes, since other tests empty the caches meanwhile. The file is half as
+    // large again as the cache: the plain order reads all of it, two passes instead of three.
+    let least = |tool: usize| {
+        let passes = large["series"][tool]["passes"].as_array().unwrap();
+        passes.iter().map(|pass| pass["device_bytes"].as_u64().unwrap()).min().unwrap()
+    };
+    assert!(least(1) < least(2) && least(2) < least(0), "{}, {}, {}", least(0), least(1), least(2));
+}
+
+#[test]
 fn what_cannot_be_measured_is_refused_in_words() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |arguments: &[&str]| {
