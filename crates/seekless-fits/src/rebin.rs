@@ -114,7 +114,7 @@ impl Options {
         }
     }
 
-    fn plan(&self) -> Plan {
+    pub(super) fn plan(&self) -> Plan {
         if self.linear { Plan::Linear } else { self.plan }
     }
 }
