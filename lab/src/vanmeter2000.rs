@@ -306,9 +306,9 @@ impl Args {
                 }
             }
         }
-        if self.on == On::Archive {
+        if matches!(self.on, On::Archive | On::NetworkCached) {
             eprintln!(
-                "an archive has many small files: figures 14 and 15, of one image, are left out"
+                "this level has many small files: figures 14 and 15, of one image, are left out"
             );
             wanted.retain(|(question, _)| !question.is_of_images());
         }

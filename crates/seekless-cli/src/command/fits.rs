@@ -62,8 +62,14 @@ struct Common {
     /// cache
     #[arg(long)]
     linear: bool,
-    /// In which order each pass reads the file; in either, the output is written past the page cache
-    #[arg(long, value_name = "ORDER", value_enum, default_value_t = Order::Cost, conflicts_with = "linear")]
+    /// The order in which each pass reads the file
+    #[arg(
+        long,
+        value_name = "ORDER",
+        value_enum,
+        default_value_t = Order::Cost,
+        conflicts_with = "linear"
+    )]
     order: Order,
     /// Do nothing if a byte of the file takes longer than this to come, such as one in an archive
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
@@ -84,7 +90,7 @@ struct Common {
 enum Order {
     /// The cheapest bytes first
     Cost,
-    /// From the first byte to the last, in as few passes
+    /// From the first byte to the last
     Plain,
 }
 
