@@ -13,11 +13,21 @@ fail() {
     exit 1
 }
 
+# Leaves nothing when it is stopped. A trap waits for a command to end, but not for `wait`.
+stop() {
+    kill $(jobs -p) 2>/dev/null || true
+    wait
+    rm -rf "$folder"
+    exit 130
+}
+trap stop INT TERM
+
 # apt-get with lists and packages in FOLDER: the machine's own stay as they are.
 apt_source() {
-    timeout --foreground 120 apt-get -qq -o Dir::Etc::SourceList="$folder/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null \
+    timeout 120 apt-get -qq -o Dir::Etc::SourceList="$folder/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null \
         -o Dir::State::Lists="$folder/apt/lists" -o Dir::Cache="$folder/apt/cache" -o APT::Sandbox::User= \
-        -o Acquire::Retries=1 -o Acquire::http::Timeout=20 "$@" >"$folder/apt/said" 2>&1
+        -o Acquire::Retries=1 -o Acquire::http::Timeout=20 "$@" >"$folder/apt/said" 2>&1 &
+    wait $!
 }
 
 # Downloads the archive of a source package from the mirror that this machine's packages come from.

@@ -7,12 +7,13 @@ use super::group::Group;
 use super::level::Level;
 use super::pass::{self, At, Pass};
 use super::table4::Row;
+use crate::child;
 use anyhow::{Context, ensure};
 use seekless::device::units::format_bytes;
 use serde::Serialize;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::Stdio;
 
 /// The size of the file, as a multiple of the cache.
 const SIZE: f64 = 1.5;
@@ -65,14 +66,17 @@ pub(super) fn measure(
 /// Runs the script, and returns its count of lines.
 fn build(folder: &Path) -> anyhow::Result<Row> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bindings/c/adopting/wc.sh");
-    let output = Command::new("bash")
-        .arg(script)
-        .arg(folder)
-        .arg(libraries()?)
-        .output()
-        .context("cannot start bash")?;
+    // The script removes its folder when this program is interrupted. Inside the lab's own folder it
+    // would add files to it while the lab removes that.
+    let beside = folder.parent().and_then(Path::parent).context("the lab's folder has a parent")?;
+    let made = tempfile::Builder::new().prefix("seekless-vanmeter2000-wc.").tempdir_in(beside)?;
+    let mut bash = child::command("bash");
+    bash.arg(script).arg(made.path()).arg(libraries()?);
+    let script = child::spawn(bash.stdout(Stdio::piped()).stderr(Stdio::piped()))?;
+    let output = script.wait_with_output()?;
     let said = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "{}", said.trim());
+    fs::rename(made.keep(), folder).context("cannot move the programs")?;
     let counted = String::from_utf8_lossy(&output.stdout).into_owned();
     Row::parse(counted.trim()).context("the script of the bindings counts nothing")
 }

@@ -3,10 +3,11 @@
 
 use super::server::{Server, await_mount, unmount};
 use super::{Served, cut, folder};
+use crate::child;
 use anyhow::{Context, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -96,8 +97,9 @@ fn start(
     );
     let path = configuration.join("rclone.conf");
     fs::write(&path, settings)?;
-    Command::new("setpriv")
-        .args(["--pdeathsig", "TERM", "rclone", "mount"])
+    let mut rclone = child::command("rclone");
+    rclone
+        .arg("mount")
         .arg(format!("remote:{}", server.files.display()))
         .arg(mounted)
         .arg("--config")
@@ -106,8 +108,6 @@ fn start(
         .arg(cache)
         .args(["--vfs-cache-mode", "full", "--vfs-cache-poll-interval", "500ms"])
         .args(["--vfs-cache-max-size", &format!("{cache_bytes}B"), "--dir-cache-time", "1s"])
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .context("cannot start rclone (Debian: rclone)")
+        .stderr(Stdio::null());
+    child::spawn(&mut rclone)
 }

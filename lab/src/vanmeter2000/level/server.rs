@@ -1,13 +1,14 @@
 //! A server of files for the levels of a network: an sshd of this machine, by a relay that delays.
 
 use super::{Served, folder, succeed};
+use crate::child;
 use anyhow::{Context, ensure};
 use seekless_testing::Relay;
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -95,12 +96,8 @@ fn serve(keys: &Path, port: u16) -> anyhow::Result<Child> {
     if rustix::process::geteuid().is_root() {
         fs::create_dir_all("/run/sshd")?;
     }
-    Command::new(SSHD)
-        .args(["-D", "-q", "-f"])
-        .arg(&path)
-        .stdin(Stdio::null())
-        .spawn()
-        .with_context(|| format!("cannot start {SSHD} (Debian: openssh-server)"))
+    ensure!(Path::new(SSHD).exists(), "there is no {SSHD} (Debian: openssh-server)");
+    child::spawn(child::command(SSHD).args(["-D", "-q", "-f"]).arg(&path))
 }
 
 fn await_port(port: u16) -> anyhow::Result<()> {
