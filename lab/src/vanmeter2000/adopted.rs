@@ -66,8 +66,8 @@ pub(super) fn measure(
 /// Runs the script, and returns its count of lines.
 fn build(folder: &Path) -> anyhow::Result<Row> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bindings/c/adopting/wc.sh");
-    // The script removes its folder when this program is interrupted. Inside the lab's own folder it
-    // would add files to it while the lab removes that.
+    // The script removes its folder when this program is interrupted. In the lab's own folder it
+    // would still write while the lab removes that.
     let beside = folder.parent().and_then(Path::parent).context("the lab's folder has a parent")?;
     let made = tempfile::Builder::new().prefix("seekless-vanmeter2000-wc.").tempdir_in(beside)?;
     let mut bash = child::command("bash");
