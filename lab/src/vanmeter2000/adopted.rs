@@ -103,7 +103,8 @@ pub(super) fn words(adopted: &Adopted) -> String {
     let pass =
         |pass: &Pass| format!("{} in {:.2} s", format_bytes(pass.device_bytes), pass.seconds);
     format!(
-        "{}: over a file of {}, a second pass reads {} before, {} after. Both answer alike.\n",
+        "{}: over a file of {} on a disk without a limit, a second pass reads {} before, {} after. \
+         Both answer alike.\n",
         adopted.row.application,
         format_bytes(adopted.file_bytes),
         pass(&adopted.plain),
