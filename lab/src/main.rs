@@ -2,6 +2,7 @@
 //! figure beside ours, and returns its figures as tables for `--save` and `--results FILE`.
 
 mod alone;
+mod child;
 mod claims;
 mod data;
 mod mccarthy2015;

@@ -2,6 +2,7 @@
 //! read a file somewhat larger than the cache again and again, in the plain order and the cheapest
 //! bytes first. They run in a control group with little memory and a slow disk.
 
+mod adopted;
 mod estimate;
 mod files;
 mod fixed;
@@ -100,6 +101,7 @@ pub(crate) struct Figures {
     curves: Vec<Curve>,
     verdicts: Vec<verdicts::Verdict>,
     table_4: Vec<table4::Row>,
+    adopted: Option<adopted::Adopted>,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
@@ -167,6 +169,7 @@ fn measure(
         format_bytes(args.memory),
         format_bytes(cache_bytes)
     );
+    let adopted = adopted::measure(group, folder, cache_bytes)?;
     let output = folder.join("output.fits");
     let mut bench = Bench {
         group,
@@ -195,6 +198,7 @@ fn measure(
         curves,
         verdicts,
         table_4: table4::rows(),
+        adopted,
     })
 }
 
@@ -302,9 +306,9 @@ impl Args {
                 }
             }
         }
-        if self.on == On::Archive {
+        if matches!(self.on, On::Archive | On::NetworkCached) {
             eprintln!(
-                "an archive has many small files: figures 14 and 15, of one image, are left out"
+                "this level has many small files: figures 14 and 15, of one image, are left out"
             );
             wanted.retain(|(question, _)| !question.is_of_images());
         }

@@ -64,11 +64,10 @@ pub(super) struct Live<'a> {
 
 impl<'a> Live<'a> {
     pub(super) fn new(
-        linear: bool,
+        plan: Plan,
         cancel: &'a AtomicBool,
         progress: &'a mut dyn FnMut(u64, u64),
     ) -> Self {
-        let plan = if linear { Plan::Linear } else { Plan::Best };
         Live { plan, cancel, progress, total: 0, reading: Reading::default() }
     }
 

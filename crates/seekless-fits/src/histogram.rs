@@ -15,6 +15,7 @@ use super::select::Selector;
 use super::table;
 use super::write::Sink;
 use crate::error::{Error, ErrorKind, Result};
+use seekless_read::Plan;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -40,6 +41,8 @@ pub struct Options {
     /// Work as a plain program does: three passes in the order of the file, and output written
     /// through the page cache.
     pub linear: bool,
+    /// The order of the bytes in each pass. With `linear` it is always that of the file.
+    pub plan: Plan,
     /// Set this from another thread to stop the job.
     pub cancel: Arc<AtomicBool>,
 }
@@ -57,8 +60,13 @@ impl Options {
             bins: Some(bins),
             clobber: false,
             linear: false,
+            plan: Plan::Best,
             cancel: Arc::default(),
         }
+    }
+
+    pub(super) fn plan(&self) -> Plan {
+        if self.linear { Plan::Linear } else { self.plan }
     }
 
     fn division(&self) -> Result<Division> {
@@ -119,7 +127,7 @@ pub struct Report {
 /// output cannot be written.
 pub fn histogram(options: &Options, progress: &mut dyn FnMut(u64, u64)) -> Result<Report> {
     let source = Source::open(&options.input)?;
-    let mut live = Live::new(options.linear, &options.cancel, progress);
+    let mut live = Live::new(options.plan(), &options.cancel, progress);
     let mut report = histogram_of(options, &source, &mut live)?;
     report.reading = live.reading;
     Ok(report)

@@ -16,6 +16,7 @@ use super::select::Selector;
 use super::wcs;
 use super::write::Sink;
 use crate::error::{Error, ErrorKind, Result};
+use seekless_read::Plan;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -86,6 +87,8 @@ pub struct Options {
     /// Work as a plain program does: read in the order of the file, and write through the page
     /// cache.
     pub linear: bool,
+    /// The order of the bytes in each pass. With `linear` it is always that of the file.
+    pub plan: Plan,
     /// Set this from another thread to stop the job.
     pub cancel: Arc<AtomicBool>,
 }
@@ -106,8 +109,13 @@ impl Options {
             average: false,
             clobber: false,
             linear: false,
+            plan: Plan::Best,
             cancel: Arc::default(),
         }
+    }
+
+    pub(super) fn plan(&self) -> Plan {
+        if self.linear { Plan::Linear } else { self.plan }
     }
 }
 
@@ -144,7 +152,7 @@ pub struct Report {
 /// cannot be stored; or the output cannot be written.
 pub fn rebin(options: &Options, progress: &mut dyn FnMut(u64, u64)) -> Result<Report> {
     let source = Source::open(&options.input)?;
-    let mut live = Live::new(options.linear, &options.cancel, progress);
+    let mut live = Live::new(options.plan(), &options.cancel, progress);
     let mut report = rebin_of(options, &source, &mut live)?;
     report.reading = live.reading;
     Ok(report)

@@ -2,14 +2,21 @@
 //! would in the field, a file system over a network, a CD, or an archive that recalls files.
 
 mod archive;
+mod cached;
 mod cd;
 mod network;
+mod server;
 
 use super::files::forget;
 use super::speed::Speed;
 use anyhow::{Context, bail};
+use std::fs::{self, File};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+/// The size of a file where one is cut: whole blocks of the lab's text, so that no line is cut.
+const FILE_BYTES: u64 = 4 << 20;
 
 /// The levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -18,6 +25,9 @@ pub(super) enum On {
     Disk,
     /// sshfs to this machine by a network that takes 20 ms there and back.
     Network,
+    /// rclone by the same network, which keeps files of 4 MiB in a folder of this machine that
+    /// holds what the page cache holds.
+    NetworkCached,
     /// A squashfs image on a drive that takes 130 ms to move its arm, at 28 MB/s: ten times the
     /// paper's drive.
     Cd,
@@ -32,6 +42,7 @@ impl On {
         match self {
             Self::Disk => "disk",
             Self::Network => "network",
+            Self::NetworkCached => "network-cached",
             Self::Cd => "cd",
             Self::Archive => "archive",
         }
@@ -50,6 +61,7 @@ pub(super) struct Served {
 pub(super) enum Level {
     Disk,
     Network(network::Network),
+    Cached(cached::Cached),
     Cd(cd::Cd),
     Archive(archive::Archive),
 }
@@ -60,6 +72,7 @@ impl Level {
         Ok(match on {
             On::Disk => Self::Disk,
             On::Network => Self::Network(network::Network::make(folder)?),
+            On::NetworkCached => Self::Cached(cached::Cached::make(folder, cache_bytes)?),
             On::Cd => Self::Cd(cd::Cd::new(folder)?),
             On::Archive => Self::Archive(archive::Archive::make(folder, cache_bytes)?),
         })
@@ -70,6 +83,7 @@ impl Level {
         let words = match self {
             Self::Disk => return None,
             Self::Network(_) => "network, 20 ms",
+            Self::Cached(_) => "network, 20 ms, with a cache folder",
             Self::Cd(_) => "CD, 130 ms, 28 MB/s",
             Self::Archive(_) => "archive, 500 ms a recall",
         };
@@ -82,6 +96,7 @@ impl Level {
         match self {
             Self::Disk => Ok(vec![made.to_owned()]),
             Self::Network(network) => network.put(made),
+            Self::Cached(cached) => cached.put(made),
             Self::Cd(cd) => cd.put(made),
             Self::Archive(archive) => archive.put(made),
         }
@@ -92,6 +107,7 @@ impl Level {
         match self {
             Self::Disk => Ok(()),
             Self::Network(network) => network.clear(),
+            Self::Cached(cached) => cached.clear(),
             Self::Cd(cd) => cd.clear(),
             Self::Archive(archive) => archive.clear(),
         }
@@ -110,6 +126,7 @@ impl Level {
         match self {
             Self::Disk => None,
             Self::Network(network) => Some(network.served()),
+            Self::Cached(cached) => Some(cached.served()),
             Self::Cd(cd) => Some(cd.served()),
             Self::Archive(archive) => Some(archive.served()),
         }
@@ -119,6 +136,7 @@ impl Level {
     pub(super) fn configuration(&self) -> Option<&Path> {
         match self {
             Self::Archive(archive) => Some(archive.configuration()),
+            Self::Cached(cached) => Some(cached.configuration()),
             _ => None,
         }
     }
@@ -127,15 +145,35 @@ impl Level {
 /// A new folder in `parent`.
 fn folder(parent: &Path, name: &str) -> anyhow::Result<PathBuf> {
     let path = parent.join(name);
-    std::fs::create_dir(&path).with_context(|| format!("cannot make {}", path.display()))?;
+    fs::create_dir(&path).with_context(|| format!("cannot make {}", path.display()))?;
     Ok(path)
 }
 
 /// Moves a file into a folder.
 fn moved(file: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
     let place = folder.join(file.file_name().context("a file has a name")?);
-    std::fs::rename(file, &place).with_context(|| format!("cannot move {}", file.display()))?;
+    fs::rename(file, &place).with_context(|| format!("cannot move {}", file.display()))?;
     Ok(place)
+}
+
+/// Cuts a file into files in `folder`, and removes it. Returns their names, in their order.
+fn cut(made: &Path, folder: &Path) -> anyhow::Result<Vec<String>> {
+    let mut whole = File::open(made).with_context(|| made.display().to_string())?;
+    let mut names = Vec::new();
+    loop {
+        let mut part = Vec::new();
+        (&mut whole).take(FILE_BYTES).read_to_end(&mut part)?;
+        if part.is_empty() {
+            break;
+        }
+        let name = format!("{:04}", names.len());
+        let mut file = File::create(folder.join(&name))?;
+        file.write_all(&part)?;
+        file.sync_all()?;
+        names.push(name);
+    }
+    fs::remove_file(made)?;
+    Ok(names)
 }
 
 /// Runs a command to its end.

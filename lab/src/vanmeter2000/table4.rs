@@ -1,5 +1,5 @@
 //! Table 4: the lines that a program changes to use the library. The paper's numbers beside those
-//! of our examples in C and Fortran.
+//! of our examples in C and Fortran, and of a real program.
 
 use seekless::report::table;
 use serde::Serialize;
@@ -16,20 +16,17 @@ const PAPER: [(&str, u64, u64); 6] = [
     ("fimgbin", 45, 870),
 ];
 
-/// One of our examples.
+/// One program that adopts SLEDs.
 #[derive(Serialize)]
 pub(super) struct Row {
-    application: String,
+    pub(super) application: String,
     modified: u64,
     total: u64,
 }
 
-/// Our numbers, counted by the script of the bindings; empty where it is missing.
-pub(super) fn rows() -> Vec<Row> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bindings/c/adopting.sh");
-    let said =
-        Command::new("bash").arg(script).output().map(|output| output.stdout).unwrap_or_default();
-    let row = |line: &str| {
+impl Row {
+    /// Reads a line of the scripts of the bindings.
+    pub(super) fn parse(line: &str) -> Option<Self> {
         let mut fields = line.split('\t');
         let (application, modified, total) = (fields.next()?, fields.next()?, fields.next()?);
         Some(Row {
@@ -37,21 +34,31 @@ pub(super) fn rows() -> Vec<Row> {
             modified: modified.parse().ok()?,
             total: total.parse().ok()?,
         })
-    };
-    String::from_utf8_lossy(&said).lines().filter_map(row).collect()
+    }
+
+    fn cells(&self, what: &str) -> Vec<String> {
+        let name = format!("{}, {what}", self.application);
+        vec![name, "ours".to_owned(), self.modified.to_string(), self.total.to_string()]
+    }
 }
 
-pub(super) fn words(rows: &[Row]) -> String {
+/// Our numbers, counted by the script of the bindings; empty where it is missing.
+pub(super) fn rows() -> Vec<Row> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bindings/c/adopting.sh");
+    let said =
+        Command::new("bash").arg(script).output().map(|output| output.stdout).unwrap_or_default();
+    String::from_utf8_lossy(&said).lines().filter_map(Row::parse).collect()
+}
+
+pub(super) fn words(rows: &[Row], real: Option<&Row>) -> String {
     let paper = PAPER.iter().map(|&(name, modified, total)| {
         vec![name.to_owned(), "the paper".to_owned(), modified.to_string(), total.to_string()]
     });
-    let ours = rows.iter().map(|row| {
-        let name = format!("{}, an example in bindings/c", row.application);
-        vec![name, "ours".to_owned(), row.modified.to_string(), row.total.to_string()]
-    });
+    let real = real.map(|row| row.cells("changed by a script of bindings/c"));
+    let ours = rows.iter().map(|row| row.cells("an example in bindings/c"));
     let header = ["application", "whose", "lines modified", "of"];
     format!(
         "Lines that a program changes to adopt SLEDs (Table 4)\n\n{}",
-        table(&header, ours.chain(paper).collect())
+        table(&header, real.into_iter().chain(ours).chain(paper).collect()),
     )
 }

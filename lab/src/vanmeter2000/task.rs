@@ -48,8 +48,10 @@ pub(super) enum Tool {
     Ripgrep,
     /// From the first byte to the last with RWF_DONTCACHE.
     DontCache,
-    /// Seekless in the plain order.
+    /// Seekless as a plain program: the plain order, several passes, output through the cache.
     SeeklessLinear,
+    /// Seekless but for the order, which is the plain one.
+    SeeklessPlainOrder,
 }
 
 impl Question {
@@ -80,7 +82,7 @@ impl Question {
             Question::AllMatches | Question::OneMatch => {
                 vec![Tool::Gnu, Tool::Seekless, Tool::DontCache]
             }
-            _ => return vec![Tool::SeeklessLinear, Tool::Seekless],
+            _ => return vec![Tool::SeeklessLinear, Tool::Seekless, Tool::SeeklessPlainOrder],
         };
         if self == Question::CountLines && programs.uutils_wc.exists() {
             tools.push(Tool::Uutils);
@@ -113,6 +115,7 @@ impl Tool {
             Tool::Ripgrep => "ripgrep",
             Tool::DontCache => "linear, RWF_DONTCACHE",
             Tool::SeeklessLinear => "linear, several passes",
+            Tool::SeeklessPlainOrder => "plain order, as few passes",
         }
     }
 
@@ -150,8 +153,10 @@ impl Programs {
         };
         let mut words = vec![program.as_os_str().to_owned()];
         words.extend(verb.iter().map(OsString::from));
-        if tool == Tool::SeeklessLinear {
-            words.push("--linear".into());
+        match tool {
+            Tool::SeeklessLinear => words.push("--linear".into()),
+            Tool::SeeklessPlainOrder => words.extend(["--order".into(), "plain".into()]),
+            _ => {}
         }
         match task {
             // Lines without the names of the files, of which there may be several.
@@ -199,6 +204,10 @@ mod tests {
             command(Tool::SeeklessLinear, &Task::Histogram),
             "/s fits histogram --linear in out INDEF,INDEF 10"
         );
+        assert_eq!(
+            command(Tool::SeeklessPlainOrder, &Task::Rebin(2)),
+            "/s fits rebin --order plain in out 2"
+        );
         assert_eq!(command(Tool::Seekless, &Task::Rebin(2)), "/s fits rebin in out 2");
     }
 
@@ -210,7 +219,7 @@ mod tests {
         }
         assert_eq!(
             Question::Histogram.tools(&programs, &Level::Disk),
-            [Tool::SeeklessLinear, Tool::Seekless]
+            [Tool::SeeklessLinear, Tool::Seekless, Tool::SeeklessPlainOrder]
         );
     }
 }

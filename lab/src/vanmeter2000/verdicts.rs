@@ -4,6 +4,7 @@
 use super::fixed::Place;
 use super::pass::Pass;
 use super::points::{Curve, Point};
+use super::series::Series;
 use super::task::{Question, Tool};
 use seekless::device::units::format_bytes;
 use seekless::report::table;
@@ -156,6 +157,19 @@ fn image(curve: &Curve, point: &Point, wanted: f64, verdicts: &mut Vec<Verdict>)
         wanted,
     ));
     verdicts.push(at_most(6, format!("{name}: time, of the linear program's"), seconds, wanted));
+    if let Some(plain) = point.of(Tool::SeeklessPlainOrder) {
+        order(&name, ours, plain, verdicts);
+    }
+}
+
+/// What the order alone gains: the rival makes as many passes, and writes in the same way.
+fn order(name: &str, ours: &Series, plain: &Series, verdicts: &mut Vec<Verdict>) {
+    let bytes = ours.device_bytes().mean / plain.device_bytes().mean;
+    let claim = format!("{name}: bytes read, of those in the plain order");
+    verdicts.push(at_most(6, claim, bytes, 1.0));
+    let seconds = ours.seconds().mean / plain.seconds().mean;
+    let claim = format!("{name}: time, of that in the plain order");
+    verdicts.push(at_most(6, claim, seconds, 1.0));
 }
 
 pub(super) fn words(verdicts: &[Verdict]) -> String {

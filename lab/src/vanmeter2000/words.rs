@@ -4,7 +4,7 @@ use super::estimate::Estimate;
 use super::points::{Curve, Point};
 use super::series::Series;
 use super::task::{Question, Tool};
-use super::{Figures, paper, table4, verdicts};
+use super::{Figures, adopted, paper, table4, verdicts};
 use seekless::device::units::format_bytes;
 use seekless::report::table;
 use seekless_results::{Better, Contender, Figure, Table};
@@ -32,7 +32,9 @@ pub(super) fn words(figures: &Figures) -> String {
     if !figures.verdicts.is_empty() {
         parts.push(verdicts::words(&figures.verdicts));
     }
-    parts.push(table4::words(&figures.table_4));
+    let real = figures.adopted.as_ref();
+    parts.push(table4::words(&figures.table_4, real.map(|adopted| &adopted.row)));
+    parts.extend(real.map(adopted::words));
     parts.join("\n")
 }
 

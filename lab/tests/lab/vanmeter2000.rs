@@ -70,6 +70,45 @@ fn a_file_larger_than_the_cache_is_not_read_whole_again_and_again() {
 }
 
 #[test]
+fn the_order_of_an_image_is_judged_apart_from_the_passes() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let output = lab(folder.path(), &["--figures", "14"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    if let Some(skipped) = said.lines().find(|line| line.starts_with("skipped: no control")) {
+        eprintln!("{skipped}");
+        return;
+    }
+    let figures: Value = serde_json::from_slice(&output.stdout).unwrap();
+    adopts(&figures["adopted"], &said);
+    let large = &figures["curves"][0]["points"][1];
+    let tools: Vec<_> =
+        large["series"].as_array().unwrap().iter().map(|series| &series["tool"]).collect();
+    assert_eq!(tools, ["seekless-linear", "seekless", "seekless-plain-order"]);
+    // The least of the passes, since other tests empty the caches meanwhile. The file is half as
+    // large again as the cache: the plain order reads all of it, two passes instead of three.
+    let least = |tool: usize| {
+        let passes = large["series"][tool]["passes"].as_array().unwrap();
+        passes.iter().map(|pass| pass["device_bytes"].as_u64().unwrap()).min().unwrap()
+    };
+    assert!(least(1) < least(2) && least(2) < least(0), "{}, {}, {}", least(0), least(1), least(2));
+}
+
+/// Table 4: a real program changes a few of its lines, and reads less.
+fn adopts(adopted: &Value, said: &str) {
+    if let Some(skipped) = said.lines().find(|line| line.starts_with("skipped: Table 4")) {
+        eprintln!("{skipped}");
+        return;
+    }
+    let number = |value: &Value| value.as_u64().unwrap();
+    let (modified, total) = (number(&adopted["modified"]), number(&adopted["total"]));
+    assert!(modified < 140 && modified < total / 4, "{modified} of {total}");
+    // Other tests may empty the caches meanwhile: then both read all.
+    let read = |which: &str| number(&adopted[which]["device_bytes"]);
+    assert!(read("sleds") <= read("plain"), "{} and {}", read("sleds"), read("plain"));
+}
+
+#[test]
 fn what_cannot_be_measured_is_refused_in_words() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |arguments: &[&str]| {

@@ -4,7 +4,7 @@ pub mod histogram;
 pub mod rebin;
 
 use crate::output;
-use clap::{Args as ClapArgs, Subcommand};
+use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use seekless::device::units::{format_bytes, format_duration, parse_duration};
 use seekless::fits::{Reading, Selector};
 use seekless::sled::{Plan, Surveyor};
@@ -62,6 +62,15 @@ struct Common {
     /// cache
     #[arg(long)]
     linear: bool,
+    /// The order in which each pass reads the file
+    #[arg(
+        long,
+        value_name = "ORDER",
+        value_enum,
+        default_value_t = Order::Cost,
+        conflicts_with = "linear"
+    )]
+    order: Order,
     /// Do nothing if a byte of the file takes longer than this to come, such as one in an archive
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     max_latency: Option<u64>,
@@ -74,6 +83,24 @@ struct Common {
     /// Print to standard error the bytes read from each source
     #[arg(long)]
     stats: bool,
+}
+
+/// The order of a pass.
+#[derive(ValueEnum, Clone, Copy, Debug)]
+enum Order {
+    /// The cheapest bytes first
+    Cost,
+    /// From the first byte to the last
+    Plain,
+}
+
+impl From<Order> for Plan {
+    fn from(order: Order) -> Self {
+        match order {
+            Order::Cost => Plan::Best,
+            Order::Plain => Plan::Linear,
+        }
+    }
 }
 
 impl Common {

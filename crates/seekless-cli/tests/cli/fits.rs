@@ -49,7 +49,7 @@ fn a_histogram_is_made_and_told() {
 fn an_image_is_rebinned_and_told() {
     let folder = workplace();
     image(&folder.path().join("in.fits"));
-    for linear in ["", " --linear"] {
+    for linear in ["", " --linear", " --order plain", " --order cost"] {
         let text =
             printed(folder.path(), &format!("fits rebin in.fits out.fits 2 --clobber{linear}"));
         assert_eq!(text, "out.fits: 2 x 1 pixels (BITPIX 16), from 4 x 2 (BITPIX 16) of HDU 0\n");

@@ -4,6 +4,7 @@ use super::super::feed::Live;
 use super::super::rebin::{DataType, Options, rebin_of};
 use super::*;
 use proptest::prelude::*;
+use seekless_read::Plan;
 use std::sync::atomic::AtomicBool;
 
 /// The sum of each box, undefined pixels taken for `null`.
@@ -84,14 +85,14 @@ proptest! {
         }
         prop_assert_eq!(report.clamped, clamped);
 
-        for linear in [false, true] {
-            options.linear = linear;
+        for (linear, plan) in [(false, Plan::Best), (false, Plan::Linear), (true, Plan::Best)] {
+            (options.linear, options.plan) = (linear, plan);
             let (never, mut quiet) = (AtomicBool::new(false), |_, _| {});
-            let mut live = Live::new(linear, &never, &mut quiet);
+            let mut live = Live::new(options.plan(), &never, &mut quiet);
             rebin_of(&options, &source, &mut live).expect("an image");
             let now = std::fs::read(&options.output).expect("readable");
             let differs = now.iter().zip(&made_of_pieces).position(|(one, other)| one != other);
-            prop_assert!(now == made_of_pieces, "linear: {}: {:?}, {} {}", linear, differs, now.len(), made_of_pieces.len());
+            prop_assert!(now == made_of_pieces, "linear: {}, {:?}: {:?}, {} {}", linear, plan, differs, now.len(), made_of_pieces.len());
         }
     }
 }

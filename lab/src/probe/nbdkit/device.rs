@@ -1,11 +1,10 @@
 //! A loop device over a file that nbdfuse mounts over what nbdkit serves. Dropped, it is taken away
 //! with its processes; they also go when this process is killed.
 
+use crate::child;
 use anyhow::{Context, bail, ensure};
-use nix::sys::signal::SigSet;
 use rustix::mount::{UnmountFlags, unmount};
 use std::fs::{self, File};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -75,16 +74,10 @@ impl Device {
 /// the lab ends them.
 fn serve(mounted: &Path, words: &Path, filters: &[&str]) -> anyhow::Result<Child> {
     let words = File::create(words).context("cannot make a file for what nbdfuse says")?;
-    let mut command = Command::new("setpriv");
-    command.args(["--pdeathsig", "TERM", "--", "nbdfuse", "-r"]).arg(mounted);
+    let mut command = child::command("nbdfuse");
+    command.arg("-r").arg(mounted);
     command.args(["[", "nbdkit", "--exit-with-parent", "memory", SIZE.0]).args(filters).arg("]");
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(words).process_group(0);
-    // The lab blocks signals, and processes inherit that: these would not end when asked to.
-    let blocked = SigSet::thread_get_mask().context("cannot read the signal mask")?;
-    SigSet::empty().thread_set_mask().context("cannot unblock signals")?;
-    let server = command.spawn();
-    blocked.thread_set_mask().context("cannot block signals again")?;
-    server.context("cannot start setpriv (Debian: util-linux)")
+    child::spawn(command.stdout(Stdio::null()).stderr(words))
 }
 
 fn attach(file: &Path) -> anyhow::Result<Attached> {

@@ -1,15 +1,11 @@
 //! An archive: a folder whose files are recalled when they are opened.
 
-use super::{Served, folder};
-use anyhow::Context;
+use super::{Served, cut, folder};
 use seekless_testing::{Delayed, Delays, Recall};
-use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Whole blocks of the lab's text, so that no line is cut.
-const FILE_BYTES: u64 = 4 << 20;
 /// The disk of the staging area.
 const DISK_BYTES_PER_SECOND: u64 = 200_000_000;
 const RECALL_LATENCY: Duration = Duration::from_millis(500);
@@ -51,24 +47,10 @@ impl Archive {
         Ok(Archive { files, configuration, mounted })
     }
 
-    /// Cuts a file into files of whole blocks, named in their order.
+    /// Cuts a file into files of whole blocks.
     pub(super) fn put(&self, made: &Path) -> anyhow::Result<Vec<PathBuf>> {
-        let mut whole = File::open(made).with_context(|| made.display().to_string())?;
-        let mut names = Vec::new();
-        loop {
-            let mut part = Vec::new();
-            (&mut whole).take(FILE_BYTES).read_to_end(&mut part)?;
-            if part.is_empty() {
-                break;
-            }
-            let name = format!("{:04}", names.len());
-            let mut file = File::create(self.files.join(&name))?;
-            file.write_all(&part)?;
-            file.sync_all()?;
-            names.push(self.mounted.place().join(name));
-        }
-        fs::remove_file(made)?;
-        Ok(names)
+        let names = cut(made, &self.files)?;
+        Ok(names.iter().map(|name| self.mounted.place().join(name)).collect())
     }
 
     pub(super) fn clear(&mut self) -> anyhow::Result<()> {

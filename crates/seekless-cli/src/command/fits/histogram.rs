@@ -78,6 +78,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         bins: Some(args.nbins),
         clobber: args.common.clobber,
         linear: args.common.linear,
+        plan: args.common.order.into(),
         cancel,
         ..HistogramOptions::new(input, &args.output, 0)
     };

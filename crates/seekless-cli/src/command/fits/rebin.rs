@@ -65,6 +65,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         average: args.average,
         clobber: args.common.clobber,
         linear: args.common.linear,
+        plan: args.common.order.into(),
         cancel,
         ..RebinOptions::new(input, &args.output, args.x_bin_size)
     };
