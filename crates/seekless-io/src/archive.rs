@@ -2,6 +2,7 @@
 //! through the engine, so that opening is charged and counted like any other read.
 
 use crate::error::Error;
+use crate::links::{self, Texts};
 use seekless_engine::{AlignedBuf, Completion, Engine, Read};
 use seekless_pack::{Index, ReadAt, Reading, decode};
 use seekless_policy::layout::extents::Extent;
@@ -20,6 +21,8 @@ pub(crate) struct Archive {
     pub(crate) path: PathBuf,
     pub(crate) file: Arc<File>,
     pub(crate) index: Index,
+    /// The texts of its symbolic links.
+    pub(crate) links: Texts,
     pub(crate) direct: bool,
     /// Of the offset and length of a read, in bytes.
     pub(crate) alignment: u64,
@@ -86,7 +89,8 @@ impl Archive {
         }
         let index =
             Index::open_as(&source, bytes, reading).map_err(|error| Error::open(path, error))?;
-        Ok(Some(Self { path: path.to_owned(), file, index, direct, alignment }))
+        let links = links::texts(&index, &source);
+        Ok(Some(Self { path: path.to_owned(), file, index, links, direct, alignment }))
     }
 }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub enum ErrorKind {
     /// The archive or a prediction cannot be opened, or the archive's directory cannot be read.
     Open,
-    /// The archive has no entry of that name.
+    /// The archive has no entry of that name, or it is a link that leads to no file of the archive.
     NotFound,
     /// The entry is larger than [`max_entry_bytes`](crate::StoreBuilder::max_entry_bytes), or than
     /// memory, or than what is left of
@@ -101,6 +101,12 @@ impl Error {
             sources.join(", ")
         );
         Self::new(ErrorKind::NotFound, message, None)
+    }
+
+    /// A name that is a link, or leads through one, leads to no file, as `why` says.
+    pub(crate) fn astray<'a>(sources: impl Iterator<Item = &'a Path>, why: &str) -> Self {
+        let sources: Vec<String> = sources.map(|path| path.display().to_string()).collect();
+        Self::new(ErrorKind::NotFound, format!("{}: {why}", sources.join(", ")), None)
     }
 
     pub(crate) fn too_large(at: &At<'_>, bytes: u64, limit: u64) -> Self {

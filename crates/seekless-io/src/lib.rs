@@ -76,6 +76,7 @@ mod folders;
 mod hints;
 mod job;
 mod latencies;
+mod links;
 mod load_async;
 mod load_many;
 mod long_held;

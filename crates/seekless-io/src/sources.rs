@@ -6,16 +6,18 @@
 //! before, so that no read covers two. Each file of a folder lies alone, likewise.
 
 mod folder;
+mod linked;
 mod names;
 
 use crate::archive::Archive;
 use crate::cached::{NamePlace, Names};
 use crate::error::{At, Error};
+use crate::links::Links;
 use crate::lock;
 use crate::statistics::SourceStatistics;
 use folder::Folder;
 use foldhash::fast::RandomState;
-use names::{is_folder, plain};
+use names::plain;
 use seekless_engine::Engine;
 use seekless_pack::{Chunks, Entry, Method, PREDICTION, Reading};
 use seekless_policy::eviction::Id;
@@ -53,6 +55,8 @@ pub(crate) struct Sources {
     names: Option<HashMap<Box<str>, Id, RandomState>>,
     /// The entry of a single pack that holds a prediction: it cannot be loaded.
     hidden: Option<Id>,
+    /// The symbolic links of all packs.
+    links: Links,
     /// How many files there are.
     files: usize,
     /// The chunks of entries that were looked up and have some.
@@ -179,13 +183,15 @@ impl Sources {
         };
         let chunks = Mutex::default();
         let extents = extents.into();
-        let mut sources = Self { parts, names, hidden, files: 0, chunks, extents, alignment };
+        let (links, files) = (Links::default(), 0);
+        let mut sources = Self { parts, names, hidden, links, files, chunks, extents, alignment };
+        sources.links = sources.linked();
         sources.files = sources.names().count();
         Ok(sources)
     }
 
-    /// The entry called `name`: the last source's that has it.
-    pub(crate) fn find(&self, name: &str) -> Option<Id> {
+    /// The entry called `name`, whatever it is: the last source's that has it.
+    fn find_named(&self, name: &str) -> Option<Id> {
         self.find_exactly(name).or_else(|| match plain(name) {
             Cow::Borrowed(_) => None,
             Cow::Owned(plain) => self.find_exactly(&plain),
@@ -273,10 +279,7 @@ impl Sources {
         let mut found: Vec<_> = self.parts.iter().map(of).collect();
         match &self.names {
             None => found[0].files = self.len() as u64,
-            Some(names) => names
-                .iter()
-                .filter(|(name, _)| !is_folder(name))
-                .for_each(|(_, &id)| found[self.source_of(id)].files += 1),
+            Some(_) => self.names().for_each(|(_, id)| found[self.source_of(id)].files += 1),
         }
         found
     }

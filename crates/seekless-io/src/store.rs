@@ -36,6 +36,9 @@ impl Store {
     /// there; a load by another thread of the same file, or of a neighbour in the same read, is
     /// shared.
     ///
+    /// The name of a symbolic link of a pack, or one that leads through a link to a folder, is that
+    /// of the file to which it leads in this store. No link is followed out of it.
+    ///
     /// # Errors
     /// [`NotFound`](crate::ErrorKind::NotFound), [`TooLarge`](crate::ErrorKind::TooLarge),
     /// [`Read`](crate::ErrorKind::Read) or [`Corrupt`](crate::ErrorKind::Corrupt). A file that
@@ -81,13 +84,23 @@ impl Store {
         self.shared.sources.first_archive().map_or(&NONE, |archive| &archive.index)
     }
 
+    /// The number, in [`Store::index`], of the entry that a load of `name` gives: of a link the one
+    /// to which it leads. `None` if there is no such file, or the store has several sources.
+    #[must_use]
+    pub fn entry_of(&self, name: &str) -> Option<u32> {
+        let sources = &self.shared.sources;
+        if sources.is_single_archive() { sources.find(name) } else { None }
+    }
+
     /// The names of all files, and the bytes of each. They come in the order of the archive, and
-    /// those of several sources in the order in which the sources were given.
+    /// those of several sources in the order in which the sources were given. A symbolic link is
+    /// among them, with the bytes of the file to which it leads, unless it leads to none.
     #[must_use]
     pub fn names(&self) -> Vec<(&str, u64)> {
         let mut names: Vec<_> = self.shared.sources.names().collect();
         names.sort_unstable_by_key(|(_, id)| *id);
-        names.into_iter().map(|(name, id)| (name, self.shared.sources.bytes(id))).collect()
+        let bytes = |id| self.shared.sources.bytes(self.shared.sources.led(id));
+        names.into_iter().map(|(name, id)| (name, bytes(id))).collect()
     }
 
     /// The folders that have entries of their own, which say their modes and times; sorted by name.
@@ -99,6 +112,13 @@ impl Store {
             sources.folders().map(|(name, id)| Folder::of(name, &sources.item(id))).collect();
         folders.sort_unstable_by_key(|folder| folder.name);
         folders
+    }
+
+    /// The path to which the symbolic link called `name` leads, as it stands in its pack. `None` if
+    /// there is no such link, or its entry is damaged or too long for a path.
+    #[must_use]
+    pub fn link_text(&self, name: &str) -> Option<&[u8]> {
+        self.shared.sources.link_text(name)
     }
 
     /// The bytes of the file called `name`.
@@ -231,7 +251,10 @@ impl Store {
 
     pub(crate) fn find(&self, name: &str) -> Result<Id> {
         let sources = &self.shared.sources;
-        sources.find(name).ok_or_else(|| Error::not_found(sources.paths(), name))
+        sources.find(name).ok_or_else(|| match sources.why_not(name) {
+            Some(why) => Error::astray(sources.paths(), &why),
+            None => Error::not_found(sources.paths(), name),
+        })
     }
 
     /// As [`Store::find`], of an entry that may be loaded.

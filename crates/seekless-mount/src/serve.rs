@@ -154,13 +154,12 @@ impl Filesystem for Served {
     fn readlink(&self, _request: &Request, inode: INodeNo, reply: ReplyData) {
         let found = match self.tree.get(number(inode)) {
             Some(Node { kind: Kind::Link { entry, .. }, .. }) => {
-                let target = self.store.load(self.store.index().name(*entry));
-                target.map_err(|error| self.failed(&error))
+                self.store.link_text(self.store.index().name(*entry)).ok_or(Errno::EIO)
             }
             _ => Err(Errno::EINVAL),
         };
         match found {
-            Ok(target) => reply.data(&target),
+            Ok(target) => reply.data(target),
             Err(error) => reply.error(error),
         }
     }

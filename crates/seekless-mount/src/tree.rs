@@ -12,9 +12,6 @@ pub(crate) const ROOT: usize = 0;
 /// a folder has one, it refuses to list the folder.
 pub(crate) const NAME_BYTES_MAX: usize = 1024;
 
-const KIND: u32 = 0o170_000;
-const LINK: u32 = 0o120_000;
-
 /// All folders and files. A node's number is its place.
 pub(crate) struct Tree {
     nodes: Vec<Node>,
@@ -195,7 +192,7 @@ impl Node {
 
     fn file(parent: usize, entry: &Entry, number: u32) -> Self {
         let bytes = entry.bytes;
-        let kind = match entry.mode.is_some_and(|mode| mode & KIND == LINK) {
+        let kind = match entry.is_link() {
             true => Kind::Link { entry: number, bytes },
             false => Kind::File { entry: number, bytes },
         };

@@ -296,6 +296,42 @@ fn what_is_read_once_is_not_asked_for_again() {
     assert_eq!(delivered(), first, "it lies in the page cache");
 }
 
+#[test]
+fn links_are_shown_as_links_and_the_kernel_follows_them() {
+    let room = Room::new(&files());
+    let path = room.pack().with_file_name("linked.zip");
+    let mut pack = PackWriter::new(fs::File::create(&path).unwrap());
+    pack.add(prepare(About::named("lib/a"), b"a".to_vec(), Codec::Stored).unwrap()).unwrap();
+    fs::write(room.folder.path().join("outside"), "of the mount").unwrap();
+    let texts = [
+        ("lib64", "lib"),
+        ("out", "../outside"),
+        ("loop", "loop"),
+        ("none", "nowhere"),
+        ("up", "lib64/a"),
+    ];
+    for (name, text) in texts {
+        let about = About::named(name).mode(0o120_777);
+        pack.add(prepare(about, text.as_bytes().to_vec(), Codec::Stored).unwrap()).unwrap();
+    }
+    pack.finish().unwrap();
+    let store = Store::open(&path).unwrap();
+    let Some(mounted) = room.mount(store.clone(), Options::default()) else { return };
+    for (name, text) in texts {
+        assert_eq!(fs::read_link(room.at().join(name)).unwrap(), Path::new(text), "{name}");
+        assert!(room.at().join(name).symlink_metadata().unwrap().is_symlink());
+    }
+    let read = |name: &str| fs::read_to_string(room.at().join(name));
+    assert_eq!((read("lib64/a").unwrap(), read("up").unwrap()), ("a".to_owned(), "a".to_owned()));
+    // As on any file system: who follows it is the kernel, with the rights of the program.
+    assert_eq!(read("out").unwrap(), "of the mount");
+    assert_eq!(read("none").unwrap_err().kind(), Io::NotFound);
+    assert!(read("loop").is_err());
+    // The store itself does not leave the pack.
+    assert!(store.load("out").is_err() && store.load("up").is_ok());
+    drop(mounted);
+}
+
 /// Programs that count links look for no more folders in a folder than its links say.
 #[test]
 fn what_the_kernel_tells_of_folders_is_true() {

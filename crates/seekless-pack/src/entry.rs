@@ -1,6 +1,6 @@
 //! What the directory says of one entry.
 
-use crate::format::FLAG_ENCRYPTED;
+use crate::format::{FILE_TYPE, FLAG_ENCRYPTED, LINK};
 use seekless_sys::zone::of_local;
 use std::fmt;
 
@@ -42,6 +42,12 @@ impl Entry {
     #[must_use]
     pub fn is_dir(&self) -> bool {
         self.directory
+    }
+
+    /// Whether this is a symbolic link, by its mode: the content is the path that it leads to.
+    #[must_use]
+    pub fn is_link(&self) -> bool {
+        !self.directory && self.mode.is_some_and(|mode| mode & FILE_TYPE == LINK)
     }
 
     /// Last modification in seconds since 1970 UTC. A DOS time is one of this machine's zone, as

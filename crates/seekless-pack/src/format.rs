@@ -23,6 +23,10 @@ pub(crate) const LOCATOR64_BYTES: usize = 20;
 /// The longest data descriptor: signature, CRC and two Zip64 sizes.
 pub(crate) const DESCRIPTOR_BYTES: u64 = 24;
 
+/// The bits of a Unix mode that say what a file is, and those of a symbolic link.
+pub(crate) const FILE_TYPE: u32 = 0o170_000;
+pub(crate) const LINK: u32 = 0o120_000;
+
 pub(crate) const FLAG_ENCRYPTED: u16 = 1;
 pub(crate) const FLAG_DESCRIPTOR: u16 = 1 << 3;
 pub(crate) const FLAG_STRONG: u16 = 1 << 6;

@@ -189,6 +189,11 @@ impl Index {
         (0..self.len() as u32).map(|number| self.entry(number))
     }
 
+    /// The numbers of the entries that are symbolic links ([`Entry::is_link`]).
+    pub fn links(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.len() as u32).filter(|&number| self.rows.is_link(number as usize))
+    }
+
     /// The size of the content of entry `number`, in bytes.
     ///
     /// # Panics

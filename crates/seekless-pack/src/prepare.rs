@@ -4,6 +4,7 @@
 use crate::chunks;
 use crate::entry::Method;
 use crate::error::{Error, ErrorKind, Result};
+use crate::format::FILE_TYPE;
 use crate::name;
 use crate::zstandard::{self, Level};
 use libdeflater::{CompressionLvl, Compressor};
@@ -15,7 +16,6 @@ const LEVEL: i32 = 6;
 /// Coded data below this share of the content is kept (in percent): a smaller gain does not pay for
 /// decoding.
 const WORTH_PERCENT: u64 = 97;
-pub(crate) const FILE_TYPE: u32 = 0o170_000;
 const REGULAR: u32 = 0o100_000;
 const DIRECTORY: u32 = 0o040_000;
 

@@ -9,6 +9,8 @@ mod exclude;
 mod fill;
 mod folders;
 mod from;
+mod links;
+mod node;
 mod old;
 mod outside;
 mod path;
@@ -23,6 +25,7 @@ mod write;
 pub use arrange::{OrderUse, place_of};
 pub use check::{check, check_named};
 pub use evidence::Evidence;
+pub use links::Links;
 pub use path::relative_to;
 pub use seekless_pack::{Codec, Level, NameEncoding, PREDICTION, Verified};
 
@@ -42,7 +45,7 @@ use step::Step;
 pub use tree::LeftOut;
 use tree::Tree;
 pub(crate) use update::some;
-pub use update::{Differences, Part, Update, codec_of, differences, update};
+pub use update::{Differences, Part, Update, codec_of, differences, links_of, update};
 use write::{Progress, make};
 
 /// How to pack.
@@ -57,6 +60,8 @@ pub struct Options {
     /// Files and folders to leave out: globs, of the path relative to the folder if they hold a
     /// `/`, else of the last part.
     pub exclude: Vec<String>,
+    /// What becomes of the folder's symbolic links. Those of an archive are kept.
+    pub links: Links,
     /// Whether a pack in the order of runs holds no prediction of the loads that these make.
     pub no_prediction: bool,
     /// Skip the scan of file contents for names of other files (used to place files that no run
@@ -93,13 +98,15 @@ impl OrderBy {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Summary {
-    /// Files and empty folders.
+    /// Files, links and empty folders.
     pub entries: u64,
     /// Empty folders.
     pub directories: u64,
     /// Folders in all: each has an entry, which keeps its mode and time.
     pub folders: u64,
-    /// Files stored as they are.
+    /// Symbolic links that are kept.
+    pub links: u64,
+    /// Files and links stored as they are.
     pub stored: u64,
     /// Files deflated.
     pub deflated: u64,
@@ -132,8 +139,8 @@ pub struct Summary {
 ///
 /// `order` holds paths relative to `dir`, or absolute ones as a trace records them ([`place_of`]);
 /// an empty one packs by name. Paths that `dir` lacks are counted, and are an error only if it
-/// lacks all of them. Links are packed as what they point at. Calls `progress` with the bytes of
-/// content packed and their total.
+/// lacks all of them. A path through a link places what it leads to. Calls `progress` with the
+/// bytes of content packed and their total.
 ///
 /// # Errors
 /// The message names the path.
@@ -141,8 +148,8 @@ pub struct Summary {
 /// - A file changed while it was packed, or reading or writing failed.
 /// - `out` exists and may not be replaced, or lies in `dir`.
 /// - The order names only other files, or a glob is malformed.
-/// - With `strict`: an entry is not a plain file or folder, a link leads nowhere or out of `dir`,
-///   or a name cannot be stored in an archive.
+/// - With `strict`: an entry is not a plain file or folder, a link that is followed leads nowhere
+///   or out of `dir`, or a name cannot be stored in an archive.
 pub fn pack(
     dir: &Path,
     out: impl Into<Destination>,
@@ -231,7 +238,7 @@ impl Source<'_> {
     fn tree(self, options: &Options) -> Result<Tree> {
         match self {
             Self::Folder(dir) => {
-                let tree = Tree::walk(dir, None, &Exclude::new(&options.exclude)?, options.strict)?;
+                let tree = Tree::walk(dir, None, &Exclude::new(&options.exclude)?, options)?;
                 tree.let_times_settle();
                 Ok(tree)
             }
@@ -260,7 +267,8 @@ fn pack_arranged(
         looked = all;
         progress(done, all + to_pack);
     };
-    let arranged = arrange(&tree, &mut hear)?;
+    let mut arranged = arrange(&tree, &mut hear)?;
+    tree.put_links_last(&mut arranged.files);
     let model = (!options.no_prediction).then(|| model(&arranged));
     let Arranged { files, used, .. } = arranged;
     let steps: Vec<Step> = files.into_iter().map(Step::Pack).collect();

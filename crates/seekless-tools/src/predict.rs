@@ -12,7 +12,7 @@ use seekless_device::{Costs, CostsSource, DeviceSpec};
 use seekless_io::Store;
 use seekless_job::roots::{self, Roots};
 use seekless_job::{Error, ErrorKind, Result};
-use seekless_pack::{Entry, Index};
+use seekless_pack::Entry;
 use seekless_policy::eviction::Id;
 use seekless_policy::foresight::prediction::Model;
 use seekless_policy::layout::extents::Extent;
@@ -92,7 +92,7 @@ pub fn predict(
     let pack = Pack::new(path)?;
     archive.opening = in_file_system(&pack, &archive.opening);
     let traced = &loads.runs[run as usize];
-    let ids = ids(store.index(), loads, traced, options)?;
+    let ids = ids(&store, loads, traced, options)?;
     let events = events(&ids);
     let row = |case: &Case| {
         let mut model = Placed::new(&options.device, pack.place);
@@ -181,7 +181,7 @@ fn events(loads: &[(Id, &Load)]) -> Vec<Event> {
 
 /// The entries that a run loads, in its order.
 fn ids<'a>(
-    index: &Index,
+    store: &Store,
     loads: &Loads,
     run: &'a [Load],
     options: &Options,
@@ -190,7 +190,7 @@ fn ids<'a>(
         let mut seen = HashSet::new();
         let name = |load: &Load| roots.apply(&loads.names[load.file as usize]);
         run.iter()
-            .filter_map(|load| Some((index.find(&name(load))?, load)))
+            .filter_map(|load| Some((store.entry_of(&name(load))?, load)))
             .filter(|&(id, _)| seen.insert(id) || !options.unique)
             .collect()
     };
@@ -198,6 +198,7 @@ fn ids<'a>(
     if !ids.is_empty() {
         return Ok(ids);
     }
+    let index = store.index();
     let names = (0..index.len()).map(|entry| index.name(entry as u32));
     let traced: Vec<&str> =
         run.iter().map(|load| loads.names[load.file as usize].as_str()).collect();

@@ -31,7 +31,8 @@ const WINDOW_BYTES_MIN: u64 = 1 << 20;
 /// few large requests, decoded by all cores, together with files that the pack expects next. Files
 /// that were read once lie in the kernel's page cache. Those that most recorded runs load are
 /// brought there from the start, in the order of first need and not far ahead of the program's
-/// opens.
+/// opens. Symbolic links are shown as links. The kernel follows them, also those that lead out of
+/// DIR, as on any file system.
 ///
 /// The pack is unmounted on Ctrl-C, or by `fusermount3 -u DIR`. With a command, it is unmounted
 /// when that ends, and the exit status is the command's, or 126 if it cannot be executed and 127 if

@@ -11,8 +11,9 @@ use seekless::job::roots::{Root, Roots};
 use seekless::tools::device::named;
 use seekless::tools::order::DEVICE;
 use seekless::tools::pack::{
-    Codec, Differences, Evidence, Level, Options, OrderBy, Part, Summary, Update, check_named,
-    codec_of, differences, pack, pack_for_runs, repack, repack_for_runs, update,
+    Codec, Differences, Evidence, Level, Links, Options, OrderBy, Part, Summary, Update,
+    check_named, codec_of, differences, links_of, pack, pack_for_runs, repack, repack_for_runs,
+    update,
 };
 use seekless::trace::{FileList, unescape_path};
 use serde::Serialize;
@@ -23,13 +24,17 @@ use std::process::ExitCode;
 /// Build an archive with its files in the order they are read.
 ///
 /// The archive is a plain Zip that any tool opens. Files that the order does not name follow by
-/// name, and behind all files lie the folders, with their modes and times. A link is packed as its
-/// target, which must lie in the folder too. The archive appears whole or not at all, and never in
-/// the folder that it is made of.
+/// name, and behind all files lie the folders, with their modes and times. The archive appears
+/// whole or not at all, and never in the folder that it is made of.
 ///
-/// A pack cannot hold pipes, sockets, devices, links that lead nowhere or out of the folder, and
-/// names that are not UTF-8 or not allowed in an archive. They are left out with a message; with
-/// --strict they are an error.
+/// A symbolic link is packed as its target, which must lie in the folder too. With --links keep it
+/// is packed as a link, as `zip -y` does, wherever it leads; what lies in a linked folder is packed
+/// under its own name only. `mount` and `unzip` give such links back; a store loads what a link
+/// leads to in the pack, and never follows one out of it. A trace may name files by their links.
+///
+/// A pack cannot hold pipes, sockets, devices, names that are not UTF-8 or not allowed in an
+/// archive, and, unless links are kept, those that lead nowhere or out of the folder. They are left
+/// out with a message; with --strict they are an error.
 ///
 /// With --trace the pack also lists the loads of these runs in its last entry,
 /// .seekless/prediction: some two bytes a load. Stores read ahead by it; other tools see a small
@@ -43,7 +48,8 @@ use std::process::ExitCode;
 /// With --update the pack is brought up to date with the folder. Only files that have changed are
 /// read and coded; all others are copied from the pack as they lie there. Files that stay keep
 /// their order; new ones are put beside those of their folder and kind. Give the --exclude that the
-/// pack was made with. With --verify its entries are checked, and damaged ones are packed again.
+/// pack was made with; a pack that has links keeps them. With --verify its entries are checked, and
+/// damaged ones are packed again.
 ///
 /// A file has changed if its size has, or its time to 100 ns. Where the times do not prove that it
 /// is the same, its content is compared: packs of earlier releases and of most other tools keep
@@ -65,6 +71,7 @@ Examples:
   seekless pack data -o data.zip --trace run.parquet --root /home/me/data=data --exclude '*.tmp'
   seekless pack data -o data.zip --update        pack again what has changed in data
   seekless pack data -o data.zip --codec zstd    smaller, and faster to decode
+  seekless pack .venv -o venv.zip --links keep   an environment whose bin/python is a link
   seekless pack --from other.zip -o data.zip     what another tool has packed
   seekless pack --check data.zip                 is an archive whole?
   seekless pack data --check data.zip            and does it hold data as it is now?
@@ -105,6 +112,10 @@ pub struct Args {
     /// [default: unlimited]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes, requires = "trace")]
     cache: Option<u64>,
+    /// What becomes of symbolic links
+    /// [default: follow; keep with --from, and with --update and --check if the archive has links]
+    #[arg(long, value_enum, value_name = "HOW")]
+    links: Option<LinkUse>,
     /// Leave out the list of the runs' loads, by which stores read ahead
     #[arg(long)]
     no_prediction: bool,
@@ -168,6 +179,23 @@ enum Method {
     Greedy,
 }
 
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum LinkUse {
+    /// Pack each as what it leads to, which must lie in the folder
+    Follow,
+    /// Pack each as a link, wherever it leads
+    Keep,
+}
+
+impl From<LinkUse> for Links {
+    fn from(how: LinkUse) -> Self {
+        match how {
+            LinkUse::Follow => Self::Follow,
+            LinkUse::Keep => Self::Keep,
+        }
+    }
+}
+
 impl Method {
     fn name(self) -> &'static str {
         match self {
@@ -187,10 +215,19 @@ impl Args {
             roots: Roots::new(self.root.clone()),
             exclude: self.exclude.clone(),
             strict: self.strict,
+            links: self.links.map(Links::from).unwrap_or_default(),
             no_prediction: self.no_prediction,
             no_references: self.no_references,
             names: self.names.encoding(),
             cancel: interrupt::cancel_when_interrupted()?,
+        })
+    }
+
+    /// What becomes of links where an archive is compared with its folder.
+    fn links_of(&self, archive: &Path) -> anyhow::Result<Links> {
+        Ok(match self.links {
+            Some(how) => how.into(),
+            None => links_of(archive, self.names.encoding())?,
         })
     }
 
@@ -213,6 +250,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 /// Packs the folder or the archive.
 fn pack_source(out: &Path, args: &Args) -> anyhow::Result<ExitCode> {
+    if args.from.is_some() && args.links == Some(LinkUse::Follow) {
+        bail!("--from keeps the links of the archive: leave out --links follow");
+    }
     let options = args.options()?;
     let out = args.force.destination(out);
     let mut progress = output::progress("Packing");
@@ -248,7 +288,7 @@ fn update_pack(directory: &Path, archive: &Path, args: &Args) -> anyhow::Result<
         bail!("standard output holds no pack to update: name one with -o");
     }
     let codec = args.codec.map_or_else(|| codec_of(archive), Ok)?;
-    let options = Options { codec, ..args.options()? };
+    let options = Options { codec, links: args.links_of(archive)?, ..args.options()? };
     let mut progress = output::progress("Updating");
     let updated = update(directory, archive, args.evidence(), &options, &mut progress);
     drop(progress);
@@ -327,26 +367,35 @@ fn warn(summary: &Summary, args: &Args) {
     }
 }
 
+/// How many files, links and empty folders there are, in words.
+fn entries(summary: &Summary) -> String {
+    let Summary { stored, deflated, zstd, links, directories, .. } = *summary;
+    let files = counted((stored + deflated + zstd).saturating_sub(links), "file");
+    let (links_too, folders_too) = (counted(links, "link"), counted(directories, "empty folder"));
+    match (links, directories) {
+        (0, 0) => files,
+        (0, _) => format!("{files} and {folders_too}"),
+        (_, 0) => format!("{files} and {links_too}"),
+        (_, _) => format!("{files}, {links_too} and {folders_too}"),
+    }
+}
+
 fn report(out: &Path, summary: &Summary) -> String {
     let mut text = String::new();
-    let folders = match summary.directories {
-        0 => String::new(),
-        folders => format!(" and {}", counted(folders, "empty folder")),
-    };
     let zstd = match summary.zstd {
         0 => String::new(),
         files => format!("{} zstd, ", format_count(files)),
     };
     let _ = writeln!(
         text,
-        "{}: {}{folders}, {} in {} ({}{} deflated, {} stored){}",
+        "{}: {}, {} in {} ({}{} deflated, {} stored){}",
         shown(out),
-        counted(summary.stored + summary.deflated + summary.zstd, "file"),
+        entries(summary),
         format_bytes(summary.bytes),
         format_bytes(summary.archive_bytes),
         zstd,
         format_count(summary.deflated),
-        format_count(summary.stored),
+        format_count(summary.stored.saturating_sub(summary.links)),
         if summary.verified { ", read back and whole" } else { "" }
     );
     if summary.excluded > 0 {
@@ -400,10 +449,12 @@ fn check_archive(
     let found = check_named(archive, names, &mut progress);
     drop(progress);
     let found = found?;
-    let options = Options { exclude: args.exclude.clone(), names, ..Options::default() };
-    let differences = directory
-        .map(|directory| differences(directory, archive, args.evidence(), &options))
-        .transpose()?;
+    let compared = |directory| -> anyhow::Result<Differences> {
+        let (exclude, links) = (args.exclude.clone(), args.links_of(archive)?);
+        let options = Options { exclude, links, names, ..Options::default() };
+        Ok(differences(directory, archive, args.evidence(), &options)?)
+    };
+    let differences = directory.map(compared).transpose()?;
     let entries = found.entries - found.directories;
     let differs = differences.as_ref().is_some_and(|found| !found.is_empty());
     if args.json {

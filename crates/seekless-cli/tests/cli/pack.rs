@@ -300,3 +300,38 @@ fn a_pack_does_not_lie_in_its_folder() {
     }
     assert_eq!(left_in(&folder.path().join("data")), ["a"]);
 }
+
+/// `unzip` is the judge of what a link is in an archive.
+#[test]
+fn links_are_kept_if_they_are_to_be_and_other_tools_restore_them() {
+    use std::os::unix::fs::symlink;
+    let folder = workplace();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir_all(at("env/bin")).expect("room");
+    fs::create_dir(at("env/lib")).expect("room");
+    fs::write(at("env/lib/a.py"), "a").expect("room");
+    symlink("/usr/bin/env", at("env/bin/python")).expect("a link");
+    symlink("lib", at("env/lib64")).expect("a link");
+    let said = printed(folder.path(), "pack env -o kept.zip --links keep --strict --verify");
+    assert!(said.starts_with("kept.zip: 1 file and 2 links, 16 B in "), "{said}");
+    let said = printed(folder.path(), "pack env -o followed.zip --links follow");
+    assert!(said.starts_with("followed.zip: 2 files and 1 empty folder, 2 B in "), "{said}");
+    let said = printed(folder.path(), "pack env --check kept.zip");
+    assert!(said.ends_with("env is as it was packed\n"), "a pack with links keeps them: {said}");
+    let said = printed(folder.path(), "pack env -o kept.zip --update");
+    assert!(said.contains("up to date"), "{said}");
+    let said = printed(folder.path(), "pack --from kept.zip -o again.zip --json");
+    assert!(said.contains("\"links\": 2"), "{said}");
+    let why = refusal(folder.path(), "pack --from kept.zip -o new.zip --links follow");
+    assert!(why.contains("--from keeps the links"), "{why}");
+    let mut unzip = Command::new("unzip");
+    match unzip.args(["-q", "again.zip", "-d", "out"]).current_dir(folder.path()).status() {
+        Err(error) => println!("skipped: unzip is not to be had here: {error}"),
+        Ok(status) => {
+            assert!(status.success());
+            let text = |name: &str| fs::read_link(at(name)).expect("a link");
+            assert_eq!(text("out/bin/python"), Path::new("/usr/bin/env"));
+            assert_eq!(text("out/lib64"), Path::new("lib"));
+        }
+    }
+}

@@ -6,9 +6,10 @@ use seekless_policy::eviction::Id;
 use std::borrow::Cow;
 
 impl Sources {
-    /// The names of all files, each with its entry: of several sources in no order.
+    /// The names of all files, each with its entry: of several sources in no order. Links that lead
+    /// to a file are among them.
     pub(crate) fn names(&self) -> impl Iterator<Item = (&str, Id)> {
-        self.all_names().filter(|(name, _)| !is_folder(name))
+        self.all_names().filter(|(name, id)| !is_folder(name) && self.links.file(*id).is_some())
     }
 
     /// The same of the entries of folders, whose names end in `/`.
@@ -16,7 +17,7 @@ impl Sources {
         self.all_names().filter(|(name, _)| is_folder(name))
     }
 
-    fn all_names(&self) -> Box<dyn Iterator<Item = (&str, Id)> + '_> {
+    pub(super) fn all_names(&self) -> Box<dyn Iterator<Item = (&str, Id)> + '_> {
         let first = self.parts.first().map(|part| &part.source);
         match (&self.names, first) {
             (Some(names), _) => Box::new(names.iter().map(|(name, id)| (name.as_ref(), *id))),

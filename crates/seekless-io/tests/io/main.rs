@@ -13,6 +13,7 @@ mod faults;
 mod faulty;
 mod foreseen;
 mod hinted;
+mod linked;
 mod many;
 mod model;
 mod once;

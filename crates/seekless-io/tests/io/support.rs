@@ -82,7 +82,7 @@ pub(crate) fn random(seed: &mut u64) -> u64 {
     *seed
 }
 
-fn content(number: u64, bytes: usize) -> Vec<u8> {
+pub(crate) fn content(number: u64, bytes: usize) -> Vec<u8> {
     let mut seed = number * 2_654_435_761 + 1;
     match number % 2 {
         0 => (0..bytes).map(|_| random(&mut seed) as u8).collect(),

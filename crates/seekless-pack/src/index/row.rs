@@ -2,7 +2,7 @@
 
 use crate::civil;
 use crate::entry::{Entry, Method};
-use crate::format::{FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_UTF8};
+use crate::format::{FILE_TYPE, FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_UTF8, LINK};
 use crate::ntfs::STEP_NS;
 use seekless_sys::memory::prefer_huge_pages;
 use std::collections::TryReserveError;
@@ -140,6 +140,12 @@ impl Rows {
     pub(super) fn last(&self) -> (u64, u64) {
         let Some(last) = self.rows.len().checked_sub(1) else { return (0, 0) };
         (self.offset(last), self.sizes(last).1)
+    }
+
+    /// Whether an entry is a symbolic link.
+    pub(super) fn is_link(&self, number: usize) -> bool {
+        let Row { mode, marks, .. } = self.rows[number];
+        marks & DIRECTORY == 0 && u32::from(mode) & FILE_TYPE == LINK
     }
 
     pub(super) fn offset(&self, number: usize) -> u64 {

@@ -182,7 +182,7 @@ impl Admission<'_> {
     }
 
     fn admit(&mut self, plan: &mut Plan, recorded: &str) -> Option<usize> {
-        let Sides { directory, index } = self.sides;
+        let directory = self.sides.directory;
         let place = place_of(directory, &self.roots.apply(recorded), |name| {
             directory.join(name).is_file().then(|| name.to_owned())
         });
@@ -191,7 +191,7 @@ impl Admission<'_> {
             plan.name_missing(recorded);
             return None;
         };
-        let Some(entry) = index.find(&name) else {
+        let Some((name, entry)) = packed(self.sides, name) else {
             plan.missing.in_pack += 1;
             plan.name_missing(recorded);
             return None;
@@ -201,6 +201,20 @@ impl Admission<'_> {
             plan.files.len() - 1
         }))
     }
+}
+
+/// The entry that holds a file of the folder, and its name. A pack that keeps links has a file
+/// under its own name only.
+fn packed(sides: Sides<'_>, name: String) -> Option<(String, u32)> {
+    let Sides { directory, index } = sides;
+    let file = |name: &str| index.find(name).filter(|&entry| !index.entry(entry).is_link());
+    if let Some(entry) = file(&name) {
+        return Some((name, entry));
+    }
+    let path = directory.join(&name).canonicalize().ok()?;
+    let own = path.strip_prefix(directory).ok()?.to_str()?.to_owned();
+    let entry = file(&own)?;
+    Some((own, entry))
 }
 
 /// Length and CRC-32 of a file that may be larger than memory.

@@ -1,12 +1,13 @@
 //! Comparisons of small trees, on a modelled device so fast that only its counts matter.
 
 use super::*;
-use crate::predict;
+use crate::{pack, predict};
 use seekless_device::SplitMix64;
 use seekless_job::roots::Roots;
 use seekless_pack::{About, Codec, PREDICTION, PackWriter, prepare};
 use seekless_policy::foresight::prediction::Model;
 use seekless_sim::store::{StoreFigures, Work};
+use seekless_sys::output::Destination;
 use seekless_trace::Load;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tempfile::TempDir;
@@ -293,6 +294,18 @@ fn a_file_changed_since_it_was_packed_is_named() {
     let message = error.to_string();
     let named = ["data/changed", "data/grown"].map(|name| message.contains(name));
     assert_eq!((named, message.contains("data/same")), ([true, true], false), "{message}");
+}
+
+#[test]
+fn files_are_found_by_the_links_that_a_pack_keeps() {
+    let case = Case::new(&[("lib/a", vec![1; 10]), ("b", vec![2; 10])], |_| true);
+    std::os::unix::fs::symlink("lib", case.loose().join("lib64")).unwrap();
+    std::os::unix::fs::symlink("b", case.loose().join("link")).unwrap();
+    let options = pack::Options { links: pack::Links::Keep, ..pack::Options::default() };
+    let out = Destination::new(&case.pack).replacing(true);
+    pack::pack(&case.loose(), out, &[], &options, &mut |_, _| {}).unwrap();
+    let comparison = case.compare(&loads(&["lib64/a", "link", "b"], &[0, 1, 2]), &fast()).unwrap();
+    assert_eq!((comparison.loads, comparison.repeats), (3, 1));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! name.
 
 use super::path::{plain, relative_to};
-use super::tree::Tree;
+use super::tree::{Node, Tree};
 use super::{Hear, Options, OrderBy, shrink};
 use crate::order::{self, Learn};
 use crate::references;
@@ -17,6 +17,9 @@ use std::path::{Path, PathBuf};
 
 /// An order that is no list of paths may have lines of any length.
 const EXAMPLE_CHARS: usize = 200;
+
+/// The name of what is not looked through for names, and is named nowhere.
+const NO_NAME: &str = "/";
 
 /// How an order met the folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -136,15 +139,17 @@ fn learner(
     if is_archive || !had.contains(&true) || !had.contains(&false) {
         return Ok(None);
     }
-    let names: Vec<String> = tree.nodes.iter().map(|node| node.name.clone()).collect();
+    // A link has no content to look through, and its target is found by its own name.
+    let name = |node: &Node| if node.is_link() { NO_NAME.to_owned() } else { node.name.clone() };
+    let names: Vec<String> = tree.nodes.iter().map(name).collect();
     let files = references::Files { names: &names, bytes };
     let mentions = references::scan_folder(&tree.dir, files, &options.cancel, hear)?;
     Ok(Some(order::learner(mentions, tree.nodes.len())))
 }
 
-/// The number of the file that was traced as `traced`.
+/// The number of the file that was traced as `traced`, perhaps through links.
 fn find(tree: &Tree, traced: &str, roots: &Roots) -> Option<Id> {
-    place_of(&tree.dir, &roots.apply(traced), |name| tree.find(name))
+    place_of(&tree.dir, &roots.apply(traced), |name| tree.find_file(name))
 }
 
 /// Where the tree lay when it was traced, to judge by the tails of names.

@@ -96,6 +96,12 @@ fn make(node: &Node, codec: Codec) -> Result<Ready> {
             .map(Ready::Entry)
             .map_err(said);
     }
+    if let Some(text) = &node.link {
+        node.check_link_unchanged(text)?;
+        return prepare(node.about(), text.to_vec(), node.codec(codec))
+            .map(Ready::Entry)
+            .map_err(said);
+    }
     let unreadable = |error| Error::unreadable(&node.path, error);
     let file = File::open(&node.path).map_err(unreadable)?;
     node.check_unchanged(&file)?;

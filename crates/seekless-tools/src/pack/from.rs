@@ -5,7 +5,7 @@ use super::archive::Archive;
 use super::exclude::Exclude;
 use super::tree::{Folder, LeftOut, Node, Stamp, Tree};
 use seekless_job::{Error, ErrorKind, Result};
-use seekless_pack::{Entry, LeftOut as Without, PREDICTION, Reading, check_name};
+use seekless_pack::{Entry, LINK_BYTES_MAX, LeftOut as Without, PREDICTION, Reading, check_name};
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -14,6 +14,8 @@ use std::sync::Arc;
 /// The modes of a file and a folder whose modes the archive does not say.
 const FILE_MODE: u32 = 0o100_644;
 const FOLDER_MODE: u32 = 0o040_755;
+/// More than a link takes in an archive, headers included.
+const LINK_EXTENT_BYTES_MAX: u64 = 1 << 20;
 
 /// Refuses to write over the archive that is read.
 pub(super) fn check_output(archive: &Path, out: &Path) -> Result<()> {
@@ -46,7 +48,7 @@ pub(super) fn tree(path: &Path, options: &Options) -> Result<Tree> {
     let mut entries = chosen.names.into_iter().peekable();
     while let Some((name, number)) = entries.next() {
         let is_empty = !entries.peek().is_some_and(|(next, _)| next.starts_with(&name));
-        let node = node(&archive, name, number);
+        let node = node(&archive, name, number)?;
         match node.name.ends_with('/') {
             true => folders.push(Folder { node, is_empty }),
             false => nodes.push(node),
@@ -57,13 +59,22 @@ pub(super) fn tree(path: &Path, options: &Options) -> Result<Tree> {
     Ok(Tree::new(path.to_owned(), nodes, folders, left_out, chosen.excluded))
 }
 
-fn node(archive: &Arc<Archive>, name: String, number: u32) -> Node {
+fn node(archive: &Arc<Archive>, name: String, number: u32) -> Result<Node> {
     let entry = archive.index.entry(number);
     let usual = if name.ends_with('/') { FOLDER_MODE } else { FILE_MODE };
     let modified = entry.file_time().unwrap_or_default();
     let stamp = Stamp::of_entry(entry.bytes, modified, entry.mode.unwrap_or(usual));
     let path = archive.path.join(&name);
-    Node { name, path, stamp, packed: Some((archive.clone(), number)) }
+    let link = match is_short_link(&entry) {
+        true => Some(archive.content(number)?.into()),
+        false => None,
+    };
+    Ok(Node { name, path, stamp, link, packed: Some((archive.clone(), number)) })
+}
+
+/// Whether an entry is a link whose text can be a path.
+fn is_short_link(entry: &Entry) -> bool {
+    entry.is_link() && entry.bytes <= LINK_BYTES_MAX && entry.extent_bytes <= LINK_EXTENT_BYTES_MAX
 }
 
 /// The entries to repack, by the names that they will have.

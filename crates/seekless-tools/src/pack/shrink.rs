@@ -16,7 +16,7 @@ const SAMPLES_MAX: usize = 256;
 /// it is; packing will report it.
 pub(super) fn coded_bytes(tree: &Tree, codec: Codec) -> Vec<u64> {
     let mut kinds: HashMap<&str, Vec<&Node>> = HashMap::new();
-    for node in tree.nodes.iter().filter(|node| node.stamp.bytes > 0) {
+    for node in tree.nodes.iter().filter(|node| node.stamp.bytes > 0 && !node.is_link()) {
         kinds.entry(kind(&node.name)).or_default().push(node);
     }
     let mut common: Vec<(&str, Vec<&Node>)> = kinds.into_iter().collect();
@@ -25,6 +25,7 @@ pub(super) fn coded_bytes(tree: &Tree, codec: Codec) -> Vec<u64> {
     let shares: HashMap<&str, Share> =
         common.into_iter().map(|(kind, nodes)| (kind, Share::of(&nodes, codec))).collect();
     let coded = |node: &Node| match shares.get(kind(&node.name)) {
+        _ if node.is_link() => node.stamp.bytes,
         Some(share) => share.coded(node.stamp.bytes),
         None => node.stamp.bytes,
     };
@@ -71,6 +72,7 @@ impl Share {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Options;
     use super::super::exclude::Exclude;
     use super::*;
 
@@ -84,7 +86,8 @@ mod tests {
         let noise: Vec<u8> = (0..20_000).map(|_| draws.bits() as u8).collect();
         write("c.bin", &noise).unwrap();
         write("empty", b"").unwrap();
-        let tree = Tree::walk(folder.path(), None, &Exclude::new(&[]).unwrap(), false).unwrap();
+        let (none, options) = (Exclude::new(&[]).unwrap(), Options::default());
+        let tree = Tree::walk(folder.path(), None, &none, &options).unwrap();
         let coded = coded_bytes(&tree, Codec::Auto);
         assert!(coded[0] < 1_000 && coded[1] < 1_000, "{coded:?}");
         assert_eq!(coded[2..], [20_000, 0]);

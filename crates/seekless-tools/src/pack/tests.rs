@@ -3,6 +3,7 @@
 
 mod foretold;
 mod kept_folders;
+mod linked;
 mod repacked;
 mod updated;
 
@@ -310,7 +311,7 @@ fn reading_back_can_be_cancelled_too() {
 fn a_file_that_changed_since_the_walk_is_named() {
     let (_room, dir) = folder(&[("a", "0"), ("b", "1")]);
     let none_excluded = Exclude::new(&[]).expect("no glob is malformed");
-    let tree = Tree::walk(&dir, None, &none_excluded, false).expect("walked");
+    let tree = Tree::walk(&dir, None, &none_excluded, &Options::default()).expect("walked");
     fs::write(dir.join("b"), "longer").expect("room");
     let nodes: Vec<&Node> = tree.nodes.iter().collect();
     let mut seen = Vec::new();

@@ -1,19 +1,21 @@
-//! What lies below a folder, by name. Links count as what they point at, which must lie in the
-//! folder too.
+//! What lies below a folder, by name. Links are kept, or count as what they point at, which must
+//! lie in the folder too.
 
-use super::archive::Archive;
+use super::Options;
 use super::exclude::Exclude;
+use super::links::{self, Links};
+use super::node::{Identity, failed};
+pub(super) use super::node::{Node, Stamp};
 use seekless_job::{Error, ErrorKind, Result};
-use seekless_pack::{About, Codec, FileTime, PREDICTION, check_name};
+use seekless_pack::{FileTime, LinkMap, PREDICTION, check_name};
 use seekless_policy::eviction::Id;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::error::Error as _;
-use std::fs::{self, File, Metadata};
-use std::io::Read;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::fs::{self, Metadata};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Links to folders could multiply a tree without bound; this many entries are some 10 GB of
@@ -30,11 +32,14 @@ const SETTLED_WHOLE: Duration = Duration::from_secs(5);
 pub(super) struct Tree {
     /// Canonical; of an archive its path.
     pub(super) dir: PathBuf,
-    /// Files, sorted by the bytes of their names. An order of them is a list of their places here.
+    /// Files and links that are kept, sorted by the bytes of their names. An order of them is a
+    /// list of their places here.
     pub(super) nodes: Vec<Node>,
     /// The folders below it, sorted likewise. A pack has them behind all files, so that the files
     /// lie as if there were no folders.
     pub(super) folders: Vec<Folder>,
+    /// Where links lead.
+    links: LinkMap,
     pub(super) left_out: LeftOut,
     pub(super) excluded: u64,
     walked: Instant,
@@ -62,10 +67,6 @@ impl LeftOut {
     }
 }
 
-/// The bits of a mode that say what a file is, and a link's.
-const KIND: u32 = 0o170_000;
-const LINK: u32 = 0o120_000;
-
 /// Examples that are kept of what is left out.
 const EXAMPLES: usize = 5;
 
@@ -74,92 +75,6 @@ pub(super) struct Folder {
     pub(super) node: Node,
     /// Whether the pack has nothing in it.
     pub(super) is_empty: bool,
-}
-
-/// A file or a folder.
-pub(super) struct Node {
-    /// In the archive: relative to the folder, with `/`; that of a folder ends in one.
-    pub(super) name: String,
-    /// On disk, links resolved.
-    pub(super) path: PathBuf,
-    pub(super) stamp: Stamp,
-    /// The archive that has it, and the number of its entry; of a file on disk `None`.
-    pub(super) packed: Option<(Arc<Archive>, u32)>,
-}
-
-/// What must not change while a file is packed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stamp {
-    pub(super) bytes: u64,
-    identity: Identity,
-    pub(super) modified: FileTime,
-    pub(super) mode: u32,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Identity {
-    device: u64,
-    inode: u64,
-}
-
-impl Identity {
-    fn of(metadata: &Metadata) -> Self {
-        Self { device: metadata.dev(), inode: metadata.ino() }
-    }
-}
-
-impl Stamp {
-    /// What an archive says of one of its entries.
-    pub(super) fn of_entry(bytes: u64, modified: FileTime, mode: u32) -> Self {
-        Self { bytes, identity: Identity { device: 0, inode: 0 }, modified, mode }
-    }
-
-    fn of(metadata: &Metadata) -> Self {
-        Self {
-            bytes: if metadata.is_dir() { 0 } else { metadata.len() },
-            identity: Identity::of(metadata),
-            modified: FileTime::new(metadata.mtime(), metadata.mtime_nsec()),
-            mode: metadata.mode(),
-        }
-    }
-}
-
-impl Node {
-    pub(super) fn about(&self) -> About {
-        let FileTime { seconds, ns } = self.stamp.modified;
-        About::named(self.name.as_str()).mode(self.stamp.mode).modified(seconds).modified_ns(ns)
-    }
-
-    /// How it is coded: a link, as an archive may hold it, as it is.
-    pub(super) fn codec(&self, codec: Codec) -> Codec {
-        if self.stamp.mode & KIND == LINK { Codec::Stored } else { codec }
-    }
-
-    /// Its first bytes, `bytes` at most; `None` if they cannot be read.
-    pub(super) fn begin(&self, bytes: u64) -> Option<Vec<u8>> {
-        let mut begin = Vec::new();
-        match &self.packed {
-            Some((archive, number)) => {
-                archive.reader(*number).ok()?.take(bytes).read_to_end(&mut begin).ok()?
-            }
-            None => File::open(&self.path).ok()?.take(bytes).read_to_end(&mut begin).ok()?,
-        };
-        Some(begin)
-    }
-
-    /// Fails if `file`, opened by this node's path, is not as it was when the folder was walked.
-    pub(super) fn check_unchanged(&self, file: &File) -> Result<()> {
-        let metadata = file.metadata().map_err(|error| failed("read", &self.path, error))?;
-        if Stamp::of(&metadata) == self.stamp { Ok(()) } else { Err(self.changed()) }
-    }
-
-    pub(super) fn changed(&self) -> Error {
-        let why = format!(
-            "{} changed while it was packed; pack again when nothing writes there",
-            self.path.display()
-        );
-        Error::new(ErrorKind::Differs, why)
-    }
 }
 
 impl Tree {
@@ -171,17 +86,18 @@ impl Tree {
         left_out: LeftOut,
         excluded: u64,
     ) -> Self {
-        Self { dir, nodes, folders, left_out, excluded, walked: Instant::now() }
+        let links = links::map(&dir, nodes.iter().filter_map(Node::named_link));
+        Self { dir, nodes, folders, links, left_out, excluded, walked: Instant::now() }
     }
 
     /// Walks `dir`, leaving out the file at `pack`, with which it is compared, and what `exclude`
     /// holds, and a prediction that was unpacked there. What a pack cannot hold is left
-    /// out and noted, or an error if `strict`.
+    /// out and noted, or an error if `options` are strict.
     pub(super) fn walk(
         dir: &Path,
         pack: Option<&Path>,
         exclude: &Exclude,
-        strict: bool,
+        options: &Options,
     ) -> Result<Self> {
         let dir = fs::canonicalize(dir).map_err(|error| failed("read the folder", dir, error))?;
         let metadata =
@@ -198,7 +114,8 @@ impl Tree {
             dir: &dir,
             pack,
             exclude,
-            strict,
+            strict: options.strict,
+            links: options.links,
             nodes: Vec::new(),
             folders: Vec::new(),
             above: Vec::new(),
@@ -231,9 +148,27 @@ impl Tree {
         std::thread::sleep(due.saturating_duration_since(Instant::now()));
     }
 
-    /// The number of the file that a pack calls `name`.
+    /// The number of the file or link that a pack calls `name`.
     pub(super) fn find(&self, name: &str) -> Option<Id> {
         place_of(&self.nodes, name).ok().map(|place| place as Id)
+    }
+
+    /// The number of the file at the path `name`, along the links that are kept.
+    pub(super) fn find_file(&self, name: &str) -> Option<Id> {
+        let file = self.find(&self.links.follow(name).ok()?)?;
+        (!self.nodes[file as usize].is_link()).then_some(file)
+    }
+
+    /// Puts links behind files, in the order that they have: nothing loads them, so files lie as if
+    /// there were none, and one read brings all links.
+    pub(super) fn put_links_last(&self, order: &mut [Id]) {
+        // This sort keeps the order of what is alike.
+        order.sort_by_key(|id| self.nodes[*id as usize].is_link());
+    }
+
+    /// How many links there are.
+    pub(super) fn link_count(&self) -> u64 {
+        self.nodes.iter().filter(|node| node.is_link()).count() as u64
     }
 
     /// The folder that a pack calls `name`, which ends in `/`.
@@ -277,6 +212,7 @@ struct Walk<'a> {
     pack: Option<Identity>,
     exclude: &'a Exclude,
     strict: bool,
+    links: Links,
     nodes: Vec<Node>,
     folders: Vec<Folder>,
     /// The folders that we are in: meeting one again is a loop of links.
@@ -345,6 +281,9 @@ impl Walk<'_> {
             return Ok(());
         }
         let link = fs::symlink_metadata(path).map_err(|error| failed("read", path, error))?;
+        if link.is_symlink() && self.links == Links::Keep {
+            return self.link(name, path, &link);
+        }
         let path = if link.is_symlink() { self.target(path)? } else { path.to_owned() };
         let metadata = if link.is_symlink() {
             fs::metadata(&path).map_err(|error| failed("read", &path, error))?
@@ -371,6 +310,17 @@ impl Walk<'_> {
         Ok(())
     }
 
+    /// Adds a link as it is.
+    fn link(&mut self, name: String, path: &Path, metadata: &Metadata) -> Walked<()> {
+        let text = fs::read_link(path).map_err(|error| failed("read the link", path, error))?;
+        let text = text.into_os_string().into_vec();
+        let mut node = self.node(name, path.to_owned(), metadata)?;
+        node.stamp = Stamp::of_link(metadata, &text);
+        node.link = Some(text.into());
+        self.nodes.push(node);
+        Ok(())
+    }
+
     fn node(&self, name: String, path: PathBuf, metadata: &Metadata) -> Walked<Node> {
         let said = |error| {
             Error::because(ErrorKind::Pack, format!("cannot pack {}", path.display()), error)
@@ -381,7 +331,7 @@ impl Walk<'_> {
                 format!("{} holds more than 50 million files; pack its parts", self.dir.display());
             return Err(Refusal::Failed(Error::new(ErrorKind::Invalid, why)));
         }
-        Ok(Node { name, path, stamp: Stamp::of(metadata), packed: None })
+        Ok(Node { name, path, stamp: Stamp::of(metadata), link: None, packed: None })
     }
 
     fn target(&self, link: &Path) -> Walked<PathBuf> {
@@ -417,10 +367,6 @@ fn special(metadata: &Metadata) -> &'static str {
 
 fn refused(path: &Path, why: &str) -> Refusal {
     Refusal::Odd(Error::new(ErrorKind::Invalid, format!("{} {why}", path.display())))
-}
-
-fn failed(what: &str, path: &Path, error: std::io::Error) -> Error {
-    Error::because(ErrorKind::Io, format!("cannot {what} {}", path.display()), error)
 }
 
 /// An error, and the errors behind it.

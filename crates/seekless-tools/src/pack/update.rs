@@ -5,6 +5,7 @@ use super::check::damaged_entries;
 use super::evidence::Evidence;
 use super::exclude::Exclude;
 use super::folders::Folders;
+use super::links::Links;
 use super::old::Old;
 use super::outside;
 use super::step::Step;
@@ -84,7 +85,7 @@ pub struct Update {
 }
 
 /// Says where the folder `dir` and the pack `archive` differ. Of `options`
-/// only `exclude`, `strict` and `names` count.
+/// only `exclude`, `links`, `strict` and `names` count.
 ///
 /// # Errors
 /// The folder cannot be walked ([`pack`](super::pack)), or the pack cannot be read.
@@ -94,7 +95,7 @@ pub fn differences(
     evidence: Evidence,
     options: &Options,
 ) -> Result<Differences> {
-    let tree = Tree::walk(dir, Some(archive), &Exclude::new(&options.exclude)?, options.strict)?;
+    let tree = Tree::walk(dir, Some(archive), &Exclude::new(&options.exclude)?, options)?;
     let old = Old::open(archive, options.names)?;
     let matched = Matched::new(&tree, &old, evidence)?;
     let folders = Folders::new(&tree, &old.index, evidence);
@@ -136,7 +137,7 @@ pub fn update(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Update> {
     outside::check(dir, archive)?;
-    let tree = Tree::walk(dir, None, &Exclude::new(&options.exclude)?, options.strict)?;
+    let tree = Tree::walk(dir, None, &Exclude::new(&options.exclude)?, options)?;
     let old = Old::open(archive, options.names)?;
     tree.let_times_settle();
     let mut matched = Matched::new(&tree, &old, evidence)?;
@@ -180,6 +181,16 @@ pub fn codec_of(archive: &Path) -> Result<Codec> {
     let index = Old::open(archive, NameEncoding::default())?.index;
     let zstd = (0..index.len() as u32).any(|number| index.entry(number).method == Method::Zstd);
     Ok(if zstd { Codec::Zstd(Level::default()) } else { Codec::Auto })
+}
+
+/// What an update does with links, unless the user says: a pack that has some keeps them.
+///
+/// # Errors
+/// The pack cannot be read.
+pub fn links_of(archive: &Path, names: NameEncoding) -> Result<Links> {
+    let index = Old::open(archive, names)?.index;
+    let has_links = index.entries().any(|entry| entry.is_link());
+    Ok(if has_links { Links::Keep } else { Links::Follow })
 }
 
 /// The first few of these names, for a message.
@@ -288,8 +299,10 @@ impl Matched {
         for pair in self.kept.iter().filter(can_be_copied) {
             copied[pair.file as usize] = Some(*pair);
         }
+        let mut order: Vec<Id> = beside(&files, tree.nodes.len(), &kin);
+        tree.put_links_last(&mut order);
         let mut steps = Vec::new();
-        for file in beside(&files, tree.nodes.len(), &kin) {
+        for file in order {
             match (copied[file as usize], steps.last_mut()) {
                 (Some(pair), _) if has_other_second(&tree.nodes[file as usize], index, &pair) => {
                     steps.push(Step::Retime(pair.entry));
@@ -325,6 +338,14 @@ fn has_other_second(node: &Node, index: &Index, pair: &Pair) -> bool {
 
 fn is_same(node: &Node, old: &Old, pair: &Pair, evidence: Evidence) -> Result<bool> {
     let entry = old.index.entry(pair.entry);
+    if node.is_link() != entry.is_link() {
+        return Ok(false);
+    }
+    if let Some(text) = &node.link {
+        // To read a link costs no more than its time does.
+        let found = entry.holds(&**text);
+        return found.map_err(|error| Error::unreadable(&node.path, error));
+    }
     let by_time = || entry.likeness(node.stamp.bytes, node.stamp.modified, Some(old.modified));
     let likeness = match evidence {
         Evidence::SizeAndTime => by_time(),

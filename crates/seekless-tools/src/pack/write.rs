@@ -53,6 +53,7 @@ pub(super) fn make(
         entries: written.entries + directories,
         directories,
         folders: tree.folders.len() as u64,
+        links: tree.link_count(),
         stored: written.stored,
         deflated: written.deflated,
         zstd: written.zstd,
