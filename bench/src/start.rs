@@ -38,7 +38,8 @@ pub(crate) struct Args {
     /// The limits behind which to measure; `none` is the disk itself
     #[arg(long, value_name = "DEVICE", default_value = "iops=500,bandwidth=150MB")]
     device: String,
-    /// Limits the disk below the loop device: requests count once they are joined, as on a cloud volume
+    /// Limits the disk below the loop device: requests count once they are joined, as on a cloud
+    /// volume
     #[arg(long)]
     below: bool,
     /// Python and our own command are cold as well
@@ -122,13 +123,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     // Room for a pack of each import, and for squashfs.
     let room = if args.mounted { args.imports.len() as u64 + 1 } else { 0 };
     let ours = args.commands.ours()?;
-    let staged = match args.whole {
-        true => Some(whole::stage(folder.path(), &args.packages, &args.python, &ours)?),
-        false => None,
+    let image = match args.whole {
+        true => whole::image(args, folder.path(), &ours)?,
+        false => Image::of(&args.packages, folder.path(), args.readahead, room)?,
     };
-    let content = staged.as_deref().unwrap_or(&args.packages);
-    let image = Image::of(content, folder.path(), args.readahead, room)?;
-    staged.map(std::fs::remove_dir_all).transpose()?;
     let at = folder.path().canonicalize()?.join("at");
     std::fs::create_dir(&at)?;
     let squashed = match args.mounted {

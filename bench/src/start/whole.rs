@@ -1,7 +1,9 @@
 //! Python and our own command beside the packages on the image, so that these are cold as well. The
 //! C library stays on the machine's disk, and cached.
 
+use super::Args;
 use crate::command::succeed;
+use crate::image::Image;
 use anyhow::Context;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,23 +13,19 @@ const PACKAGES: &str = "packages";
 const PYTHON: &str = "python";
 const OWN: &str = "own";
 
-/// Copies all into a new folder, of which the image is made.
-pub(super) fn stage(
-    place: &Path,
-    packages: &Path,
-    python: &Path,
-    ours: &Path,
-) -> anyhow::Result<PathBuf> {
+/// An image of all that is cold; `ours` is the command.
+pub(super) fn image(args: &Args, place: &Path, ours: &Path) -> anyhow::Result<Image> {
     let staged = place.join("staged");
     std::fs::create_dir(&staged)?;
-    let prefix = prefix(python)?;
-    copy(packages, &staged.join(PACKAGES))?;
-    copy(&prefix, &staged.join(PYTHON))?;
+    copy(&args.packages, &staged.join(PACKAGES))?;
+    copy(&prefix(&args.python)?, &staged.join(PYTHON))?;
     std::fs::create_dir(staged.join(OWN))?;
     for program in ["seekless", "seekless-verbs"] {
         copy(&ours.with_file_name(program), &staged.join(OWN).join(program))?;
     }
-    Ok(staged)
+    let image = Image::of(&staged, place, args.readahead, 0)?;
+    std::fs::remove_dir_all(staged)?;
+    Ok(image)
 }
 
 /// Where Python is installed.
