@@ -6,6 +6,7 @@ pub(crate) mod bring;
 mod listed;
 mod names;
 mod plan;
+pub(crate) mod wave;
 
 use bring::{Opened, open};
 use plan::{Plan, Wanted, plan};
@@ -14,6 +15,7 @@ use seekless_job::roots::Roots;
 use seekless_job::{Error, ErrorKind, Result};
 use seekless_policy::layout::extents::Extent;
 use seekless_sled::Surveyor;
+use seekless_sys::descriptor::allow_descriptors;
 use seekless_sys::locked::{self, Locked};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -21,6 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
+use wave::Waves;
 
 /// Files that are opened and asked for at once. Opening a cold file waits for its folder and inode.
 const THREADS: usize = 8;
@@ -94,6 +97,7 @@ pub fn warm(
 ) -> Result<(Warmed, Held)> {
     let Plan { files: wanted, left_out, names, only_lists } = plan(sources, options)?;
     let started = Instant::now();
+    allow_descriptors(2 * wave::READS_MAX as u64);
     if !options.dry_run {
         names.look_up(options)?;
     }
@@ -118,7 +122,8 @@ pub fn warm(
     if options.lock {
         locked::raise_limit();
     }
-    let job = Job { wanted: &wanted, costs, options, held: &held, next, done };
+    let (waves, gathered) = (Waves::new(), Mutex::default());
+    let job = Job { wanted: &wanted, waves, gathered, costs, options, held: &held, next, done };
     let mut warmed = job.run(progress)?;
     warmed.add(&Warmed { names, left_out, cached_bytes: Some(0), ..Warmed::default() });
     warmed.assumed = assumed;
@@ -150,6 +155,10 @@ fn costs(options: &Options, first: &Path) -> (Costs, bool) {
 
 struct Job<'a> {
     wanted: &'a [Wanted],
+    /// `None` if no engine can be had: then each file is brought in by itself.
+    waves: Option<Waves>,
+    /// Ranges for the next wave.
+    gathered: Mutex<Vec<(Arc<Opened>, Extent)>>,
     costs: Costs,
     options: &'a Options,
     held: &'a Held,
@@ -167,6 +176,7 @@ impl Job<'_> {
                 while let Some(part) = self.next() {
                     let _ = sender.send(part); // the receiver outlives all threads
                 }
+                self.make_wave(1);
             })?;
             for part in parts {
                 warmed.add(&part);
@@ -187,7 +197,7 @@ impl Job<'_> {
             return None;
         }
         let part = match open(&wanted.path, &wanted.recorded, &self.options.within) {
-            Ok(opened) => self.bring(wanted, &opened),
+            Ok(opened) => self.bring(wanted, &Arc::new(opened)),
             Err(why) => {
                 Warmed { left_out: [(why, 1)].into(), cached_bytes: Some(0), ..Warmed::default() }
             }
@@ -196,7 +206,7 @@ impl Job<'_> {
         Some(part)
     }
 
-    fn bring(&self, wanted: &Wanted, opened: &Opened) -> Warmed {
+    fn bring(&self, wanted: &Wanted, opened: &Arc<Opened>) -> Warmed {
         let mut part = Warmed { files: 1, cached_bytes: Some(0), ..Warmed::default() };
         let mut missing = Vec::new();
         part.needed_bytes = wanted.needed_bytes(opened.bytes);
@@ -213,7 +223,7 @@ impl Job<'_> {
             }
         }
         if !self.options.dry_run {
-            opened.bring_in(&missing, &self.options.cancel);
+            self.bring_in(opened, missing);
         }
         if self.options.lock && !self.options.dry_run {
             self.lock(opened, &joined, &mut part);
@@ -223,6 +233,34 @@ impl Job<'_> {
 }
 
 impl Job<'_> {
+    /// Brings ranges in: what is to be locked at once, else with others in a wave.
+    fn bring_in(&self, opened: &Arc<Opened>, missing: Vec<Extent>) {
+        if self.waves.is_none() || self.options.lock {
+            return opened.bring_in(&missing, &self.options.cancel);
+        }
+        let ranges = missing.into_iter().map(|extent| (Arc::clone(opened), extent));
+        self.gathered.lock().unwrap_or_else(PoisonError::into_inner).extend(ranges);
+        self.make_wave(wave::READS_MAX / 2);
+    }
+
+    /// Makes a wave of what is gathered, if that is at least so many ranges, or many bytes.
+    fn make_wave(&self, least: usize) {
+        let mut gathered = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes: u64 = gathered.iter().map(|(_, extent)| extent.bytes).sum();
+        if gathered.len() < least && bytes < wave::BYTES_MAX {
+            return;
+        }
+        let reads = std::mem::take(&mut *gathered);
+        drop(gathered);
+        if let Some(waves) = self.waves.as_ref().filter(|_| !self.is_cancelled()) {
+            waves.begin(reads.into_iter()).wait();
+        }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.options.cancel.load(Ordering::Relaxed)
+    }
+
     /// Locks what was brought in, as far as the user may.
     fn lock(&self, opened: &Opened, extents: &[Extent], part: &mut Warmed) {
         for extent in extents {

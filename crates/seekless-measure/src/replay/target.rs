@@ -6,9 +6,9 @@ use super::{Limits, Writes};
 use crate::{Error, ErrorKind};
 use rustix::fs::{Advice, OFlags, fadvise, fcntl_getfl, fcntl_setfl, fsync};
 use rustix::io::{Errno, pread};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use seekless_engine::AlignedBuf;
 use seekless_sys::block::BlockDevice;
+use seekless_sys::descriptor::allow_descriptors;
 use seekless_sys::direct::alignment;
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom};
@@ -231,14 +231,4 @@ fn reads_directly(files: &[File]) -> bool {
         }
     }
     works
-}
-
-/// Raises the soft limit of descriptors as far as the hard one allows, if that is needed. If that
-/// is too few, opening says so.
-fn allow_descriptors(needed: u64) {
-    let limit = getrlimit(Resource::Nofile);
-    if limit.current.is_some_and(|current| current < needed) {
-        let current = limit.maximum.map_or(needed, |maximum| maximum.min(needed));
-        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(current), ..limit });
-    }
 }

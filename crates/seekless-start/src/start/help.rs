@@ -11,6 +11,7 @@ use crate::profiles;
 use seekless_policy::foresight::start::Course;
 use seekless_record::Touches;
 use seekless_sys::beside::{self, Beside};
+use seekless_sys::descriptor::allow_descriptors;
 use seekless_trace::{Access, PageSet, RunInfo, escape_path};
 use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
@@ -25,10 +26,13 @@ const PROOF: Duration = Duration::from_secs(10);
 /// For so long page faults are looked at before that.
 const TOUCHES_UNPROVEN: Duration = Duration::from_millis(100);
 const PAGE_BYTES: u64 = 4096;
+/// Files of a plan stay open until all is brought in.
+const DESCRIPTORS: u64 = 64 << 10;
 
 /// Does the helper's work, until the program has ended or nothing is left to do.
 pub(super) fn help(beside: &mut Beside, start: &Start) {
     beside::yield_to_other_reads();
+    allow_descriptors(DESCRIPTORS);
     let learns = matches!(start.recording, Now::Touches(_));
     let plan = &start.plan;
     // To bring in without seeing what is used would not notice a program that goes another way.

@@ -4,17 +4,13 @@ use super::devices::Known;
 use super::names::Names;
 use super::sample::Place;
 use crate::warm::bring::Recorded;
+use crate::warm::wave;
 use seekless_device::Costs;
 use seekless_policy::foresight::start::{self, Wait};
 use seekless_policy::layout::extents::Extent;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
-
-/// A wave has at most so many reads, and so many bytes beyond the first: the program's own reads
-/// wait behind it.
-pub(super) const WAVE_READS_MAX: usize = 1024;
-const WAVE_BYTES_MAX: u64 = 32 << 20;
 
 /// What is expected of a start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -169,9 +165,9 @@ impl Plan {
 /// How many of these reads are one wave, which is handed to the device at once.
 pub(super) fn wave_length(reads: &[PlannedRead]) -> usize {
     let mut bytes = 0;
-    let fits = reads.iter().take(WAVE_READS_MAX).take_while(|read| {
+    let fits = reads.iter().take(wave::READS_MAX).take_while(|read| {
         bytes += read.extent.bytes;
-        bytes <= WAVE_BYTES_MAX
+        bytes <= wave::BYTES_MAX
     });
     fits.count().max(1).min(reads.len())
 }
