@@ -68,8 +68,10 @@ impl<'a> Bringing<'a> {
             return None;
         }
         let rest = self.plan.reads.get(from..).filter(|rest| !rest.is_empty())?;
-        let first = if from < early { early - from } else { rest.len() };
-        let end = from + wave_length(&rest[..first.min(rest.len())]);
+        // A wave ends where the program is let go, and where the proof is awaited.
+        let ends = [self.plan.first_reads, early].into_iter().filter(|end| *end > from);
+        let most = ends.min().map_or(rest.len(), |end| (end - from).min(rest.len()));
+        let end = from + wave_length(&rest[..most]);
         self.next.store(end, Ordering::Relaxed);
         let untaken = (from..end).filter(|at| self.take(*at));
         Some(untaken.map(|at| self.plan.reads[at]).collect())
