@@ -84,8 +84,8 @@ pub(super) fn lay(
     let first: Vec<usize> = needed.iter().map(|(_, entry)| *entry).collect();
     write::copy(&tree, &first, copy.path(), options, progress)?;
     lay_copies(files, &needed, &tree, copy.path(), options, report, progress)?;
-    same::check(&tree, copy.path(), options, progress)?;
-    swap::publish(copy, &tree, &place, options)?;
+    let copied = same::check(&tree, copy.path(), options, progress)?;
+    swap::publish(copy, [&tree, &copied], &place, options)?;
     for (number, entry) in needed {
         files[number].path = place.join(&tree.entries[entry].below);
     }

@@ -13,7 +13,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::Path;
 
-/// Checks the copy.
+/// Checks the copy, and gives its tree.
 ///
 /// # Errors
 /// Something of it differs, or cannot be read.
@@ -22,7 +22,7 @@ pub(super) fn check(
     copy: &Path,
     options: &Options,
     progress: Progress<'_>,
-) -> Result<()> {
+) -> Result<Tree> {
     let unreadable = |error| Error::unreadable(copy, error);
     let folder = File::open(copy).map_err(unreadable)?;
     seekless_sys::residency::write_back_file_system(folder.as_fd()).map_err(unreadable)?;
@@ -46,7 +46,7 @@ pub(super) fn check(
             return Err(differs(&other, "has other bytes or attributes"));
         }
     }
-    Ok(())
+    Ok(copied)
 }
 
 fn is_same(entry: &Entry, one: &Path, other: &Path) -> io::Result<bool> {

@@ -25,23 +25,32 @@ pub(super) fn begin(place: &Path, options: &Options) -> Result<TempDir> {
 }
 
 /// Gives the copy its place. If it replaces the folder, that is removed once nothing of it has
-/// changed since it was read.
-pub(super) fn publish(copy: TempDir, tree: &Tree, place: &Path, options: &Options) -> Result<()> {
+/// changed since it was read. The trees are those of the folder and of the copy.
+pub(super) fn publish(
+    copy: TempDir,
+    [tree, copied]: [&Tree; 2],
+    place: &Path,
+    options: &Options,
+) -> Result<()> {
     let flags = match options.to {
         Some(_) => RenameFlags::NOREPLACE,
-        None => RenameFlags::EXCHANGE,
+        None => {
+            is_unchanged(tree, place)?; // most changes are seen before anybody sees the copy
+            RenameFlags::EXCHANGE
+        }
     };
     renameat_with(CWD, copy.path(), CWD, place, flags).map_err(|error| {
         let message = format!("{} cannot get its copy", place.display());
         Error::because(ErrorKind::Io, message, io::Error::from(error))
     })?;
-    sync_parent(place)?;
     if options.to.is_some() {
         let _ = copy.keep(); // it has no name there any more
-        return Ok(());
+        return sync_parent(place);
     }
-    if let Err(error) = is_unchanged(tree, copy.path(), options) {
-        back(copy, place)?;
+    // From here on the old folder would be removed with `copy`.
+    let checked = sync_parent(place).and_then(|()| is_unchanged(tree, copy.path()));
+    if let Err(error) = checked {
+        back(copy, copied, place)?;
         return Err(error);
     }
     let old = copy.path().to_owned();
@@ -52,17 +61,16 @@ pub(super) fn publish(copy: TempDir, tree: &Tree, place: &Path, options: &Option
     })
 }
 
-/// Whether the old folder, which now lies at `old`, is as it was when its copy was made.
-fn is_unchanged(tree: &Tree, old: &Path, options: &Options) -> Result<()> {
-    let now = Tree::read(old, options)?;
-    let same = now.entries.len() == tree.entries.len()
-        && now.entries.iter().zip(&tree.entries).all(|(a, b)| a.unchanged() == b.unchanged());
+/// Whether the old folder, which lies at `old` by now, is as it was when its copy was made.
+fn is_unchanged(tree: &Tree, old: &Path) -> Result<()> {
+    // An interruption comes too late here.
+    let now = Tree::read(old, &Options::default())?;
     let is_written = |path: PathBuf| {
         let file = File::open(path).ok();
         file.and_then(|file| find::is_written(&file)) == Some("open for writing")
     };
     let files = || now.entries.iter().filter(|entry| entry.kind().is_file());
-    if same && !files().any(|entry| is_written(now.path(&entry.below))) {
+    if now.is_as(tree) && !files().any(|entry| is_written(now.path(&entry.below))) {
         return Ok(());
     }
     let message = format!(
@@ -72,17 +80,23 @@ fn is_unchanged(tree: &Tree, old: &Path, options: &Options) -> Result<()> {
     Err(Error::new(ErrorKind::Differs, message))
 }
 
-/// Gives the old folder its place again.
-fn back(copy: TempDir, place: &Path) -> Result<()> {
+/// Gives the old folder its place again, and removes the copy, unless somebody wrote to that while
+/// it had the place.
+fn back(copy: TempDir, copied: &Tree, place: &Path) -> Result<()> {
     let exchanged = renameat_with(CWD, copy.path(), CWD, place, RenameFlags::EXCHANGE);
-    let Err(error) = exchanged else { return sync_parent(place) };
-    let old = copy.keep();
+    if exchanged.is_ok()
+        && Tree::read(copy.path(), &Options::default()).is_ok_and(|now| now.is_as(copied))
+    {
+        return sync_parent(place);
+    }
+    let kept = copy.keep();
     let message = format!(
-        "{} was changed while it was copied: the old one is {}, and cannot get its place again",
+        "{} was changed while it was copied, and so was its copy: compare it with {}, and remove \
+         that one",
         place.display(),
-        old.display()
+        kept.display()
     );
-    Err(Error::because(ErrorKind::Io, message, io::Error::from(error)))
+    Err(Error::new(ErrorKind::Differs, message))
 }
 
 fn sync_parent(place: &Path) -> Result<()> {

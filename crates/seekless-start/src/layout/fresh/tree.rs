@@ -39,7 +39,7 @@ impl Entry {
     }
 
     /// What stays while nobody changes it. A folder's own times change when it is renamed.
-    pub(super) fn unchanged(&self) -> (&Path, u32, u32, u32, Option<Looks>) {
+    fn unchanged(&self) -> (&Path, u32, u32, u32, Option<Looks>) {
         let looks = (!self.kind().is_dir()).then(|| self.looks());
         (&self.below, self.stat.st_mode, self.stat.st_uid, self.stat.st_gid, looks)
     }
@@ -78,6 +78,11 @@ impl Tree {
             }
         }
         Ok(tree)
+    }
+
+    /// Whether nothing has changed between two looks at it, wherever it lay.
+    pub(super) fn is_as(&self, before: &Self) -> bool {
+        self.entries.iter().map(Entry::unchanged).eq(before.entries.iter().map(Entry::unchanged))
     }
 
     pub(super) fn path(&self, below: &Path) -> PathBuf {
