@@ -9,6 +9,7 @@ pub mod find;
 pub mod fits;
 pub mod foreign;
 pub mod grep;
+pub mod layout;
 pub mod man;
 pub mod mount;
 pub mod order;

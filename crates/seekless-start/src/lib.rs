@@ -16,6 +16,7 @@
 //! | [`start`] | starts a program, and brings what it needs into the page cache beside it |
 //! | [`profiles`] | keeps what starts of programs need, learned from runs |
 //! | [`warm`] | brings what programs will read into the page cache before they start |
+//! | [`layout`](mod@layout) | lays what programs read together, in the order of need |
 //! | [`ahead`] | reads ahead for a program while it runs |
 //! | [`export`](mod@export) | lists what runs need, for tools that prefetch themselves |
 //!
@@ -31,6 +32,7 @@
 
 pub mod ahead;
 pub mod export;
+pub mod layout;
 pub mod profiles;
 pub mod start;
 pub mod warm;

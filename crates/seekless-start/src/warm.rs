@@ -5,7 +5,7 @@
 pub(crate) mod bring;
 mod listed;
 mod names;
-mod plan;
+pub(crate) mod plan;
 pub(crate) mod wave;
 
 use bring::{Opened, open};
@@ -116,7 +116,7 @@ pub fn warm(
         let found = only_lists || names > 0;
         return if found { Ok((no_file, Held::default())) } else { Err(nothing(sources)) };
     };
-    let (costs, assumed) = costs(options, &first.path);
+    let (costs, assumed) = costs(options.costs, &first.path);
     let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
     let held = Held::default();
     if options.lock {
@@ -144,10 +144,11 @@ fn nothing(sources: &[PathBuf]) -> Error {
     Error::new(ErrorKind::Missing, message)
 }
 
-/// The costs of the device that holds most likely all files: that of the first.
-fn costs(options: &Options, first: &Path) -> (Costs, bool) {
+/// The costs of the device that holds most likely all files: that of the first. `given` stands over
+/// what is known of it. Says whether they are assumed.
+pub(crate) fn costs(given: Option<Costs>, first: &Path) -> (Costs, bool) {
     let known = || Surveyor::new().ok()?.costs(first).ok()?;
-    match options.costs.or_else(known) {
+    match given.or_else(known) {
         Some(costs) => (costs, false),
         None => (Costs::ASSUMED, true),
     }

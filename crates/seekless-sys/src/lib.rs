@@ -24,7 +24,7 @@
 //! - [`map`] and [`guarded`] map a file for reading;
 //! - [`direct`] opens a file past the cache, and finds the alignment that this needs;
 //! - [`extents`] shows where a file lies on its device, and where it has holes; [`block::OnDisk`]
-//!   names the disk;
+//!   names the disk; [`exchange`](mod@exchange) moves it to another place, on ext4;
 //! - [`handle`] finds a file again after it was moved;
 //! - [`files`] opens and closes many files, [`descriptor`] finds the path of an open one;
 //! - [`output`] writes a file that appears whole or not at all;
@@ -84,6 +84,7 @@ pub mod cgroup;
 pub mod descriptor;
 pub mod direct;
 pub mod escape;
+pub mod exchange;
 pub mod extents;
 pub mod file_kind;
 pub mod files;

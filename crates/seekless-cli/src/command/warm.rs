@@ -160,7 +160,7 @@ fn read_ahead(report: &ahead::Report) -> String {
 }
 
 /// A word that names no existing file may be the start of a profile's name.
-fn named_profile(source: &Path) -> PathBuf {
+pub(super) fn named_profile(source: &Path) -> PathBuf {
     let found = if source.exists() { None } else { profiles::find(source).ok() };
     found.unwrap_or_else(|| source.to_owned())
 }

@@ -21,6 +21,7 @@ mod gnu_wc;
 mod grep;
 mod holes;
 mod launcher;
+mod layout;
 mod levels;
 mod memory;
 mod mount;

@@ -31,7 +31,7 @@ use Prints::{Data, Json, Words};
 
 /// Each verb, with lines of words behind it. Words in capitals stand for files with odd names,
 /// which [`Place`] makes; GONE for one that is missing.
-const LINES: [(&str, &[(Prints, &str)]); 39] = [
+const LINES: [(&str, &[(Prints, &str)]); 40] = [
     ("tour", &[(Words, "--keep FULL"), (Words, "--device GONE"), (Words, "GONE")]),
     (
         "record",
@@ -193,6 +193,17 @@ const LINES: [(&str, &[(Prints, &str)]); 39] = [
             (Words, "LIST"),
             (Words, "FILE"),
             (Words, "GONE"),
+            (Json, "TRACE -n --json"),
+        ],
+    ),
+    (
+        "layout",
+        &[
+            (Words, "TRACE -n"),
+            (Words, "LIST -n"),
+            (Words, "FILE -n"),
+            (Words, "GONE"),
+            (Words, "LIST --within GONE"),
             (Json, "TRACE -n --json"),
         ],
     ),

@@ -134,6 +134,24 @@ fn place(name: &str) -> Option<u64> {
     opened.place(0)
 }
 
+/// Notes where the files of a profile lie now, of those that are still the same.
+///
+/// # Errors
+/// The profile cannot be read or written.
+pub(crate) fn renew_places(path: &Path) -> Result<()> {
+    super::read(path)?; // what is no profile is not replaced
+    super::update(path, |profile| {
+        let mut profile = profile.unwrap_or_default();
+        for file in &mut profile.files {
+            let found = identify(&file.name).map(|(_, identity)| identity);
+            if found.is_some() && found == file.identity {
+                file.place = place(&file.name);
+            }
+        }
+        profile
+    })
+}
+
 /// The identity of an opened file.
 pub(crate) fn identity_of(stat: &Stat) -> Identity {
     let modified_ns = stat

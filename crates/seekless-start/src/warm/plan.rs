@@ -22,8 +22,8 @@ const PAGE_BYTES: u64 = 4096;
 
 /// A file, and the ranges of it to bring in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Wanted {
-    pub(super) path: PathBuf,
+pub(crate) struct Wanted {
+    pub(crate) path: PathBuf,
     /// Which file it was, as far as the source says.
     pub(super) recorded: Recorded,
     /// By offset; they do not meet. The last may reach beyond the file's end.
@@ -32,12 +32,12 @@ pub(super) struct Wanted {
 
 impl Wanted {
     /// How much of the ranges lies in the file, which has `bytes` bytes.
-    pub(super) fn needed_bytes(&self, bytes: u64) -> u64 {
+    pub(crate) fn needed_bytes(&self, bytes: u64) -> u64 {
         self.within(bytes).map(|extent| extent.bytes).sum()
     }
 
     /// The reads that fetch it at least cost.
-    pub(super) fn joined(&self, bytes: u64, costs: &Costs) -> Vec<Extent> {
+    pub(crate) fn joined(&self, bytes: u64, costs: &Costs) -> Vec<Extent> {
         let wanted: Vec<Extent> = self.within(bytes).collect();
         coalesce(&wanted, costs, READ_BYTES_MAX).iter().map(|read| read.extent).collect()
     }
@@ -52,10 +52,10 @@ impl Wanted {
 
 /// What all sources want together.
 #[derive(Debug, Default)]
-pub(super) struct Plan {
-    pub(super) files: Vec<Wanted>,
+pub(crate) struct Plan {
+    pub(crate) files: Vec<Wanted>,
     /// What was found in listed folders and is no file to bring in, by reason.
-    pub(super) left_out: BTreeMap<&'static str, u64>,
+    pub(crate) left_out: BTreeMap<&'static str, u64>,
     /// The names that traces and profiles have.
     pub(super) names: Names,
     /// Whether no source is a trace or a profile.
@@ -63,7 +63,7 @@ pub(super) struct Plan {
 }
 
 /// Reads the sources: the needs of the newest run come first, then what older ones add.
-pub(super) fn plan(sources: &[PathBuf], options: &Options) -> Result<Plan> {
+pub(crate) fn plan(sources: &[PathBuf], options: &Options) -> Result<Plan> {
     let mut gathered = Gathered::new(options);
     let mut others = Others::default();
     let reading = import::Options { cancel: options.cancel.clone(), ..import::Options::default() };
