@@ -2,7 +2,7 @@
 //! them, with those joined that lie side by side.
 
 use super::find::Found;
-use crate::warm::wave::{BYTES_MAX, READS_MAX};
+use crate::warm::wave::Fill;
 use seekless_device::Costs;
 use seekless_policy::foresight::start::{Wait, joined};
 use seekless_policy::layout::extents::Extent;
@@ -24,19 +24,17 @@ pub(super) fn wait<'a>(files: impl IntoIterator<Item = &'a Found>, costs: &Costs
 struct Waves {
     requests: u64,
     bytes: u64,
-    reads: usize,
-    wave_bytes: u64,
+    fill: Fill,
     /// Where the reads of this wave lie on the device.
     placed: Vec<Extent>,
 }
 
 impl Waves {
     fn read(&mut self, file: &Found, read: Extent) {
-        if self.reads >= READS_MAX || self.reads > 0 && self.wave_bytes + read.bytes > BYTES_MAX {
+        if !self.fill.add(read.bytes) {
             self.end();
+            self.fill.add(read.bytes);
         }
-        self.reads += 1;
-        self.wave_bytes += read.bytes;
         self.bytes += read.bytes;
         if file.extents.is_empty() {
             self.requests += read.bytes.div_ceil(REQUEST_BYTES_MAX);
@@ -62,6 +60,6 @@ impl Waves {
     fn end(&mut self) {
         self.requests += self.placed.len() as u64 - joined(&mut self.placed);
         self.placed.clear();
-        (self.reads, self.wave_bytes) = (0, 0);
+        self.fill = Fill::default();
     }
 }

@@ -4,7 +4,7 @@ use super::devices::Known;
 use super::names::Names;
 use super::sample::Place;
 use crate::warm::bring::Recorded;
-use crate::warm::wave;
+use crate::warm::wave::Fill;
 use seekless_device::Costs;
 use seekless_policy::foresight::start::{self, Wait};
 use seekless_policy::layout::extents::Extent;
@@ -164,12 +164,8 @@ impl Plan {
 
 /// How many of these reads are one wave, which is handed to the device at once.
 pub(super) fn wave_length(reads: &[PlannedRead]) -> usize {
-    let mut bytes = 0;
-    let fits = reads.iter().take(wave::READS_MAX).take_while(|read| {
-        bytes += read.extent.bytes;
-        bytes <= wave::BYTES_MAX
-    });
-    fits.count().max(1).min(reads.len())
+    let mut fill = Fill::default();
+    reads.iter().take_while(|read| fill.add(read.extent.bytes)).count()
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,6 +14,25 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 pub(crate) const READS_MAX: usize = 1024;
 pub(crate) const BYTES_MAX: u64 = 32 << 20;
 
+/// How full a wave is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Fill {
+    reads: usize,
+    bytes: u64,
+}
+
+impl Fill {
+    /// Adds a read of so many bytes; false if it is one of the next wave.
+    pub(crate) fn add(&mut self, bytes: u64) -> bool {
+        let sum = self.bytes.saturating_add(bytes);
+        let fits = self.reads == 0 || self.reads < READS_MAX && sum <= BYTES_MAX;
+        if fits {
+            (self.reads, self.bytes) = (self.reads + 1, sum);
+        }
+        fits
+    }
+}
+
 /// Makes waves.
 pub(crate) struct Waves {
     engine: Arc<dyn Engine>,
@@ -78,6 +97,16 @@ mod tests {
     use super::super::bring::{Recorded, open};
     use super::*;
     use std::os::fd::AsFd;
+
+    #[test]
+    fn a_wave_is_full_by_reads_or_by_bytes_and_holds_one_of_any_size() {
+        let mut many = Fill::default();
+        assert_eq!((0..2 * READS_MAX).filter(|_| many.add(1)).count(), READS_MAX);
+        let mut large = Fill::default();
+        assert!(large.add(2 * BYTES_MAX) && !large.add(1));
+        let mut exact = Fill::default();
+        assert!(exact.add(BYTES_MAX - 1) && exact.add(1) && !exact.add(1));
+    }
 
     #[test]
     fn after_a_wave_all_of_it_is_cached_and_nothing_else() {
