@@ -165,7 +165,7 @@ mod tests {
             report(&laid, false),
             "200 files, 5.0 MB needed: 20 in order, 178 out of place\n\
              moved 178 files of 4.5 MB, in 1.50 s\n\
-             before: 200 requests, some 500 ms of waiting\n\
+             before: 200 requests, some 500.0 ms of waiting\n\
              after: 8 requests, some 50.0 ms of waiting\n\
              left, open for writing: 2 files\n"
         );
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(
             report(&dry, true),
             "200 files, 5.0 MB needed: 20 in order, 178 out of place\n\
-             before: 200 requests, some 500 ms of waiting\n\
+             before: 200 requests, some 500.0 ms of waiting\n\
              laid anew: 8 requests, some 50.0 ms of waiting (costs of the device assumed: \
              `seekless probe` measures them)\n"
         );

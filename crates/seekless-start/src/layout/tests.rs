@@ -4,6 +4,7 @@
 use super::find::{ELSEWHERE, Found, Looks};
 use super::order::{IN_ORDER, laid, lie_alike, settle};
 use super::{Report, figures};
+use crate::warm::wave::READS_MAX;
 use seekless_device::Costs;
 use seekless_policy::layout::extents::Extent;
 use seekless_sys::extents;
@@ -53,7 +54,7 @@ fn neighbours_are_one_request_and_what_is_apart_is_not() {
 /// What a start asks for later is not asked for together with what it needs first.
 #[test]
 fn neighbours_far_apart_in_the_order_of_need_are_not_joined() {
-    let far = 300;
+    let far = READS_MAX as u64 + 44;
     let mut files: Vec<Found> = (0..far).map(|n| file(n, 4096, n * 100 * KIB)).collect();
     files[far as usize - 1].extents = vec![extent(0, 4096, 4096)]; // behind the first
     assert_eq!(requests(&files), far);
