@@ -108,7 +108,7 @@ pub(super) fn check(
     let before = &moved.before;
     let unreadable = |error| Error::unreadable(&found.path, error);
     let file = match open(&found.path) {
-        // Whoever removed it has no need of it.
+        // It was removed meanwhile, so there is nothing to check.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             report.leave_out("changed meanwhile", 1);
             return Ok(());

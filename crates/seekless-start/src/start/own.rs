@@ -6,6 +6,7 @@
 //! are known: a line for each file, with its inode, size, time of last change, ranges and path
 //! between tabs. The next start asks for those that are not cached.
 
+use crate::profiles::identify;
 use crate::warm::bring::{Recorded, open};
 use seekless_policy::layout::extents::Extent;
 use seekless_sys::home;
@@ -13,11 +14,11 @@ use seekless_sys::output::{Content, Destination};
 use seekless_sys::present::{self, joined};
 use seekless_trace::{Identity, escape_path, unescape_path};
 use std::ffi::OsString;
-use std::fs::{DirBuilder, Metadata};
+use std::fs::DirBuilder;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -85,27 +86,25 @@ fn place() -> Option<PathBuf> {
     Some(home::state()?.join("own-pages"))
 }
 
-fn identity(found: &Metadata) -> Identity {
-    let modified_ns =
-        found.mtime().saturating_mul(1_000_000_000).saturating_add(found.mtime_nsec());
-    Identity { inode: found.ino(), modified_ns }
+/// The size and identity of a regular file.
+fn looked_at(path: &Path) -> Option<(u64, Identity)> {
+    identify(&escape_path(path.as_os_str().as_bytes()))
 }
 
 impl Needed {
     fn of(mapped: present::Mapped) -> Option<Self> {
-        let found = mapped.path.metadata().ok()?;
-        let (path, bytes, identity) = (mapped.path, found.len(), identity(&found));
+        let (bytes, identity) = looked_at(&mapped.path)?;
+        let path = mapped.path;
         let whole = |range: &Range<u64>| range.start..range.end.min(bytes);
         let ranges: Vec<_> = mapped.touched.iter().map(whole).collect();
         let ranges = joined(&ranges, GAP_BYTES);
-        let is_needed = found.is_file() && ranges.iter().any(|range| !range.is_empty());
+        let is_needed = ranges.iter().any(|range| !range.is_empty());
         is_needed.then_some(Self { path, bytes, identity, ranges })
     }
 
     /// Whether the file is as it was.
     fn is_as_noted(&self) -> bool {
-        let found = self.path.metadata();
-        found.is_ok_and(|found| (found.len(), identity(&found)) == (self.bytes, self.identity))
+        looked_at(&self.path) == Some((self.bytes, self.identity))
     }
 
     fn line(&self) -> String {
