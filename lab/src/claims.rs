@@ -4,6 +4,9 @@ use seekless::report::table;
 use serde::Serialize;
 use std::ops::RangeInclusive;
 
+/// What stands in place of verdicts where too little is measured.
+pub(crate) const NOT_JUDGED: &str = "No claim is judged: --quick shows only that everything works.";
+
 /// One claim and its verdict.
 #[derive(Serialize)]
 pub(crate) struct Claim {

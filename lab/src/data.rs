@@ -6,7 +6,6 @@ pub(crate) mod stand_in;
 use anyhow::Context;
 use seekless_results::{Table, published};
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
 
 /// The five recorded starts of 0 A.D., oldest first, in the order of the published figures.
 const ZERO_AD_RUNS: [&str; 5] = ["acropolis_bay", "arcadia", "belgian_bog", "sahel", "siwa_oasis"];
@@ -15,16 +14,18 @@ const ZERO_AD_RUNS: [&str; 5] = ["acropolis_bay", "arcadia", "belgian_bog", "sah
 pub(crate) struct ZeroAd {
     pub(crate) runs: Vec<PathBuf>,
     pub(crate) files: PathBuf,
-    /// The folder of the made-up ones, if these are.
-    made_up: Option<TempDir>,
+    /// Whether they are made up.
+    made_up: bool,
+    /// Where the lab may write what it needs for a while.
+    pub(crate) scratch: PathBuf,
 }
 
 impl ZeroAd {
     /// What stands above figures that are not of the recorded starts.
     pub(crate) fn heading(&self) -> Option<&'static str> {
-        self.made_up.as_ref().map(|_| {
-            "Not the published traces: five made-up starts of their shape, under their names.\n"
-        })
+        self.made_up.then_some(
+            "Not the published traces: five made-up starts of their shape, under their names.\n",
+        )
     }
 
     /// The tables with that heading in their conditions.
@@ -60,18 +61,19 @@ pub(crate) fn run_name(run: &Path) -> String {
 }
 
 /// Finds the five runs in `folder`, or where the data lies otherwise. Without `folder`, if the
-/// data is missing, made-up runs of their shape stand in.
-pub(crate) fn zero_ad(folder: Option<&Path>) -> anyhow::Result<ZeroAd> {
+/// data is missing, made-up runs of their shape stand in, which are written to `scratch`.
+pub(crate) fn zero_ad(folder: Option<&Path>, scratch: &Path) -> anyhow::Result<ZeroAd> {
+    let scratch = scratch.to_path_buf();
     let of = |name: &str| published(folder, &format!("0ad/{name}.csv.gz"));
     let runs = ZERO_AD_RUNS.iter().map(|name| of(name)).collect::<anyhow::Result<Vec<_>>>();
     match runs.and_then(|runs| Ok((runs, of("files")?))) {
-        Ok((runs, files)) => Ok(ZeroAd { runs, files, made_up: None }),
+        Ok((runs, files)) => Ok(ZeroAd { runs, files, made_up: false, scratch }),
         Err(missing) if folder.is_some() => Err(missing),
         Err(missing) => {
             eprintln!("{missing}");
-            let made_up = tempfile::tempdir().context("cannot make a folder for made-up starts")?;
-            let (runs, files) = stand_in::starts(made_up.path(), &ZERO_AD_RUNS)?;
-            Ok(ZeroAd { runs, files, made_up: Some(made_up) })
+            let (runs, files) = stand_in::starts(&scratch, &ZERO_AD_RUNS)
+                .with_context(|| format!("cannot write made-up starts to {}", scratch.display()))?;
+            Ok(ZeroAd { runs, files, made_up: true, scratch })
         }
     }
 }

@@ -10,6 +10,7 @@ mod output;
 mod ozen2018;
 mod picture;
 mod probe;
+mod scratch;
 mod vanmeter2000;
 mod wassenberg2006;
 mod wu2010;

@@ -16,11 +16,10 @@ mod timing;
 mod trace;
 
 use crate::claims::Claim;
-use crate::{output, picture};
-use anyhow::{Context, ensure};
+use crate::{output, picture, scratch};
+use anyhow::ensure;
 use files::{Packed, Tree};
 use seekless_results::{Table, data_folder, published};
-use seekless_terminal::interrupt;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use trace::Trace;
@@ -56,9 +55,9 @@ pub(crate) struct Args {
     /// Only hit ratios (figures 3 and 4), which need no files.
     #[arg(long)]
     ratios: bool,
-    /// Three hundred files and a made-up trace, to see that everything works.
-    #[arg(long, conflicts_with_all = ["trace", "ratios"])]
-    small: bool,
+    /// Three hundred files and a made-up trace, to see that everything works; no claim is judged.
+    #[arg(long, alias = "small", conflicts_with_all = ["trace", "ratios"])]
+    quick: bool,
     /// Draws figure 3 (.svg or .png).
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
@@ -87,11 +86,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     if let Some(folder) = &args.keep {
         return measured(Some(folder), args);
     }
-    let folder = tempfile::Builder::new().prefix("seekless-mccarthy2015.").tempdir()?;
-    let removal = interrupt::remove_when_interrupted(folder.path())?;
-    let tables = removal.unless_begun(measured(Some(folder.path()), args));
-    folder.close().context("cannot remove the temporary folder")?;
-    tables
+    scratch::within(&std::env::temp_dir(), "mccarthy2015", |folder| measured(Some(folder), args))
 }
 
 /// Simulates, and measures on files in the folder, if there is one. Each table is printed when it
@@ -108,8 +103,10 @@ fn measured(folder: Option<&Path>, args: &Args) -> anyhow::Result<Vec<Table>> {
     let live = folder.map(|folder| live(&trace, &hit_ratios, folder, args)).transpose()?;
     let mut claims = ratios::claims(&trace, &hit_ratios);
     claims.extend(live.iter().flat_map(|live| timing::claims(&live.times)));
-    if !args.json && !args.small {
-        output::text(&format!("\n{}", crate::claims::words(&claims)))?;
+    if !args.json {
+        let verdicts = crate::claims::words(&claims);
+        let words = if args.quick { crate::claims::NOT_JUDGED } else { &verdicts };
+        output::text(&format!("\n{words}"))?;
     }
     let mut saved = vec![ratios::misses(&trace, &hit_ratios)];
     saved.extend(live.as_ref().map(|live| timing::cold(&live.times)));
@@ -117,7 +114,7 @@ fn measured(folder: Option<&Path>, args: &Args) -> anyhow::Result<Vec<Table>> {
         let (entries, requests) = (trace.ids.len(), trace.requests.len());
         let perfect_hit_ratio = trace.perfect_hit_ratio();
         output::json(&Figures {
-            is_published_trace: !(args.small || args.trace.is_some() || trace.is_stand_in),
+            is_published_trace: !(args.quick || args.trace.is_some() || trace.is_stand_in),
             entries,
             requests,
             perfect_hit_ratio,
@@ -173,7 +170,7 @@ fn timed(trace: &Trace, folder: &Path, args: &Args) -> anyhow::Result<(timing::T
 }
 
 impl Args {
-    /// The options in force: small ones with `--small`.
+    /// The options in force: small ones with `--quick`.
     fn checked(&self) -> anyhow::Result<Args> {
         picture::check(self.picture.as_deref())?;
         ensure!(
@@ -184,14 +181,14 @@ impl Args {
         ensure!(self.modulus > 0 && self.trials > 0, "--modulus and --trials must be at least 1");
         ensure!(self.entries_a_line > 0, "--entries-a-line must be at least 1");
         ensure!(!self.lines.is_empty() && !self.lines.contains(&0), "--lines must be at least 1");
-        let small = self.small;
+        let quick = self.quick;
         Ok(Args {
             trace: self.trace.clone(),
             data: self.data.clone(),
             keep: self.keep.clone(),
             picture: self.picture.clone(),
-            lines: if small { vec![50, 100] } else { self.lines.clone() },
-            trials: if small { 1 } else { self.trials },
+            lines: if quick { vec![50, 100] } else { self.lines.clone() },
+            trials: if quick { 1 } else { self.trials },
             ..*self
         })
     }
@@ -209,7 +206,7 @@ impl Args {
             lines: vec![15_000],
             keep: None,
             ratios: false,
-            small: true,
+            quick: true,
             picture: None,
             json: false,
         }
@@ -217,7 +214,7 @@ impl Args {
 
     fn read_trace(&self) -> anyhow::Result<Trace> {
         match &self.trace {
-            _ if self.small => Ok(Trace::small()),
+            _ if self.quick => Ok(Trace::small()),
             Some(trace) => Trace::read(trace),
             None => match published(self.data.as_deref(), "mccarthy-2015/trace3.txt") {
                 Ok(trace) => Trace::read(&trace),

@@ -12,11 +12,10 @@ pub(crate) mod sqlite;
 mod tables;
 
 use crate::data::stand_in;
-use crate::{claims, output, picture as pictures};
+use crate::{claims, output, picture as pictures, scratch};
 use figures::{Experiment, TEST_3, TEST_3_STAND_IN, TEST_4, Test};
 use replay::Played;
 use seekless_results::{Table, published};
-use seekless_terminal::interrupt;
 use std::path::{Path, PathBuf};
 
 /// Options of the experiment.
@@ -63,9 +62,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     if args.sqlite.sqlite {
         return sqlite::run(&args.sqlite, args.picture.as_deref(), args.json);
     }
-    let folder = tempfile::tempdir()?;
-    let (test, trace) = test_and_trace(args, folder.path())?;
-    let experiment = Experiment::run(test, &trace)?;
+    let experiment = scratch::within(&std::env::temp_dir(), "ozen2018", |folder| {
+        let (test, trace) = test_and_trace(args, folder)?;
+        Experiment::run(test, &trace, folder)
+    })?;
     if args.json {
         output::json(&experiment)?;
     } else {
@@ -91,14 +91,13 @@ fn replayed(args: &Args) -> anyhow::Result<()> {
 
 /// Simulates them in time.
 fn in_time(args: &Args) -> anyhow::Result<Vec<Table>> {
-    let folder = tempfile::Builder::new().prefix("seekless-ozen2018-").tempdir()?;
-    let removal = interrupt::remove_when_interrupted(folder.path())?;
     let mut times = Vec::new();
-    let measured = each_test(args, folder.path(), &mut |test| {
-        times.push(device_time::measure(test)?);
-        Ok(())
-    });
-    removal.unless_begun(measured)?;
+    scratch::within(&std::env::temp_dir(), "ozen2018", |folder| {
+        each_test(args, folder, &mut |test| {
+            times.push(device_time::measure(test)?);
+            Ok(())
+        })
+    })?;
     if args.json {
         output::json(&times)?;
     } else {

@@ -83,8 +83,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     pictures: Option<PathBuf>,
     /// 32 MiB of memory, two sizes, two passes: to see that everything works.
-    #[arg(long)]
-    small: bool,
+    #[arg(long, alias = "small")]
+    quick: bool,
     /// Prints figures as JSON.
     #[arg(long)]
     json: bool,
@@ -251,7 +251,7 @@ fn load_average() -> f64 {
 }
 
 impl Args {
-    /// The options in force: small ones with `--small`.
+    /// The options in force: small ones with `--quick`.
     fn checked(&self) -> anyhow::Result<Args> {
         ensure!(self.passes > 0 && self.blocks > 0, "--passes and --blocks must be at least 1");
         ensure!(self.memory >= 16 << 20, "--memory: programs need 16 MiB to run at all");
@@ -267,17 +267,17 @@ impl Args {
                 "--figures: there is no figure {unknown} with measurements in the paper; there are 7 to 15"
             );
         }
-        let small = self.small;
+        let quick = self.quick;
         Ok(Args {
             figures: self.figures.clone(),
             speed: self.speed.clone(),
             dir: self.dir.clone(),
             seekless: self.seekless.clone(),
             pictures: self.pictures.clone(),
-            memory: if small { 32 << 20 } else { self.memory },
-            sizes: if small { vec![0.5, 1.5] } else { self.sizes.clone() },
-            passes: if small { 2 } else { self.passes },
-            blocks: if small { 1 } else { self.blocks },
+            memory: if quick { 32 << 20 } else { self.memory },
+            sizes: if quick { vec![0.5, 1.5] } else { self.sizes.clone() },
+            passes: if quick { 2 } else { self.passes },
+            blocks: if quick { 1 } else { self.blocks },
             ..*self
         })
     }

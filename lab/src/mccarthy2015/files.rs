@@ -6,6 +6,7 @@
 use anyhow::Context;
 use seekless::policy::eviction::Id;
 use seekless::sys::residency::write_back_file_system;
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::os::fd::AsFd;
@@ -29,12 +30,15 @@ impl Tree {
         bytes: usize,
     ) -> anyhow::Result<Self> {
         let paths: Vec<PathBuf> = ids.iter().map(|&id| folder.join(place(id, modulus))).collect();
+        // All folders first: if a file made its own, it would bring back what Ctrl-C removes.
+        let folders: BTreeSet<&Path> = paths.iter().filter_map(|path| path.parent()).collect();
+        for folder in folders {
+            fs::create_dir_all(folder)
+                .with_context(|| format!("cannot make {}", folder.display()))?;
+        }
         for (path, &id) in paths.iter().zip(ids) {
-            let make = || {
-                path.parent().map_or(Ok(()), fs::create_dir_all)?;
-                fs::write(path, entry(id, bytes))
-            };
-            make().with_context(|| format!("cannot make {}", path.display()))?;
+            fs::write(path, entry(id, bytes))
+                .with_context(|| format!("cannot make {}", path.display()))?;
         }
         flush(folder)?;
         Ok(Self { paths })

@@ -76,7 +76,7 @@ fn row(requests: &Requests, entries: u64, args: &Args) -> anyhow::Result<Row> {
     let curve: Vec<(u64, f64)> =
         lru.over_time.iter().map(|point| (point.requests, point.miss_ratio)).collect();
     let published =
-        if args.small || args.trace.is_some() { None } else { compare(&curve, entries, args)? };
+        if args.quick || args.trace.is_some() { None } else { compare(&curve, entries, args)? };
     Ok(Row {
         entries,
         hits: lru.hits,

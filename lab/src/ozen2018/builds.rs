@@ -11,7 +11,7 @@ mod words;
 use super::replay::Played;
 use super::sqlite::published::POLICIES;
 use super::sqlite::ranks;
-use crate::output;
+use crate::{output, scratch};
 use anyhow::{Context, Result, ensure};
 use make::Sources;
 use published::TESTS;
@@ -19,7 +19,7 @@ use seekless::record::{Options, Places, Recorded, Status, record};
 use seekless::sim::{Case, Figures as Simulated, Lines, Reading, Requests, Unit, simulate_all};
 use seekless::sys::output::Destination;
 use seekless::tools::blocks::{self, Report, blocks};
-use seekless_terminal::{interrupt, progress};
+use seekless_terminal::progress;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -106,11 +106,8 @@ struct Row {
 
 pub(super) fn run(args: &BuildArgs, json: bool) -> Result<()> {
     let sources = args.find()?;
-    let folder = tempfile::Builder::new().prefix("seekless-ozen2018-").tempdir()?;
-    let removal = interrupt::remove_when_interrupted(folder.path())?;
-    let measured = removal.unless_begun(measure(&sources, folder.path()));
-    folder.close().context("cannot remove the temporary folder")?;
-    let figures = measured?;
+    let measure = |folder: &Path| measure(&sources, folder);
+    let figures = scratch::within(&std::env::temp_dir(), "ozen2018", measure)?;
     if json { output::json(&figures) } else { output::text(&words::words(&figures)) }
 }
 

@@ -111,7 +111,7 @@ pub(super) fn words(tests: &[Times]) -> Result<String> {
     let mut words = format!(
         "Eviction by device time (6): seconds of each test on the models of a disk ({}) and of a flash drive\n\
          ({}); nothing writes but eviction, as in his tests, and the end, at which all is written. Each policy as its\n\
-         own paper has it.\n",
+         own paper has it. The disk is by its data sheet; the drive's inside is fitted to its reads a second.\n",
         DEVICES[0], DEVICES[1]
     );
     for test in tests {

@@ -148,9 +148,8 @@ impl Row {
 }
 
 impl Experiment {
-    pub(crate) fn run(test: &Test, trace: &Path) -> anyhow::Result<Self> {
-        let folder = tempfile::tempdir()?;
-        let requests = read(trace, &folder.path().join("trace.parquet"))?;
+    pub(crate) fn run(test: &Test, trace: &Path, scratch: &Path) -> anyhow::Result<Self> {
+        let requests = read(trace, &scratch.join("trace.parquet"))?;
         let published = test.published.iter().map(|&(his, ours, reads, writes, output_md5)| {
             (his, ours, Some(Expected { reads, writes, output_md5 }))
         });
@@ -162,7 +161,7 @@ impl Experiment {
         if test.is_stand_in {
             policies.iter_mut().for_each(|(.., expected)| *expected = None);
         }
-        let mut rows = simulate(&requests, test.pages, &policies, folder.path())?;
+        let mut rows = simulate(&requests, test.pages, &policies, scratch)?;
         let corrected = rows.split_off(test.published.len());
         Ok(Self {
             test: test.number,

@@ -10,15 +10,15 @@ mod words;
 
 use super::sqlite::published::POLICIES;
 use super::sqlite::ranks::{kendall, spearman};
-use crate::output;
-use anyhow::{Context, Result, ensure};
+use crate::{output, scratch};
+use anyhow::{Result, ensure};
 use experiments::Experiment;
 use player::{Model, Player};
 use regression::Regression;
 use seekless::measure::replay::Io;
 use seekless::sim::post_cache::{self, Format};
 use seekless::sim::{Case, Options, Requests};
-use seekless_terminal::{interrupt, progress};
+use seekless_terminal::progress;
 use serde::Serialize;
 use shape::{Line, Shape};
 use std::path::{Path, PathBuf};
@@ -143,12 +143,7 @@ pub(super) fn run(
         "{} is no folder; name one on the disk to measure with --on",
         args.on.display()
     );
-    let folder =
-        tempfile::Builder::new().prefix("seekless-ozen2018-replay-").tempdir_in(&args.on)?;
-    let removal = interrupt::remove_when_interrupted(folder.path())?;
-    let figures = removal.unless_begun(measure(args, folder.path(), tests));
-    folder.close().context("cannot remove the temporary folder")?;
-    let figures = figures?;
+    let figures = scratch::within(&args.on, "ozen2018", |folder| measure(args, folder, tests))?;
     if json { output::json(&figures) } else { output::text(&words::of(&figures)) }
 }
 

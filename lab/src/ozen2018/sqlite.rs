@@ -25,13 +25,13 @@ mod tree;
 mod words;
 mod workload;
 
-use crate::{output, picture as pictures};
+use crate::{output, picture as pictures, scratch};
 use anyhow::{Context, Result, ensure};
 pub(crate) use capture::{PLAYER, play};
 use kind::Kind;
 pub(in crate::ozen2018) use replayed::each_test;
 use seekless_results::Table;
-use seekless_terminal::{interrupt, progress};
+use seekless_terminal::progress;
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -74,8 +74,8 @@ pub(crate) struct SqliteArgs {
     #[arg(long, requires = "sqlite", value_name = "DIR")]
     dir: Option<PathBuf>,
     /// A hundred thousand rows and caches a hundredth of his, to see that everything works.
-    #[arg(long, requires = "sqlite", conflicts_with_all = ["rows", "statements"])]
-    small: bool,
+    #[arg(long, alias = "small", requires = "sqlite", conflicts_with_all = ["rows", "statements"])]
+    quick: bool,
 }
 
 /// The size of a run.
@@ -162,11 +162,9 @@ pub(super) fn run(args: &SqliteArgs, picture: Option<&Path>, json: bool) -> Resu
     let setting = args.setting();
     let bytes_per_row =
         if args.further { room::BYTES_PER_ROW_FURTHER } else { room::BYTES_PER_ROW };
-    let folder = room::make(args.dir.as_deref(), &setting, bytes_per_row)?;
-    let removal = interrupt::remove_when_interrupted(folder.path())?;
-    let measured = removal.unless_begun(measure(args, &setting, folder.path(), picture));
-    folder.close().context("cannot remove the temporary folder")?;
-    let measured = measured?;
+    let parent = room::found(args.dir.as_deref(), &setting, bytes_per_row)?;
+    let measured =
+        scratch::within(&parent, "ozen2018", |folder| measure(args, &setting, folder, picture))?;
     match (json, &measured) {
         (true, Measured::Tests(figures)) => output::json(figures),
         (true, Measured::Further(figures)) => output::json(figures),
@@ -203,7 +201,7 @@ fn measure(
 impl SqliteArgs {
     fn setting(&self) -> Setting {
         let seed = self.seed;
-        if self.small {
+        if self.quick {
             return Setting { rows: 100_000, statements: 4000, seed, scaled_down: 100 };
         }
         Setting { rows: self.rows, statements: self.statements, seed, scaled_down: 1 }

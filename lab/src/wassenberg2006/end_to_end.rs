@@ -20,8 +20,8 @@ pub(crate) struct Row {
     comparison: compare::Comparison,
 }
 
-pub(crate) fn measure(zero_ad: &ZeroAd, folder: &Path, args: &Args) -> anyhow::Result<Vec<Row>> {
-    let tree = folder.join("0ad");
+pub(crate) fn measure(zero_ad: &ZeroAd, args: &Args) -> anyhow::Result<Vec<Row>> {
+    let tree = zero_ad.scratch.join("0ad");
     let files = synth::files_of(&zero_ad.files, &roots::Roots::default())?;
     eprintln!("making {} files in {}", files.len(), tree.display());
     synth::synth(&tree, &files, &synth::Options::default(), &mut |_, _| ())?;

@@ -8,7 +8,7 @@ mod blocks;
 use super::Args;
 use super::game::ORDERS;
 use super::load::{first_loads, from_folder, listed, on_demand, timed};
-use crate::data::{ZeroAd, run_name};
+use crate::data::ZeroAd;
 use anyhow::Context;
 use blocks::BlockReader;
 use seekless::io::Store;
@@ -78,13 +78,8 @@ struct Packs {
     deflated: PathBuf,
 }
 
-pub(crate) fn measure(
-    zero_ad: &ZeroAd,
-    run: &Path,
-    folder: &Path,
-    args: &Args,
-) -> anyhow::Result<Vec<Row>> {
-    let made = Made::new(zero_ad, run, folder, args.small)?;
+pub(crate) fn measure(zero_ad: &ZeroAd, run: &Path, args: &Args) -> anyhow::Result<Vec<Row>> {
+    let made = Made::new(zero_ad, run, args.quick)?;
     let mut techniques = techniques(&made);
     let mut workloads: Vec<&mut dyn Workload> = Vec::new();
     workloads.extend(techniques.iter_mut().map(|technique| technique as &mut dyn Workload));
@@ -133,11 +128,10 @@ fn techniques(made: &Made) -> Vec<Technique<'_>> {
 }
 
 impl Made {
-    fn new(zero_ad: &ZeroAd, run: &Path, folder: &Path, small: bool) -> anyhow::Result<Self> {
-        let files = first_loads(run, small)?;
+    fn new(zero_ad: &ZeroAd, run: &Path, quick: bool) -> anyhow::Result<Self> {
+        let files = first_loads(run, quick)?;
         let names: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
-        let small = if small { "-small" } else { "" };
-        let folder = folder.join(format!("live-{}{small}", run_name(run)));
+        let folder = &zero_ad.scratch;
         let loose = folder.join("loose");
         eprintln!("making {} files in {}", files.len(), loose.display());
         synth::synth(&loose, &files, &synth::Options::default(), &mut |_, _| ())?;

@@ -9,13 +9,13 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-/// Files of a start that `--small` takes.
+/// Files of a start that `--quick` takes.
 const SMALL: usize = 60;
 
 /// What a start loads, each file once, in the order of its first loads.
-pub(super) fn first_loads(run: &Path, small: bool) -> anyhow::Result<Vec<synth::File>> {
+pub(super) fn first_loads(run: &Path, quick: bool) -> anyhow::Result<Vec<synth::File>> {
     let mut files = synth::files_of(run, &roots::Roots::default())?;
-    if small {
+    if quick {
         files.truncate(SMALL);
     }
     Ok(files)

@@ -48,8 +48,8 @@ pub(crate) struct Peers {
 }
 
 pub(crate) fn measure(zero_ad: &ZeroAd, folder: &Path, args: &Args) -> anyhow::Result<Vec<Peers>> {
-    let folder = &folder.join(match (args.small, args.of_starts) {
-        (true, _) => "peers-small",
+    let folder = &folder.join(match (args.quick, args.of_starts) {
+        (true, _) => "peers-quick",
         (_, true) => "peers-of-starts",
         _ => "peers",
     });

@@ -105,8 +105,7 @@ struct Starts {
 pub(crate) fn measure(zero_ad: &ZeroAd) -> anyhow::Result<Vec<Row>> {
     let starts = Starts::read(zero_ad)?;
     let mut rows = Vec::new();
-    let folder = tempfile::tempdir().context("cannot make a folder for the combined run")?;
-    let one_run = starts.combined(&folder.path().join("combined.csv"))?;
+    let one_run = starts.combined(&zero_ad.scratch.join("combined.csv"))?;
     for method in METHODS {
         let ranks_of = |runs: &[PathBuf]| starts.ranks(zero_ad, runs, method);
         let all = ranks_of(&zero_ad.runs)?;

@@ -107,8 +107,8 @@ pub(crate) fn words(rows: &[Row]) -> String {
         std::iter::once(row.technique.clone()).chain(rates).collect()
     });
     format!(
-        "Throughput by technique (4.2, figure 2): the model of the paper's disk, five starts, each from an archive in its own\n\
-         order, as the paper's was made for its trace. Loose files lie as a fresh copy by name. Compressed: to {CODED_PERCENT} % of each\n\
+        "Throughput by technique (4.2, figure 2): the paper's disk by its data sheet (deskstar-7k250), nothing of it fitted;\n\
+         five starts, each from an archive in its own order, as the paper's was made for its trace. Loose files lie as a fresh copy by name. Compressed: to {CODED_PERCENT} % of each\n\
          file, decoded at the paper's 94.5 MB/s while the next blocks are read.\n\n{}\n\
          The model serves one request at a time, in order, so several loose files at once gain nothing; the paper lost by it.\n\
          It takes less for each block than the paper's disk and system did, and nothing in it splits transfers above 64 KiB,\n\

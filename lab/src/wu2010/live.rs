@@ -36,17 +36,17 @@ pub(super) struct Live {
 
 /// Reads a file in `folder`, which is made for it and removed.
 pub(super) fn measure(folder: &Path, args: &Args) -> anyhow::Result<Live> {
-    let file_bytes = if args.small { 16 * MIB } else { 256 * MIB };
+    let file_bytes = if args.quick { 16 * MIB } else { 256 * MIB };
     let file = filled(folder, file_bytes)?;
     let throttle = args.throttle.as_deref().map(str::parse).transpose()?;
     let options = PatternOptions {
         amount_bytes: file_bytes / 2,
         window_bytes: WINDOW_BYTES,
-        rounds: if args.small { 1 } else { 5 },
+        rounds: if args.quick { 1 } else { 5 },
         throttle,
         ..PatternOptions::default()
     };
-    let counts: &[u64] = if args.small { &[1, 3] } else { &[1, 2, 3, 5, 10, 30, 100, 300, 1000] };
+    let counts: &[u64] = if args.quick { &[1, 3] } else { &[1, 2, 3, 5, 10, 30, 100, 300, 1000] };
     let mut rows = Vec::new();
     let streams = counts.iter().map(|&count| {
         let part = file_bytes / count / 4096 * 4096;
@@ -66,7 +66,7 @@ pub(super) fn measure(folder: &Path, args: &Args) -> anyhow::Result<Live> {
         rows.push(Row { comparison, simulated });
     }
     let algorithms =
-        algorithms(file.path(), &options, if args.small { &[1, 3] } else { &[1, 2, 3, 10] })?;
+        algorithms(file.path(), &options, if args.quick { &[1, 3] } else { &[1, 2, 3, 10] })?;
     Ok(Live { file_bytes, rows, algorithms })
 }
 

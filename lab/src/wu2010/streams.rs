@@ -97,7 +97,8 @@ fn of_paper(rows: &[Row], printed: Printed) -> String {
 pub(super) fn words_sheet(rows: &[Row]) -> String {
     format!(
         "Fig. 11 (b): interleaved streams, MB/s, on the paper's drive by its data sheet (t7k250). Nothing \
-         of it is fitted.\n\n{}\nAll that follows is of disks that are fitted to the paper's figures.\n",
+         of it is fitted.\n\n{}\nAll that follows is of disks that are fitted: wu-2010 to twelve numbers of the paper's Figs. 9, 11 and \
+         12, and where its own readahead is on, wu-2010-cached to Fig. 11 (b).\n",
         of_paper(rows, paper::streams_disk_on)
     )
 }

@@ -1,6 +1,6 @@
-//! The labs in their small settings: one binary, a file each.
+//! The labs in their quick settings: one binary, a file each.
 
 mod nbdkit;
 mod ozen2018;
-mod small;
+mod quick;
 mod vanmeter2000;

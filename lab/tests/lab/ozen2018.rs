@@ -1,4 +1,4 @@
-//! Tests 5 to 16 of `./run lab ozen2018` in their small setting: SQLite and the other stores
+//! Tests 5 to 16 of `./run lab ozen2018` in their quick setting: SQLite and the other stores
 //! are recorded as in the large one.
 
 use serde_json::Value;
@@ -21,7 +21,7 @@ fn sqlite_under_his_policies_ranks_as_his_does_and_each_time_the_same() {
     let inside = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (work, picture) = (inside("work"), inside("bars.svg"));
     std::fs::create_dir(&work).unwrap();
-    let arguments = ["ozen2018", "--sqlite", "--small", "--json", "--dir", work.as_str()];
+    let arguments = ["ozen2018", "--sqlite", "--quick", "--json", "--dir", work.as_str()];
     let run = |more: &[&str]| {
         Command::new(env!("CARGO_BIN_EXE_seekless-lab"))
             .args(arguments)
@@ -60,7 +60,7 @@ fn each_store_is_recorded_and_a_cache_of_its_own_saves_calls() {
     let (work, saved) = (folder.path().join("work"), folder.path().join("saved.json"));
     std::fs::create_dir(&work).unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_seekless-lab"))
-        .args(["ozen2018", "--sqlite", "--further", "--small", "--json", "--dir"])
+        .args(["ozen2018", "--sqlite", "--further", "--quick", "--json", "--dir"])
         .args([work.as_os_str(), "--results".as_ref(), saved.as_os_str()])
         .output()
         .unwrap();
@@ -147,7 +147,7 @@ fn a_reader_that_goes_away_is_no_failure() {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let child = Command::new(env!("CARGO_BIN_EXE_seekless-lab"))
-        .args(["mccarthy2015", "--small"])
+        .args(["mccarthy2015", "--quick"])
         .stdout(writer)
         .stderr(std::process::Stdio::piped())
         .spawn();
@@ -164,7 +164,7 @@ fn post_cache_traces_of_all_policies_are_played_and_modelled() {
     let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
     let on = folder.path().to_str().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_seekless-lab"))
-        .args(["ozen2018", "--replay", "--sqlite", "--small", "--tests", "16", "--json"])
+        .args(["ozen2018", "--replay", "--sqlite", "--quick", "--tests", "16", "--json"])
         .args(["--on", on, "--target", "16", "--rounds", "1", "--ios", "1000"])
         .output()
         .unwrap();

@@ -1,4 +1,4 @@
-//! `./run lab vanmeter2000` in its small setting: real commands in a control group of 32 MiB on a
+//! `./run lab vanmeter2000` in its quick setting: real commands in a control group of 32 MiB on a
 //! throttled disk.
 
 use serde_json::Value;
@@ -19,7 +19,7 @@ fn seekless() -> PathBuf {
 
 fn lab(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_seekless-lab"))
-        .args(["vanmeter2000", "--small", "--json", "--dir"])
+        .args(["vanmeter2000", "--quick", "--json", "--dir"])
         .arg(folder)
         .arg("--seekless")
         .arg(seekless())

@@ -18,7 +18,7 @@ fn counts_are_compared_and_the_output_is_digested_without_its_heading() {
     // Page 0 twice (a sector, and one without a place), 1 and 2 read, 0 read again: LRU evicts 0
     // dirty and then 1.
     std::fs::write(&trace, "# start\nw 0\nw -1\nr 8\nr 16\nr 7\n").unwrap();
-    let tiny = Experiment::run(&TINY, &trace).unwrap();
+    let tiny = Experiment::run(&TINY, &trace, folder.path()).unwrap();
     assert_eq!((tiny.lines_read, tiny.lines_written, tiny.unmapped), (3, 2, 1));
     let lru = &tiny.as_published[0];
     assert_eq!((lru.reads, lru.writes, lru.equal()), (3, 1, Some(true)));

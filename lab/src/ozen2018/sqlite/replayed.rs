@@ -21,8 +21,8 @@ pub(in crate::ozen2018) fn each_test(
     ensure!(args.dir.is_none(), "with --replay the database is made in the folder of --on");
     ensure!(!args.further, "--replay is for tests 5 to 16, without --further");
     let setting = args.setting();
-    let room = room::make(Some(folder), &setting, room::BYTES_PER_ROW)?;
-    let path = setting.make(Kind::BTree, PAGE_BYTES, room.path())?;
+    let room = room::found(Some(folder), &setting, room::BYTES_PER_ROW)?;
+    let path = setting.make(Kind::BTree, PAGE_BYTES, &room)?;
     for (percent, cache) in recordings() {
         let is_wanted = |test: &&Test| {
             (test.reads_percent, test.application_cache) == (percent, cache)
@@ -32,8 +32,8 @@ pub(in crate::ozen2018) fn each_test(
         if tests.is_empty() {
             continue;
         }
-        let captured = recorded(&setting, &path, percent, cache, room.path())?;
-        let pages = room.path().join("pages.parquet");
+        let captured = recorded(&setting, &path, percent, cache, &room)?;
+        let pages = room.join("pages.parquet");
         let published = with_places(&captured.requests(Lines::Raw), &pages)?;
         let corrected = with_places(&captured.requests(Lines::Merged), &pages)?;
         for test in tests {

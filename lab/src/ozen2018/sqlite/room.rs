@@ -3,7 +3,7 @@
 use super::Setting;
 use anyhow::{Context, Result, ensure};
 use seekless::device::units::format_bytes;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The size of SQLite's database for each row, which takes 58 bytes.
 pub(super) const BYTES_PER_ROW: u64 = 100;
@@ -13,16 +13,15 @@ pub(super) const BYTES_PER_ROW_FURTHER: u64 = 300;
 /// bytes, and as many again where pages are written.
 const BYTES_PER_STATEMENT: u64 = 900;
 
-/// Makes a temporary folder in `parent`, or in the system's.
-pub(super) fn make(
+/// Checks that `parent`, or the system's temporary folder, has room, and returns it.
+pub(super) fn found(
     parent: Option<&Path>,
     setting: &Setting,
     bytes_per_row: u64,
-) -> Result<tempfile::TempDir> {
-    let system = std::env::temp_dir();
-    let parent = parent.unwrap_or(&system);
+) -> Result<PathBuf> {
+    let parent = parent.map_or_else(std::env::temp_dir, Path::to_path_buf);
     let free =
-        free_bytes(parent).with_context(|| format!("cannot look at {}", parent.display()))?;
+        free_bytes(&parent).with_context(|| format!("cannot look at {}", parent.display()))?;
     let needed = setting.rows * bytes_per_row + setting.statements * BYTES_PER_STATEMENT;
     ensure!(
         free >= needed,
@@ -31,8 +30,7 @@ pub(super) fn make(
         format_bytes(free),
         format_bytes(needed)
     );
-    let folder = tempfile::Builder::new().prefix("seekless-ozen2018-").tempdir_in(parent);
-    folder.with_context(|| format!("cannot make a folder in {}", parent.display()))
+    Ok(parent)
 }
 
 fn free_bytes(folder: &Path) -> std::io::Result<u64> {

@@ -42,7 +42,7 @@ impl Made {
         run: &Path,
         args: &Args,
     ) -> anyhow::Result<Self> {
-        let names = first_loads(run, args.small)?.into_iter().map(|file| file.path).collect();
+        let names = first_loads(run, args.quick)?.into_iter().map(|file| file.path).collect();
         let files = files(zero_ad, args)?;
         let loose = folder.join("loose");
         eprintln!("making {} files in {}", files.len(), loose.display());
@@ -95,15 +95,15 @@ impl Made {
     }
 }
 
-/// All files of the game, or those that the starts load, or what `--small` takes of these.
+/// All files of the game, or those that the starts load, or what `--quick` takes of these.
 fn files(zero_ad: &ZeroAd, args: &Args) -> anyhow::Result<Vec<synth::File>> {
-    if !args.small && !args.of_starts {
+    if !args.quick && !args.of_starts {
         return Ok(synth::files_of(&zero_ad.files, &roots::Roots::default())?);
     }
     let mut files = BTreeMap::new();
     for run in &zero_ad.runs {
         files.extend(
-            first_loads(run, args.small)?.into_iter().map(|file| (file.path.clone(), file)),
+            first_loads(run, args.quick)?.into_iter().map(|file| (file.path.clone(), file)),
         );
     }
     Ok(files.into_values().collect())

@@ -1,7 +1,13 @@
-//! The labs in their small settings, as `./run lab NAME` runs them.
+//! The labs in their quick settings, as `./run lab NAME` runs them.
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
-use std::process::Command;
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 /// Runs a lab and reads the figures that it prints.
 fn lab(arguments: &[&str]) -> Value {
@@ -26,8 +32,8 @@ fn is_data_there(folder: &str) -> bool {
 fn mccarthy_reads_the_same_by_every_way() {
     let folder = tempfile::tempdir().unwrap();
     let picture = folder.path().join("figure-3.svg");
-    let figures = lab(&["mccarthy2015", "--small", "--picture", picture.to_str().unwrap()]);
-    assert!(std::fs::read_to_string(&picture).unwrap().starts_with("<svg"));
+    let figures = lab(&["mccarthy2015", "--quick", "--picture", picture.to_str().unwrap()]);
+    assert!(fs::read_to_string(&picture).unwrap().starts_with("<svg"));
     let requests = figures["requests"].as_u64().unwrap();
     let rows = figures["times"]["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 3 * 5, "three orders, three ways and two caches");
@@ -88,7 +94,7 @@ fn mccarthy_hits_what_is_published() {
 fn without_the_starts_made_up_ones_stand_in() {
     let folder = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_seekless-lab"))
-        .args(["wassenberg2006", "--cache", "--small", "--rounds", "1"])
+        .args(["wassenberg2006", "--cache", "--quick", "--rounds", "1"])
         .env("SEEKLESS_DATA", folder.path())
         .output()
         .unwrap();
@@ -97,7 +103,7 @@ fn without_the_starts_made_up_ones_stand_in() {
     assert!(output.status.success(), "{said}");
     assert!(said.contains("docs/data.md"), "{said}");
     assert!(text.starts_with("Not the published traces: five made-up starts"), "{text}");
-    let named = ["wassenberg2006", "--cache", "--small", "--data", folder.path().to_str().unwrap()];
+    let named = ["wassenberg2006", "--cache", "--quick", "--data", folder.path().to_str().unwrap()];
     let output = Command::new(env!("CARGO_BIN_EXE_seekless-lab")).args(named).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "what was named is not replaced");
 }
@@ -107,7 +113,7 @@ fn wassenbergs_cache_misses_less_as_it_grows() {
     if !is_data_there("0ad") {
         return;
     }
-    let figures = lab(&["wassenberg2006", "--cache", "--small", "--rounds", "1"]);
+    let figures = lab(&["wassenberg2006", "--cache", "--quick", "--rounds", "1"]);
     let of = |policy: &str| -> Vec<f64> {
         let rows =
             figures["figure_3"].as_array().unwrap().iter().filter(|row| row["policy"] == policy);
@@ -129,7 +135,7 @@ fn wassenbergs_start_is_the_same_from_all_peers() {
     }
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let place = folder.path().to_str().unwrap();
-    let figures = lab(&["wassenberg2006", "--peers", place, "--small", "--rounds", "1"]);
+    let figures = lab(&["wassenberg2006", "--peers", place, "--quick", "--rounds", "1"]);
     let start = &figures[0];
     assert_eq!((&start["run"], &start["loads"]), (&"arcadia".into(), &60.into()));
     let rivals = start["rivals"].as_array().unwrap();
@@ -145,7 +151,7 @@ fn wassenbergs_start_is_the_same_from_all_peers() {
     for peer in left_out {
         eprintln!("skipped: {}: {}", peer["peer"].as_str().unwrap(), peer["why"].as_str().unwrap());
     }
-    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
     assert!(!mounts.contains(place), "an image is still mounted");
 }
 
@@ -156,7 +162,7 @@ fn wassenbergs_techniques_load_from_every_order() {
     }
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let place = folder.path().to_str().unwrap();
-    let figures = lab(&["wassenberg2006", "--live", place, "--small", "--rounds", "1"]);
+    let figures = lab(&["wassenberg2006", "--live", place, "--quick", "--rounds", "1"]);
     let rows = figures.as_array().unwrap();
     assert_eq!(rows.len(), 2 + 9 * 4, "loose files in two ways, nine techniques from four orders");
     let checksum = |row: &Value| row["figures"]["checksum"].clone();
@@ -167,9 +173,9 @@ fn wassenbergs_techniques_load_from_every_order() {
 fn wu_has_every_figure_and_more_streams_gain_more() {
     let folder = tempfile::tempdir().unwrap();
     let picture = folder.path().join("wu.svg");
-    let figures = lab(&["wu2010", "--small", "--picture", picture.to_str().unwrap()]);
+    let figures = lab(&["wu2010", "--quick", "--picture", picture.to_str().unwrap()]);
     for name in ["9", "10", "11a", "11b", "12", "beyond"] {
-        let text = std::fs::read_to_string(folder.path().join(format!("wu-{name}.svg"))).unwrap();
+        let text = fs::read_to_string(folder.path().join(format!("wu-{name}.svg"))).unwrap();
         assert!(text.starts_with("<svg"), "{name}");
     }
     assert_eq!(figures["figure_9"].as_array().unwrap().len(), 10);
@@ -192,7 +198,7 @@ fn wu_is_read_on_the_real_device_by_both_sides() {
     let place = folder.path().to_str().unwrap();
     let picture = folder.path().join("wu.svg");
     let picture = ["--picture", picture.to_str().unwrap()];
-    let figures = lab(&[&["wu2010", "--small", "--live", place], &picture[..]].concat());
+    let figures = lab(&[&["wu2010", "--quick", "--live", place], &picture[..]].concat());
     let rows = figures["live"]["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 5, "one and three streams, two disturbances, random reads");
     for row in rows {
@@ -203,10 +209,63 @@ fn wu_is_read_on_the_real_device_by_both_sides() {
         let is_random = comparison["pattern"] == "random:4KiB";
         assert_eq!(row["simulated"].is_null(), is_random, "{row}");
     }
-    let drawn = std::fs::read_to_string(folder.path().join("wu-live.svg")).unwrap();
+    let drawn = fs::read_to_string(folder.path().join("wu-live.svg")).unwrap();
     assert!(drawn.starts_with("<svg"));
-    let left = std::fs::read_dir(folder.path()).unwrap().filter(|entry| {
+    let left = fs::read_dir(folder.path()).unwrap().filter(|entry| {
         entry.as_ref().unwrap().path().extension().is_none_or(|ending| ending != "svg")
     });
     assert_eq!(left.count(), 0, "the file that was read is removed");
+}
+
+#[test]
+fn a_probe_identifies_planted_devices() {
+    let figures = lab(&["probe", "--devices", "3"]);
+    assert_eq!(figures["disks"]["devices"], 3);
+    assert!(figures["exact_share"].as_f64().unwrap() > 0.6, "{figures}");
+}
+
+#[test]
+fn ozens_test_3_is_judged() {
+    if std::env::var_os("SEEKLESS_TEST_FAST").is_some() {
+        eprintln!("skipped: Ozen's test 3 in the lab (./test without --fast runs it)");
+        return;
+    }
+    if !is_data_there("ozen-2018") {
+        return;
+    }
+    let output = Command::new(env!("CARGO_BIN_EXE_seekless-lab")).arg("ozen2018").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("2 of 2 claims hold"), "{text}");
+}
+
+/// Ctrl-C left up to 1.7 GB in /tmp, and --live its files.
+#[test]
+fn an_interrupted_lab_leaves_nothing() {
+    let room = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let folder = room.path().to_str().unwrap();
+    for (arguments, signal) in [
+        (&["mccarthy2015", "--file-size", "8"][..], Signal::SIGTERM),
+        (&["wu2010", "--live", folder], Signal::SIGINT),
+        (&["wassenberg2006", "--live", folder], Signal::SIGTERM),
+        (&["wassenberg2006", "--end-to-end", folder], Signal::SIGINT),
+    ] {
+        let mut lab = Command::new(env!("CARGO_BIN_EXE_seekless-lab"))
+            .args(arguments)
+            // Without data: made-up requests are written, too.
+            .env("SEEKLESS_DATA", folder)
+            .env("TMPDIR", folder)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        let files = || fs::read_dir(room.path()).unwrap().count();
+        while files() == 0 {
+            assert!(lab.try_wait().unwrap().is_none(), "{arguments:?} made nothing and ended");
+            thread::sleep(Duration::from_millis(5));
+        }
+        kill(Pid::from_raw(lab.id() as i32), signal).unwrap();
+        assert_eq!(lab.wait().unwrap().code(), Some(128 + signal as i32), "{arguments:?}");
+        assert_eq!(files(), 0, "{arguments:?}");
+    }
 }
