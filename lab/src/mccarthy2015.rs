@@ -108,8 +108,9 @@ fn measured(folder: Option<&Path>, args: &Args) -> anyhow::Result<Vec<Table>> {
         let words = if args.quick { crate::claims::NOT_JUDGED } else { &verdicts };
         output::text(&format!("\n{words}"))?;
     }
-    let mut saved = vec![ratios::misses(&trace, &hit_ratios)];
-    saved.extend(live.as_ref().map(|live| timing::cold(&live.times)));
+    let mut saved =
+        vec![ratios::misses(&trace, &hit_ratios), ratios::misses_over_time(&trace, &hit_ratios)];
+    saved.extend(live.iter().flat_map(Live::tables));
     if args.json {
         let (entries, requests) = (trace.ids.len(), trace.requests.len());
         let perfect_hit_ratio = trace.perfect_hit_ratio();
@@ -133,6 +134,15 @@ struct Live {
     overhead: Vec<overhead::Row>,
     future: Vec<future::Row>,
     stored: Vec<stored::Row>,
+}
+
+impl Live {
+    fn tables(&self) -> Vec<Table> {
+        let mut tables = timing::tables(&self.times).to_vec();
+        tables.push(overhead::over_packed(&self.overhead));
+        tables.extend(future::tables(&self.future));
+        tables
+    }
 }
 
 fn live(

@@ -15,6 +15,7 @@ use seekless::measure::{Dropping, make_cold};
 use seekless::policy::eviction::Id;
 use seekless::policy::layout::ordering::by_method;
 use seekless::report::table;
+use seekless_results::{Better, Contender, Figure, Table};
 use serde::Serialize;
 use std::path::Path;
 
@@ -149,6 +150,38 @@ fn order(trace: &Trace, requests: &[Id], entries: u64, args: &Args) -> anyhow::R
     let bytes = vec![args.file_size as u64; trace.ids.len()];
     let ordering = by_method("greedy", Some(entries * args.file_size as u64))?;
     Ok(ordering.order(&[requests], &bytes, &COSTS))
+}
+
+/// Hits, reads and milliseconds from cold, for each way to fetch and each order of the packed file.
+pub(crate) fn tables(rows: &[Row]) -> [Table; 3] {
+    let share = |row: &Row| Figure::exact(100.0 * row.hits as f64 / row.requests.max(1) as f64);
+    let hits = filled(rows, ("together-hits", "Hits", "% of requests"), share);
+    let reads = |row: &Row| Figure::exact(row.reads as f64);
+    let reads = filled(rows, ("together-reads", "Reads", ""), reads);
+    let cold = |row: &Row| Figure::of_rounds(&row.cold.trials_ms);
+    let cold = filled(rows, ("together-cold", "Time from cold", "ms"), cold);
+    [hits, reads, cold]
+}
+
+fn filled(
+    rows: &[Row],
+    (id, what, unit): (&str, &str, &str),
+    figure: impl Fn(&Row) -> Figure,
+) -> Table {
+    let title = format!("{what} of an LRU cache where entries are fetched together or ahead");
+    let mut table = Table::new(id, &title, "read by", unit, Better::Neither).under(
+        "The second half of the trace; the packed file in three orders, \
+         all caches of the same size. An entry that a thread is fetching counts as a hit.",
+    );
+    for row in rows {
+        let known = if row.trained { " (knows the second half)" } else { "" };
+        let order = format!("{}{known}", row.order);
+        if table.contenders.iter().all(|contender| contender.name != order) {
+            table.contenders.push(Contender::ours(&order));
+        }
+        table.set(&row.method, &order, figure(row));
+    }
+    table
 }
 
 pub(crate) fn words(rows: &[Row]) -> String {

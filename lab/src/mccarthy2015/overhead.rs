@@ -10,6 +10,7 @@ use super::timing::{Spread, milliseconds, time};
 use super::trace::Trace;
 use seekless::policy::eviction::Id;
 use seekless::report::table;
+use seekless_results::{Better, Contender, Figure, Table};
 use serde::Serialize;
 
 /// Figure 2 in milliseconds for 20,000 entries: packed file, and his cache.
@@ -81,6 +82,19 @@ fn alternate(
         }
     }
     Ok(seen)
+}
+
+/// The time for each entry, beyond that of a plain read of the packed file.
+pub(crate) fn over_packed(rows: &[Row]) -> Table {
+    let title = "What a cache costs for each entry, beyond a plain read of the packed file";
+    let mut table = Table::new("overhead", title, "read by", "ns", Better::Neither)
+        .contenders(PAPER.map(|(order, _)| Contender::ours(order)))
+        .under("From the page cache; negative where hits save more than the cache costs.");
+    let packed = Method::Packed.name();
+    for row in rows.iter().filter(|row| row.method != packed) {
+        table.set(&row.method, row.order, Figure::exact(row.over_packed_ns));
+    }
+    table
 }
 
 pub(crate) fn words(rows: &[Row]) -> String {

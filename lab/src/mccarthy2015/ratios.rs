@@ -13,6 +13,8 @@ use std::num::NonZeroU64;
 
 /// The interval at which his program prints.
 const EVERY: u64 = 5000;
+/// The interval of the points that are saved.
+const SAVED_EVERY: u64 = 5 * EVERY;
 /// He prints six significant digits.
 const TOLERANCE: f64 = 6e-7;
 /// Figure 4, in percent, as printed there. The 74.8 is a slip: his program's output ends at 73.8.
@@ -122,13 +124,9 @@ fn compare(curve: &[(u64, f64)], entries: u64, args: &Args) -> anyhow::Result<Op
 /// Misses of the cache at the end, as published and as we have them.
 pub(crate) fn misses(trace: &Trace, rows: &[Row]) -> Table {
     let title = "Misses of an LRU cache under a web server's trace";
-    let conditions = match trace.is_stand_in {
-        true => "Simulated: made-up requests of the shape of McCarthy's, not the published trace.",
-        false => "Simulated: McCarthy's trace. His whole trace is longer than what he published.",
-    };
     let mut table = Table::new("misses", title, "entries", "% of requests", Better::Neither)
         .contenders(["LRU", "optimal"].map(Contender::ours))
-        .under(conditions);
+        .under(conditions(trace));
     for row in rows {
         let case = row.entries.to_string();
         let mut set =
@@ -141,6 +139,30 @@ pub(crate) fn misses(trace: &Trace, rows: &[Row]) -> Table {
         table.place(&case, row.entries as f64);
     }
     table
+}
+
+/// Figure 3: misses of all requests so far.
+pub(crate) fn misses_over_time(trace: &Trace, rows: &[Row]) -> Table {
+    let title = "Misses of an LRU cache so far, by requests of a web server's trace";
+    let entries = |row: &Row| format!("{} entries", row.entries);
+    let mut table = Table::new("misses-over-time", title, "requests", "%", Better::Neither)
+        .contenders(rows.iter().map(|row| Contender::ours(&entries(row))))
+        .under(conditions(trace));
+    for row in rows {
+        for &(requests, misses) in row.curve.iter().filter(|point| point.0 % SAVED_EVERY == 0) {
+            let case = requests.to_string();
+            table.set(&case, &entries(row), Figure::exact(100.0 * misses));
+            table.place(&case, requests as f64);
+        }
+    }
+    table
+}
+
+fn conditions(trace: &Trace) -> &'static str {
+    match trace.is_stand_in {
+        true => "Simulated: made-up requests of the shape of McCarthy's, not the published trace.",
+        false => "Simulated: McCarthy's trace. His whole trace is longer than what he published.",
+    }
 }
 
 pub(crate) fn words(trace: &Trace, rows: &[Row]) -> String {

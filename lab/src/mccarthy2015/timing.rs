@@ -12,7 +12,7 @@ use anyhow::{Context, ensure};
 use seekless::measure::{Coldness, Dropping, make_cold};
 use seekless::policy::eviction::Id;
 use seekless::report::table;
-use seekless_results::{Better, Figure, Table};
+use seekless_results::{Better, Contender, Figure, Table};
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
@@ -26,6 +26,8 @@ const PAPER: [(&str, [f64; 3]); 6] = [
     ("LRU of 20000 entries", [369.0, 422.0, 3145.0]),
     ("LRU of 25000 entries", [404.0, 461.0, 3137.0]),
 ];
+/// What the others are compared with.
+const PACKED: &str = "packed file";
 const ORDERS: [&str; 3] = ["in order", "random", "trace"];
 /// The paper's mean seek time, from 463.32 and 415.99 ms.
 const PAPER_SEEK_US: f64 = 3.38;
@@ -49,12 +51,42 @@ struct Row {
     reads: u64,
 }
 
-/// Milliseconds of each way of reading, from cold.
-pub(crate) fn cold(times: &Times) -> Table {
-    let title = "Reading a directory of small files, a packed file, a map and caches, from cold";
-    let mut table = Table::new("cold", title, "method", "ms", Better::Lower);
+/// Figures 1 and 2: milliseconds of each way of reading, and how they compare with the paper's.
+pub(crate) fn tables(times: &Times) -> [Table; 3] {
+    let ways = "a directory of small files, a packed file, a map and caches";
+    let cold = ("cold", "from cold", Row::cold as fn(&Row) -> &Spread);
+    let warm = ("warm", "again, from the page cache", Row::warm as _);
+    let [cold, warm] = [cold, warm].map(|(id, when, spread)| {
+        let title = format!("Reading {ways}, {when}");
+        let mut table = Table::new(id, &title, "read by", "ms", Better::Neither)
+            .contenders(ORDERS.map(Contender::ours))
+            .under("All entries in order, all at random, and the trace; caches begin empty.");
+        for row in &times.rows {
+            table.set(&row.method, row.order, Figure::of_rounds(&spread(row).trials_ms));
+        }
+        table
+    });
+    [cold, warm, beside_paper(times)]
+}
+
+/// His times are of another machine and a longer trace: only their ratios can be compared.
+fn beside_paper(times: &Times) -> Table {
+    let title = "Time of each way of reading, of that of the packed file";
+    let mut table = Table::new("paper", title, "read by", "×", Better::Neither)
+        .contenders(ORDERS.map(Contender::ours))
+        .under("From the page cache, as all trials of the paper but the first.");
     for row in &times.rows {
-        table.set(&row.method, row.order, Figure::of_rounds(&row.cold.trials_ms));
+        let Some(packed) = times.row(row.order, PACKED) else { continue };
+        let trials = row.warm.trials_ms.iter().zip(&packed.warm.trials_ms);
+        let ratios: Vec<f64> = trials.map(|(own, packed)| own / packed).collect();
+        table.set(&row.method, row.order, Figure::of_rounds(&ratios));
+        if let Some((own, packed)) = row.paper_ms.zip(packed.paper_ms) {
+            table.set(
+                &row.method,
+                &format!("the paper, {}", row.order),
+                Figure::exact(own / packed),
+            );
+        }
     }
     table
 }
@@ -223,6 +255,16 @@ impl Spread {
     }
 }
 
+impl Row {
+    fn cold(&self) -> &Spread {
+        &self.cold
+    }
+
+    fn warm(&self) -> &Spread {
+        &self.warm
+    }
+}
+
 impl Times {
     /// Keeps the least cold start.
     fn note(&mut self, coldness: Coldness) {
@@ -248,7 +290,7 @@ impl Times {
 
 pub(crate) fn words(times: &Times) -> String {
     let cells = times.rows.iter().map(|row| {
-        let packed = times.row(row.order, "packed file");
+        let packed = times.row(row.order, PACKED);
         let ratio = |own: f64, packed: Option<f64>| {
             packed.map_or_else(|| "-".to_owned(), |packed| format!("{:.2}", own / packed))
         };
