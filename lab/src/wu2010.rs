@@ -1,19 +1,21 @@
 //! Wu, Xi and Xu 2010, "File Prefetching Algorithm for Concurrent Streams": sequential reads with
 //! random reads among them, and streams that interleave on one descriptor, under Linux's readahead
-//! before and with the paper's algorithm. Figs. 9 to 12 from one fitted disk, then up to 1,000
-//! streams.
+//! before and with the paper's algorithm. Figs. 5 to 8, which need no disk, and 9 to 12 from one
+//! fitted disk; then up to 1,000 streams, and memory that is too small for ten.
 
 mod beyond;
 mod claims;
 mod disk;
 mod disturbed;
 mod ended;
+mod examples;
 mod live;
 mod method;
 mod paper;
 mod pictures;
 mod streams;
 mod tables;
+mod thrashing;
 
 use crate::claims::Claim;
 use crate::{output, picture, scratch};
@@ -35,7 +37,8 @@ pub(crate) struct Args {
     /// Limits the real device for --live, as `iops=200,bandwidth=150MB/s` (needs root).
     #[arg(long, requires = "live", value_name = "DEVICE")]
     throttle: Option<String>,
-    /// Draws each figure (.svg or .png): FILE with -9, -10, -11a, -11b, -12, -beyond and -live.
+    /// Draws each figure (.svg or .png): FILE with -5 to -10, -11a, -11b, -12, -beyond, -thrashing
+    /// and -live.
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
     /// Prints figures as JSON.
@@ -91,6 +94,7 @@ impl Scale {
 
 #[derive(Serialize)]
 struct Figures {
+    figures_5_to_8: Vec<examples::Example>,
     figure_9: Vec<disturbed::Row>,
     figure_10: [disturbed::Sequence; 2],
     /// On the paper's drive by its data sheet.
@@ -101,6 +105,7 @@ struct Figures {
     figure_12: Vec<streams::Row>,
     beyond: Vec<beyond::Curve>,
     ended: Vec<ended::Ratios>,
+    thrashing: Vec<thrashing::Row>,
     live: Option<live::Live>,
     claims: Vec<Claim>,
 }
@@ -121,6 +126,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
 fn measured(folder: Option<&Path>, args: &Args) -> anyhow::Result<Vec<Table>> {
     let scale = Scale::of(args.quick);
     let mut figures = Figures {
+        figures_5_to_8: examples::all()?,
         figure_9: disturbed::figure_9(&scale)?,
         figure_10: disturbed::figure_10(&scale)?,
         figure_11_sheet: streams::figure_11(&scale, &disk::data_sheet()?)?,
@@ -130,6 +136,7 @@ fn measured(folder: Option<&Path>, args: &Args) -> anyhow::Result<Vec<Table>> {
         figure_12: streams::figure_12(&scale)?,
         beyond: beyond::curves(&scale)?,
         ended: ended::ratios(&scale)?,
+        thrashing: thrashing::measure(&scale)?,
         live: folder.map(|folder| live::measure(folder, args)).transpose()?,
         claims: Vec::new(),
     };
@@ -150,11 +157,12 @@ fn measured(folder: Option<&Path>, args: &Args) -> anyhow::Result<Vec<Table>> {
 /// What a verdict on a fitted disk means.
 const FITTED: &str = "\
 Figs. 9, 11 and 12 are judged on the disks that are fitted to them: such a claim holds if one disk
-explains them all.
+explains them all. Figs. 5 to 8 and the wasted pages hardly depend on the disk.
 ";
 
 fn words(figures: &Figures, scale: &Scale) -> String {
     let mut parts = vec![
+        examples::words(&figures.figures_5_to_8),
         streams::words_sheet(&figures.figure_11_sheet),
         disturbed::words(&figures.figure_9, &figures.figure_10),
         claims::baseline(figures),
@@ -162,6 +170,7 @@ fn words(figures: &Figures, scale: &Scale) -> String {
         streams::words_12(&figures.figure_12),
         beyond::words(&figures.beyond, scale),
         ended::words(&figures.ended, scale),
+        thrashing::words(&figures.thrashing),
     ];
     parts.extend(figures.live.as_ref().map(live::words));
     if figures.claims.is_empty() {

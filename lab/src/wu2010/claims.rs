@@ -2,7 +2,7 @@
 
 use super::beyond::Curve;
 use super::ended::Ratios;
-use super::{Figures, paper};
+use super::{Figures, examples, paper, thrashing};
 use crate::claims::Claim;
 use seekless::report::table;
 use std::ops::RangeInclusive;
@@ -42,6 +42,8 @@ pub(super) fn judge(figures: &Figures) -> Vec<Claim> {
     within("10 streams, waits of the old, times the new's", waited, 28.0..=36.0);
     claims.push(thousand(&figures.beyond));
     claims.extend(beside_linux(&figures.ended));
+    claims.extend(examples::claims(&figures.figures_5_to_8));
+    claims.extend(thrashing::claims(&figures.thrashing));
     claims
 }
 

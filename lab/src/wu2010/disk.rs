@@ -32,34 +32,34 @@ pub(super) fn model(parameters: &DiskParameters) -> anyhow::Result<Disk> {
     Disk::new(parameters.clone()).context("the disk")
 }
 
-/// A disk that notes what it is asked for.
-pub(super) struct Noting {
-    disk: Disk,
-    /// In the order in which they came.
-    pub(super) ios: Vec<Io>,
+/// A device that notes what it is asked for.
+pub(super) struct Noting<D> {
+    device: D,
+    /// When each came, in that order.
+    pub(super) ios: Vec<(Nanos, Io)>,
 }
 
-impl Noting {
-    pub(super) fn new(disk: Disk) -> Self {
-        Self { disk, ios: Vec::new() }
+impl<D: DeviceModel> Noting<D> {
+    pub(super) fn new(device: D) -> Self {
+        Self { device, ios: Vec::new() }
     }
 }
 
-impl DeviceModel for Noting {
+impl<D: DeviceModel> DeviceModel for Noting<D> {
     fn submit(&mut self, now: Nanos, io: Io) {
-        self.ios.push(io);
-        self.disk.submit(now, io);
+        self.ios.push((now, io));
+        self.device.submit(now, io);
     }
 
     fn next_event(&self) -> Option<Nanos> {
-        self.disk.next_event()
+        self.device.next_event()
     }
 
     fn advance(&mut self, now: Nanos, done: &mut dyn FnMut(Nanos, Io)) {
-        self.disk.advance(now, done);
+        self.device.advance(now, done);
     }
 
     fn costs(&self) -> Costs {
-        self.disk.costs()
+        self.device.costs()
     }
 }

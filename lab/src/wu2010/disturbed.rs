@@ -59,7 +59,7 @@ pub(super) fn figure_10(scale: &Scale) -> anyhow::Result<[Sequence; 2]> {
     let sequence = |algorithm: &'static str| {
         let mut noting = disk::Noting::new(disk::model(&disk::off()?)?);
         timed::simulate(&workload, &case(algorithm, MIB), &rules(), &mut noting)?;
-        let pages = |io: &Io| (io.offset / PAGE_BYTES, io.bytes / PAGE_BYTES);
+        let pages = |(_, io): &(_, Io)| (io.offset / PAGE_BYTES, io.bytes / PAGE_BYTES);
         let reads = noting.ios.iter().map(pages).filter(|&(first, _)| first < SHOWN_PAGES);
         anyhow::Ok(Sequence { algorithm, reads: reads.collect() })
     };

@@ -1,8 +1,8 @@
 //! Pictures like the paper's, one a figure.
 
-use super::Figures;
 use super::disturbed::Sequence;
 use super::streams::Row;
+use super::{Figures, examples, thrashing};
 use crate::picture;
 use seekless::report::Drawing;
 use seekless::report::chart::{Axis, LineChart, LinePoint, Series, Unit};
@@ -84,8 +84,8 @@ fn live(live: &super::live::Live) -> Drawing {
     .draw()
 }
 
-/// Writes a picture for each figure: FILE with -9, -10, -11a, -11b, -12, -beyond and -live before
-/// its ending.
+/// Writes a picture for each figure: FILE with -5 to -10, -11a, -11b, -12, -beyond, -thrashing and
+/// -live before its ending.
 pub(super) fn save(path: &Path, figures: &Figures) -> anyhow::Result<()> {
     let rate = || Axis::linear("bytes a second", Unit::Bytes);
     let title_11 =
@@ -101,10 +101,12 @@ pub(super) fn save(path: &Path, figures: &Figures) -> anyhow::Result<()> {
             old_and_new("Wu 2010, Fig. 12: waiting for 100 MB", seconds, &figures.figure_12, |s| s),
         ),
         ("beyond", beyond(figures)),
+        ("thrashing", thrashing::picture(&figures.thrashing)),
     ];
     let live = figures.live.as_ref().map(|figures| ("live", live(figures)));
-    drawings
+    examples::pictures(&figures.figures_5_to_8)
         .into_iter()
+        .chain(drawings)
         .chain(live)
         .try_for_each(|(name, drawing)| picture::save(&named(path, name), &drawing))
 }

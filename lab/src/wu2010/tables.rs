@@ -2,7 +2,7 @@
 
 use super::live::Live;
 use super::streams::Row;
-use super::{Figures, beyond, ended, paper};
+use super::{Figures, beyond, ended, paper, thrashing};
 use seekless_results::{Better, Contender, Figure, Table};
 
 const SIMULATED: &str = "Simulated on a disk that is fitted to the paper's figures.";
@@ -14,6 +14,8 @@ pub(super) fn all(figures: &Figures) -> Vec<Table> {
         beside_paper(figures),
         past(&figures.beyond),
         beside_linux(&figures.ended),
+        wasted(&figures.thrashing),
+        thrashing_rate(&figures.thrashing),
     ];
     if let Some(live) = &figures.live {
         let (kernel, ours) = live.curves();
@@ -134,6 +136,34 @@ fn beside_linux(ratios: &[ended::Ratios]) -> Table {
         table.place(&of.streams.to_string(), of.streams as f64);
     }
     table.decimals = Some(3);
+    table
+}
+
+/// Pages that are evicted before their use, in little memory.
+fn wasted(rows: &[thrashing::Row]) -> Table {
+    let title = "Ten streams in little memory: pages read ahead and evicted before their use";
+    in_memory(rows, ("thrashing", title, "", Better::Lower), |row| row.wasted_pages as f64)
+}
+
+fn thrashing_rate(rows: &[thrashing::Row]) -> Table {
+    let title = "Ten streams in little memory";
+    let id = "thrashing-rate";
+    in_memory(rows, (id, title, "MB/s", Better::Higher), |row| row.mb_per_second)
+}
+
+fn in_memory(
+    rows: &[thrashing::Row],
+    (id, title, unit, better): (&str, &str, &str, Better),
+    figure: impl Fn(&thrashing::Row) -> f64,
+) -> Table {
+    let mut table = Table::new(id, title, "MiB of memory", unit, better)
+        .contenders([Contender::ours("streams")])
+        .under("Simulated; an LRU cache, windows of at most 1 MiB.");
+    for row in rows {
+        let case = row.memory_mib.to_string();
+        table.set(&case, row.readahead, Figure::exact(figure(row)));
+        table.place(&case, row.memory_mib as f64);
+    }
     table
 }
 
