@@ -142,7 +142,7 @@ fn beside_linux(ratios: &[ended::Ratios]) -> Table {
 /// Pages that are evicted before their use, in little memory.
 fn wasted(rows: &[thrashing::Row]) -> Table {
     let title = "Ten streams in little memory: pages read ahead and evicted before their use";
-    in_memory(rows, ("thrashing", title, "", Better::Lower), |row| row.wasted_pages as f64)
+    in_memory(rows, ("thrashing", title, "", Better::Neither), |row| row.wasted_pages as f64)
 }
 
 fn thrashing_rate(rows: &[thrashing::Row]) -> Table {
