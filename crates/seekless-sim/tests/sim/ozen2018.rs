@@ -64,9 +64,12 @@ fn trace() -> Option<&'static Trace> {
 
 fn read_trace() -> Option<Trace> {
     let path = data("ozen-2018/SequentialCopyGrep.txt.lzma")?;
-    let mut trace = Trace { pages: Vec::new(), lines: Vec::with_capacity(READS + WRITES) };
-    let mut numbers = HashMap::new();
-    let (mut reader, mut line) = (seekless_trace::open_compressed(&path).unwrap(), Vec::new());
+    Some(traced(seekless_trace::open_compressed(&path).unwrap()))
+}
+
+fn traced(mut reader: impl BufRead) -> Trace {
+    let mut trace = Trace { pages: Vec::new(), lines: Vec::new() };
+    let (mut numbers, mut line) = (HashMap::new(), Vec::new());
     while reader.read_until(b'\n', &mut line).unwrap() > 0 {
         if let Some((kind, page)) = parse(&line) {
             let id = *numbers.entry(page).or_insert_with(|| {
@@ -77,7 +80,7 @@ fn read_trace() -> Option<Trace> {
         }
         line.clear();
     }
-    Some(trace)
+    trace
 }
 
 /// `r N` or `w N`, N a sector of 512 bytes; -1 is page 0, since his division truncates. Other lines
@@ -152,6 +155,41 @@ fn run(trace: &'static Trace, cases: &[(&'static str, u64)]) -> Vec<(u64, u64, S
         results.extend(other.join().unwrap());
         results
     })
+}
+
+/// Made with the lines of his collector: a copy page by page, and a search of the original and of
+/// the copy. Nine lines a page, since his ranges include their end: the ninth is of the next page.
+fn made_copy(pages: u64, copy: u64) -> &'static Trace {
+    let mut text = String::new();
+    let mut touch = |kind: char, page: u64| {
+        (0..9).for_each(|line| writeln!(text, "{kind} {}", 8 * page + line).unwrap());
+    };
+    (0..pages).for_each(|page| {
+        touch('r', page);
+        touch('w', copy + page);
+    });
+    (0..pages).for_each(|page| touch('r', page));
+    (copy..copy + pages).for_each(|page| touch('r', page));
+    Box::leak(Box::new(traced(text.as_bytes())))
+}
+
+/// Needs no data. The counts follow from his rules: a write that misses reads nothing, only an
+/// eviction writes, and what is dirty at the end is not written.
+#[test]
+fn a_copy_and_searches_that_we_make_read_and_write_what_his_rules_say() {
+    let (pages, copy) = (100, 1000);
+    let trace = made_copy(pages, copy);
+    // The original and the copy, with the page behind each.
+    let touched = pages + 1;
+    let roomy: Vec<_> = PUBLISHED.iter().map(|row| (row.0, 2 * touched)).collect();
+    for (case, found) in roomy.iter().zip(run(trace, &roomy)) {
+        assert_eq!((found.0, found.1), (touched, 0), "{}: nothing is evicted", case.0);
+    }
+    // LRU forgets the original before each search, and the copy before its own.
+    let found = run(trace, &[("lru", 16), ("lru", 50)]);
+    for found in found {
+        assert_eq!((found.0, found.1), (3 * touched, touched));
+    }
 }
 
 #[test]

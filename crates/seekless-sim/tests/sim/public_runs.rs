@@ -34,6 +34,30 @@ fn lru_and_landlord_hit_what_is_published_at_10_mb() {
     assert_eq!(percents("landlord@full"), (70.65, 7.95));
 }
 
+/// Needs no data. Two made-up starts of 12 files of 3,000 bytes, in the form of the recorded ones.
+/// An archive in the order that one start makes is read by it without a seek (Wassenberg, section
+/// 4.3), by name it is not. Three files fit into 10,000 bytes: of the loads a b a c a d b, LRU hits
+/// a twice, and d evicts b before its second load.
+#[test]
+fn a_made_start_has_no_seeks_in_its_own_order_and_lru_hits_what_fits() {
+    let folder = tempfile::tempdir().unwrap();
+    let start = |name: &str, files: &[u32]| {
+        let line = |(at, file): (usize, &u32)| format!("{at}.5,art/{file:02}.dds,3000\n");
+        let lines: String = files.iter().enumerate().map(line).collect();
+        let path = folder.path().join(name);
+        std::fs::write(&path, format!("time_s,path,size\n{lines}")).unwrap();
+        Loads::read(&[path]).unwrap()
+    };
+    let loads = start("one.csv", &[7, 2, 11, 5, 0, 9, 3, 8, 1, 10, 6, 4]);
+    let files = loads.names.iter().cloned().zip(loads.bytes.iter().copied()).collect();
+    let archive = Archive::new(files, &loads);
+    let seeks = |ordering: &dyn Ordering| totals(&archive.trained(ordering)).0;
+    assert_eq!((seeks(&Greedy { cache: None }), seeks(&ByName)), (0, 11));
+    let requests = Requests::from_loads(&start("two.csv", &[0, 1, 0, 2, 0, 3, 1]));
+    let case = Case { policy: "lru".into(), capacity: 10_000 };
+    assert_eq!(simulate(&requests, &case).unwrap().hits, 2);
+}
+
 /// Files and runs under one numbering: by bytes of the path.
 struct Archive {
     bytes: Vec<u64>,

@@ -24,14 +24,64 @@ fn miss_ratio(requests: &Requests, policy: &str, capacity: u64) -> f64 {
     simulate(requests, &Case { policy: policy.into(), capacity }).unwrap().miss_ratio
 }
 
+/// libCacheSim's records of 24 bytes; the object is the u64 at byte 4.
+fn oracle_general(bytes: &[u8]) -> Requests {
+    let object = |record: &[u8]| u64::from_le_bytes(record[4..12].try_into().unwrap());
+    objects(bytes.chunks_exact(24).map(object))
+}
+
+/// 200 requests for 41 objects, low numbers more often: the form of the sample in 4,800 bytes.
+fn made_sample() -> Vec<u8> {
+    let mut state = 2015_u64;
+    let mut below_48 = || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % 48
+    };
+    let names: Vec<u64> = (0..200).map(|_| below_48() * below_48() / 48).collect();
+    let record = |(time, name): (usize, &u64)| {
+        let next = names[time + 1..].iter().position(|later| later == name);
+        // Counted from 1; -1 where there is none.
+        let next = next.map_or(-1, |after| (time + after + 2) as i64);
+        let (time, bytes) = (time as u32, 512_u32);
+        [&time.to_le_bytes()[..], &name.to_le_bytes(), &bytes.to_le_bytes(), &next.to_le_bytes()]
+            .concat()
+    };
+    names.iter().enumerate().flat_map(record).collect()
+}
+
+/// Needs no data. The misses are those that libCacheSim 0.3.5 itself (from PyPI) counts on these
+/// bytes in caches of 8 and 16 objects: `LRU(8).process_trace(reader)` and so on, with a
+/// `TraceReader` of ORACLE_GENERAL_TRACE and `ignore_obj_size=True`.
+#[test]
+fn policies_miss_what_libcachesim_counts_on_a_made_sample() {
+    let bytes = made_sample();
+    assert_eq!(crate::md5::prefix(&bytes), "4cd82e14dbdcecaf", "the bytes that it counted");
+    let requests = oracle_general(&bytes);
+    assert_eq!((requests.len(), requests.distinct()), (200, 41));
+    let counted = [
+        ("lru", [131, 90]),
+        ("fifo", [135, 97]),
+        ("clock", [131, 90]),
+        ("sieve", [120, 84]),
+        ("arc", [128, 85]),
+        ("lfu", [123, 83]),
+        ("2q", [130, 85]),
+        ("opt", [86, 56]), // Belady
+    ];
+    for (policy, misses) in counted {
+        let found = [8, 16].map(|capacity| {
+            let case = Case { policy: policy.into(), capacity };
+            simulate(&requests, &case).unwrap().misses
+        });
+        assert_eq!(found, misses, "{policy}");
+    }
+}
+
 /// The sample of CloudPhysics, if it is there.
 fn cloud_physics() -> Option<Requests> {
     let path = data("cloudphysics/cloudPhysicsIO.oracleGeneral.bin")?;
-    let bytes = std::fs::read(path).unwrap();
-    // Records of 24 bytes; the object is the u64 at byte 4.
-    let requests = objects(
-        bytes.chunks_exact(24).map(|record| u64::from_le_bytes(record[4..12].try_into().unwrap())),
-    );
+    let requests = oracle_general(&std::fs::read(path).unwrap());
     assert_eq!((requests.len(), requests.distinct()), (113_872, 48_974));
     Some(requests)
 }
@@ -95,6 +145,24 @@ fn block_policies_that_differ_from_the_published_figures_on_cloudphysics() {
     // newcomers are refused while cold pages have their share. A model of that gives its figures.
     // LIRS, of which this is the clock, is within .0145 of ours.
     assert_eq!(ratios("clock-pro"), ["0.8320", "0.8161", "0.7576", "0.6663", "0.5335"]);
+}
+
+/// Needs no data. A web server's worst case in McCarthy's form, an id a line: the same 300 files in
+/// turn. By his definition, misses of all requests so far, an LRU cache that holds all of them
+/// misses 1, 1/2, 1/3, … after each turn. One entry fewer, and each file leaves just before it is
+/// asked for again.
+#[test]
+fn lru_misses_all_of_a_cycle_that_is_one_entry_too_long() {
+    let text: String = (0..4 * 300).map(|at| format!("{}\n", 51 + 7 * (at % 300))).collect();
+    let requests = objects(text.lines().map(|line| line.parse().unwrap()));
+    let options = Options { every: NonZeroU64::new(300), ..Options::default() };
+    let points = |entries| {
+        let case = Case { policy: "lru".into(), capacity: entries };
+        let points = simulate_with(&requests, &case, &options).unwrap().over_time;
+        points.iter().map(|point| format!("{:.6}", point.miss_ratio)).collect::<Vec<_>>()
+    };
+    assert_eq!(points(300), ["1.000000", "0.500000", "0.333333", "0.250000"]);
+    assert_eq!(points(299), ["1.000000"; 4]);
 }
 
 #[test]
