@@ -2,6 +2,7 @@
 
 use anyhow::Context;
 use seekless_terminal::{interrupt, shown};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -23,7 +24,7 @@ pub(crate) fn within<T>(
         let Some(path) = known.get() else { return };
         // Some hold 60,000 files, which take a while.
         eprintln!("removing {}", shown(path));
-        interrupt::remove(path);
+        take_away(path);
     })?;
     let folder = tempfile::Builder::new().prefix(&format!("seekless-{name}.")).tempdir_in(parent);
     let folder = folder.with_context(|| format!("cannot make a folder in {}", parent.display()))?;
@@ -31,4 +32,19 @@ pub(crate) fn within<T>(
     let worked = removal.unless_begun(work(folder.path()));
     folder.close().context("cannot remove the temporary folder")?;
     worked
+}
+
+/// Removes the folder while work may still go on in it. A file takes its place first: the work
+/// would make folders anew as fast as they are removed.
+fn take_away(folder: &Path) {
+    let mut aside = folder.as_os_str().to_owned();
+    aside.push(".removed");
+    let aside = PathBuf::from(aside);
+    if std::fs::rename(folder, &aside).is_ok() && File::create_new(folder).is_ok() {
+        interrupt::remove(&aside);
+        let _ = std::fs::remove_file(folder);
+    } else {
+        interrupt::remove(&aside);
+        interrupt::remove(folder);
+    }
 }
