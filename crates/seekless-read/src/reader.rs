@@ -47,10 +47,12 @@ mod survey;
 mod tests;
 mod threads;
 mod tray;
+mod whole;
 mod window;
 
 pub use event::{Chunk, Event, Statistics};
 pub use options::Options;
+pub use whole::{WholeFile, WholeFiles};
 
 use crate::cached::pages;
 use crate::room::{Belief, Room};

@@ -1,5 +1,7 @@
-//! `seekless wc` and `seekless grep` on files that rules of the configuration are about: in an
+//! `seekless wc`, `grep` and `fits` on files that rules of the configuration are about: in an
 //! archive, or on several levels. What they open is seen by strace.
+
+mod fits;
 
 use super::{seekless, workplace};
 use std::fs;
@@ -8,7 +10,7 @@ use std::process::{Command, Output};
 
 const LINES: usize = 100_000;
 
-/// A folder with two files, `a` and `b`, of which one counts as archived.
+/// A folder with files, `a` and `b`, say, some of which count as archived.
 struct Archive {
     _folder: tempfile::TempDir,
     root: PathBuf,
@@ -17,28 +19,39 @@ struct Archive {
 impl Archive {
     /// `None`, said so, without strace or extended attributes.
     fn new(archived: &str) -> Option<Self> {
+        let text: String = (0..LINES).map(|line| format!("{line}\n")).collect();
+        Archive::of(&["a", "b"].map(|name| (name, text.as_bytes())), &[archived], "")
+    }
+
+    /// These files, and those of them that are archived. `rule` is added to the rule of recalls.
+    fn of(files: &[(&str, &[u8])], archived: &[&str], rule: &str) -> Option<Self> {
         let folder = workplace();
         let root = folder.path().canonicalize().unwrap();
         fs::create_dir_all(root.join("config/seekless")).unwrap();
         fs::create_dir(root.join("hsm")).unwrap();
-        let text: String = (0..LINES).map(|line| format!("{line}\n")).collect();
-        ["a", "b"].iter().for_each(|name| fs::write(root.join("hsm").join(name), &text).unwrap());
+        files.iter().for_each(|(name, text)| fs::write(root.join("hsm").join(name), text).unwrap());
         let rules = format!(
             "[device.archive]\nzones = [{{ latency = \"40s\", bandwidth = \"300MB/s\" }}]\n\
              [[mount]]\npath = {:?}\nrow = \"archive\"\n\
-             [mount.recall]\nxattr = \"user.hsm.state\"\noffline = \"released\"\n",
+             [mount.recall]\nxattr = \"user.hsm.state\"\noffline = \"released\"\n{rule}",
             root.join("hsm")
         );
         fs::write(root.join("config/seekless/sleds.toml"), rules).unwrap();
-        let stub = root.join("hsm").join(archived);
-        let flags = rustix::fs::XattrFlags::empty();
-        let marked = rustix::fs::setxattr(stub, "user.hsm.state", b"released", flags);
+        let archive = Archive { _folder: folder, root };
+        let marked = archived.iter().all(|name| archive.mark(name, "user.hsm.state", "released"));
         let traces = Command::new("strace").arg("--version").output().is_ok();
-        if marked.is_err() || !traces {
+        if !marked || !traces {
             eprintln!("skipped: no extended attributes, or no strace");
             return None;
         }
-        Some(Archive { _folder: folder, root })
+        Some(archive)
+    }
+
+    /// Sets an extended attribute of a file; false where there are none.
+    fn mark(&self, name: &str, attribute: &str, value: &str) -> bool {
+        let flags = rustix::fs::XattrFlags::empty();
+        let path = self.root.join("hsm").join(name);
+        rustix::fs::setxattr(path, attribute, value.as_bytes(), flags).is_ok()
     }
 
     /// Runs the command; returns what it printed, and the files of the archive that it opened.
@@ -156,24 +169,4 @@ fn the_cheap_half_of_a_mounts_file_is_searched_first() {
     assert!(read_bytes <= half, "{printed}");
     let lines = text.iter().filter(|&&byte| byte == b'\n').count();
     assert_eq!(read(&["wc", "-l", "data"]), (Some(0), format!("{lines} data\n")));
-}
-
-/// An image lacks no pixels: so it is made of all bytes, or of none.
-#[test]
-fn an_image_beyond_a_bound_is_not_opened() {
-    let Some(archive) = Archive::new("a") else { return };
-    for (bound, why) in
-        [("--max-latency=1s", "away, more than"), ("--max-wait=1s", "to come, more than")]
-    {
-        let words = ["fits", "histogram", "hsm/a", "out.fits", bound];
-        let (output, opened) = archive.run(&words);
-        assert!(!output.status.success() && opened.is_empty(), "{opened:?}");
-        let said = said(&output);
-        assert!(said.contains("hsm/a: ") && said.contains(why), "{said}");
-        assert!(said.contains("nothing was read") && !archive.root.join("out.fits").exists());
-    }
-    let within = ["fits", "rebin", "hsm/a", "out.fits", "2", "--max-wait=1h", "--max-latency=1min"];
-    let (output, opened) = archive.run(&within);
-    assert_eq!(opened, ["a"], "{}", said(&output));
-    assert!(said(&output).contains("hsm/a"), "it is no image: {}", said(&output));
 }

@@ -32,7 +32,10 @@ impl Reader {
         }
         match self.files[file].state {
             State::Planned(_) => self.enter_planned(file),
-            State::Archived(price) => self.schedule.push_archived(Turn { price, file }),
+            State::Archived(price) => {
+                self.schedule.note_levels();
+                self.recalls.push(Turn { price, file });
+            }
             State::LeftOut(bytes) => {
                 self.forget(file);
                 self.tray.push(Event::End { file, bytes, skipped: bytes, unknown: false });

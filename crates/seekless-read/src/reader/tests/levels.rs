@@ -265,3 +265,38 @@ fn a_range_whose_price_has_fallen_moves_up() {
     }
     assert_eq!(order, [0, 2, 1]);
 }
+
+#[test]
+fn of_whole_files_the_archived_come_last_or_their_recalls_begin_at_once() {
+    for recall in [false, true] {
+        let folder = workplace();
+        let archived = vec![(Level::Archive, MIB)];
+        let files = [archived.clone(), vec![(Level::Device, MIB)], archived];
+        let (made, paths) = made(&folder, &files);
+        let made = Arc::new(made);
+        let reach = Reach { recall, ..Reach::default() };
+        let mut files = WholeFiles::over(paths.clone(), reach, made.clone());
+        let mut next = || match files.next() {
+            Some(WholeFile::Ready { number, held }) => Some((number, held.is_some())),
+            None => None,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(next(), Some((1, false)));
+        // Recalls that begin at once run on threads of their own, which are not waited for.
+        let started = std::time::Instant::now();
+        while recall && made.recalled.lock().unwrap().len() < 2 {
+            assert!(started.elapsed() < Duration::from_secs(60), "no recall begins");
+            std::thread::yield_now();
+        }
+        assert_eq!(made.recalled.lock().unwrap().len(), if recall { 2 } else { 0 });
+        let mut last = [next(), next()].map(|next| next.expect("recalled"));
+        last.sort_unstable();
+        assert_eq!((last, next()), ([(0, true), (2, true)], None));
+    }
+    let folder = workplace();
+    let (made, paths) = made(&folder, &[vec![(Level::Archive, MIB)]]);
+    let made = Arc::new(made);
+    let mut files = WholeFiles::over(paths, CACHED_ONLY, made.clone());
+    assert!(matches!(files.next(), Some(WholeFile::LeftOut { bytes: MIB, .. })));
+    assert!(files.next().is_none() && made.recalled.lock().unwrap().is_empty());
+}
