@@ -20,6 +20,7 @@
 //! from a survey, `absent` from the device, `ends` at the end of a file.
 
 mod absent;
+mod archive;
 mod block;
 mod device;
 mod ends;

@@ -170,3 +170,47 @@ fn the_cheap_half_of_a_mounts_file_is_searched_first() {
     let lines = text.iter().filter(|&&byte| byte == b'\n').count();
     assert_eq!(read(&["wc", "-l", "data"]), (Some(0), format!("{lines} data\n")));
 }
+
+/// Four images on two tapes. In the order of their names, or of cost, the head would go back.
+#[test]
+fn files_on_tapes_are_recalled_in_one_pass_a_tape() {
+    let image = crate::fits::pixels();
+    let places = [("a", "T2", "700"), ("b", "T1", "12"), ("c", "T2", "31"), ("d", "T1", "5")];
+    let files = places.map(|(name, ..)| (name, &image[..]));
+    let rule = "position = \"user.position\"\nvolume = \"user.volume\"\n";
+    let Some(archive) = Archive::of(&files, &["a", "b", "c", "d"], rule) else { return };
+    for (name, volume, position) in places {
+        assert!(archive.mark(name, "user.volume", volume));
+        assert!(archive.mark(name, "user.position", position));
+    }
+    fs::write(archive.root.join("all.lis"), "hsm/a\nhsm/b\nhsm/c\nhsm/d\n").unwrap();
+    fs::create_dir(archive.root.join("out")).unwrap();
+    let words = [
+        &["wc", "-l", "hsm/a", "hsm/b", "hsm/c", "hsm/d"][..],
+        &["grep", "-rc", "SIMPLE", "hsm"],
+        &["grep", "-rq", "nowhere", "hsm"],
+        &["fits", "rebin", "@all.lis", "out", "2"],
+    ];
+    for words in words {
+        let (output, opened) = archive.run(words);
+        let mut first: Vec<&str> = Vec::new();
+        for name in &opened {
+            if !first.contains(&name.as_str()) {
+                first.push(name);
+            }
+        }
+        assert_eq!(first, ["d", "b", "c", "a"], "{words:?}: {}", said(&output));
+    }
+    assert!(archive.mark("c", "user.position", "block 31"));
+    let path = archive.root.join("hsm/c").display().to_string();
+    for words in [&["wc", "-l", "hsm/c"][..], &["grep", "x", "hsm/c"], &["sleds", "hsm/c"]] {
+        let (output, opened) = archive.run(words);
+        let said = said(&output);
+        assert!(!output.status.success() && opened.is_empty(), "{words:?}: {opened:?} {said}");
+        for word in [&path[..], "user.position", "block 31"] {
+            assert!(said.contains(word), "{words:?}: {said}");
+        }
+    }
+    let (output, opened) = archive.run(&["wc", "-c", "hsm/c"]);
+    assert_eq!((output.status.success(), opened), (true, Vec::new()), "{}", said(&output));
+}

@@ -1,14 +1,13 @@
-//! Recalls archived files, the cheapest first: opens them on threads of their own, since that takes
-//! as long as the recall.
+//! Recalls archived files in the order of [`Archive`]: opens them on threads of their own, since
+//! that takes as long as the recall.
 
 use super::Reader;
+use super::archive::{Archive, Next, Stub};
 use super::files::Files;
 use super::kernel::Kernel;
-use super::schedule::Turn;
 use super::source::{Source, State};
 use super::survey::Survey;
 use crate::Error;
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,8 +28,10 @@ pub(super) struct Recalled {
 #[derive(Debug)]
 pub(super) struct Recalls {
     kernel: Arc<dyn Kernel>,
-    waiting: BTreeSet<Turn>,
+    waiting: Archive,
     under_way: usize,
+    /// The one of them that has a position on a volume. A second would take the head away from it.
+    on_volume: Option<usize>,
     sender: Sender<Recalled>,
     done: Receiver<Recalled>,
 }
@@ -38,20 +39,22 @@ pub(super) struct Recalls {
 impl Recalls {
     pub(super) fn new(kernel: Arc<dyn Kernel>) -> Self {
         let (sender, done) = mpsc::channel();
-        Recalls { kernel, waiting: BTreeSet::new(), under_way: 0, sender, done }
+        Recalls { kernel, waiting: Archive::default(), under_way: 0, on_volume: None, sender, done }
     }
 
     /// A file to be recalled.
-    pub(super) fn push(&mut self, turn: Turn) {
-        self.waiting.insert(turn);
+    pub(super) fn push(&mut self, file: usize, stub: Stub) {
+        self.waiting.push(file, stub);
     }
 
     /// Begins recalls until this many are under way. `path_of` says where a file is; `None` for one
     /// that need not be recalled any more.
     pub(super) fn begin(&mut self, most: usize, path_of: impl Fn(usize) -> Option<PathBuf>) {
         while self.under_way < most {
-            let Some(Turn { file, .. }) = self.waiting.pop_first() else { return };
+            let next = self.waiting.pop(self.on_volume.is_some());
+            let Some(Next { file, on_volume }) = next else { return };
             if let Some(path) = path_of(file) {
+                self.on_volume = if on_volume { Some(file) } else { self.on_volume };
                 self.start(file, &path);
             }
         }
@@ -73,7 +76,7 @@ impl Recalls {
     /// A recall that has ended.
     pub(super) fn ready(&mut self) -> Option<Recalled> {
         let done = self.done.try_recv().ok()?;
-        self.under_way -= 1;
+        self.note_end(&done);
         Some(done)
     }
 
@@ -83,8 +86,13 @@ impl Recalls {
             return None;
         }
         let done = self.done.recv().ok()?; // the sender is ours and lives
-        self.under_way -= 1;
+        self.note_end(&done);
         Some(done)
+    }
+
+    fn note_end(&mut self, done: &Recalled) {
+        self.under_way -= 1;
+        self.on_volume = self.on_volume.filter(|&file| file != done.file);
     }
 }
 
@@ -142,7 +150,7 @@ mod tests {
         let mut recalls = Recalls::new(Arc::new(Linux::default()));
         assert!(recalls.ready().is_none() && recalls.wait().is_none());
         for file in 0..2 {
-            recalls.push(Turn { price: Price::default(), file });
+            recalls.push(file, Stub { price: Price::default(), position: None });
         }
         recalls.begin(RECALLS_MAX, |file| Some(folder.path().join(file.to_string())));
         let mut ended: Vec<_> = std::iter::from_fn(|| recalls.wait()).collect();
@@ -155,7 +163,7 @@ mod tests {
         let mut recalls = Recalls::new(Arc::new(Linux::default()));
         for (file, ns) in [(0, 900), (1, 100), (2, 900)] {
             let price = Price::of(Duration::from_nanos(ns), 1 << 20);
-            recalls.push(Turn { price, file });
+            recalls.push(file, Stub { price, position: None });
         }
         let nowhere = Path::new("/nowhere");
         let next = |recalls: &mut Recalls| {

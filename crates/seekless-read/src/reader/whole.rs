@@ -1,11 +1,9 @@
 //! Files one after the other, for a program that works on whole files, such as an image with its
 //! headers: what is here comes first, what must be recalled from an archive last.
 
+use super::archive::Stub;
 use super::kernel::{Kernel, Linux};
-use super::levels::cost_of;
-use super::price::Price;
 use super::recall::{RECALLS_MAX, Recalled, Recalls};
-use super::schedule::Turn;
 use crate::{Error, Plan, Reach};
 use seekless_sled::{Confidence, Level, Survey, Surveyor};
 use std::collections::VecDeque;
@@ -114,7 +112,7 @@ impl WholeFiles {
                 }
                 Ok(Place::Here) => self.ready.push_back(WholeFile::Ready { number, held: None }),
                 Ok(Place::InPart) => in_part.push_back(WholeFile::Ready { number, held: None }),
-                Ok(Place::Archived(price)) => self.recalls.push(Turn { price, file: number }),
+                Ok(Place::Archived(stub)) => self.recalls.push(number, stub),
                 Ok(Place::Beyond { bytes, unknown }) => {
                     self.ready.push_back(WholeFile::LeftOut { number, bytes, unknown });
                 }
@@ -136,12 +134,10 @@ impl WholeFiles {
         if !is_file(path) || (self.plan == Plan::Linear && !self.reach.is_bounded()) {
             return Ok(Place::Here);
         }
-        if let Some(sleds) = self.kernel.closed(path)? {
-            let (cost, bytes) = cost_of(&sleds);
-            let farthest = sleds.iter().map(|sled| sled.latency).max().unwrap_or_default();
-            return Ok(match self.reach.leaves_out(farthest, cost) {
-                true => Place::Beyond { bytes, unknown: false },
-                false => Place::Archived(Price::of(cost, bytes)),
+        if let Some(closed) = self.kernel.closed(path)? {
+            return Ok(match Stub::within(&self.reach, closed) {
+                Err(bytes) => Place::Beyond { bytes, unknown: false },
+                Ok(stub) => Place::Archived(stub),
             });
         }
         let Some(surveyor) = surveyor else { return Ok(Place::Here) };
@@ -163,6 +159,11 @@ impl WholeFiles {
         self.reach.leaves_out(farthest, survey.delivery_time(Plan::Best, None).high)
     }
 
+    fn begin_recalls(&mut self) {
+        let paths = &self.paths;
+        self.recalls.begin(RECALLS_MAX, |file| paths.get(file).cloned());
+    }
+
     fn recalled(&self, recalled: Recalled) -> WholeFile {
         let Recalled { file: number, opened } = recalled;
         match opened {
@@ -180,7 +181,7 @@ enum Place {
     Here,
     /// Part of it lies in an archive; opening it recalls nothing.
     InPart,
-    Archived(Price),
+    Archived(Stub),
     Beyond {
         bytes: u64,
         unknown: bool,
@@ -204,14 +205,14 @@ impl Iterator for WholeFiles {
         if !std::mem::replace(&mut self.is_surveyed, true) {
             self.survey();
         }
-        let (paths, all_else_done) = (&self.paths, self.ready.is_empty());
-        if self.reach.recall || all_else_done {
-            self.recalls.begin(RECALLS_MAX, |file| paths.get(file).cloned());
+        if self.reach.recall || self.ready.is_empty() {
+            self.begin_recalls();
         }
         if let Some(file) = self.ready.pop_front() {
             return Some(file);
         }
         let recalled = self.recalls.wait()?;
+        self.begin_recalls(); // while this one is worked on
         Some(self.recalled(recalled))
     }
 }
