@@ -62,7 +62,9 @@ mod slowed;
 mod workload;
 
 pub use alternate::{alternate, alternate_with_progress};
-pub use calibrate::{Budget, Calibration, Line, SizeTimes, calibrate, calibrate_memory, line};
+pub use calibrate::{
+    BandwidthZone, Budget, Calibration, Line, SizeTimes, calibrate, calibrate_memory, line,
+};
 pub use checksum::Checksum;
 pub use coldness::{Coldness, Dropping, make_cold};
 pub use error::{BoxError, Error, ErrorKind};

@@ -203,10 +203,12 @@ fn files_on_tapes_are_recalled_in_one_pass_a_tape() {
     }
     assert!(archive.mark("c", "user.position", "block 31"));
     let path = archive.root.join("hsm/c").display().to_string();
-    for words in [&["wc", "-l", "hsm/c"][..], &["grep", "x", "hsm/c"], &["sleds", "hsm/c"]] {
+    // A small file alone is opened at once: its position decides nothing.
+    for words in [&["wc", "-l", "hsm/c", "hsm/d"][..], &["grep", "x", "hsm/c"], &["sleds", "hsm/c"]]
+    {
         let (output, opened) = archive.run(words);
         let said = said(&output);
-        assert!(!output.status.success() && opened.is_empty(), "{words:?}: {opened:?} {said}");
+        assert!(!output.status.success() && !opened.contains(&"c".to_owned()), "{words:?}: {said}");
         for word in [&path[..], "user.position", "block 31"] {
             assert!(said.contains(word), "{words:?}: {said}");
         }
