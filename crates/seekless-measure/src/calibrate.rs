@@ -8,8 +8,10 @@
 mod fit;
 mod places;
 mod reading;
+mod sustained;
 
 pub use fit::{Line, SizeTimes, line};
+pub use sustained::{Requests, requests};
 
 use crate::{Error, ErrorKind};
 use places::{Places, dice_from_the_clock};
