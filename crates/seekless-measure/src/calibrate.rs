@@ -8,9 +8,11 @@
 mod fit;
 mod places;
 mod reading;
+mod sustained;
 mod zones;
 
 pub use fit::{Line, SizeTimes, line};
+pub use sustained::{Requests, requests};
 pub use zones::BandwidthZone;
 
 use crate::{Error, ErrorKind};
