@@ -1,5 +1,6 @@
 //! The verbs, one file each: `Args` are the arguments, `run` does the work.
 
+pub mod advise;
 pub mod compare;
 pub mod completions;
 pub mod devices;

@@ -9,6 +9,7 @@ pub mod encoding;
 pub mod exit;
 pub mod front;
 pub mod getopt;
+mod groups;
 pub mod interrupt;
 pub mod launch;
 pub mod output;
@@ -16,7 +17,7 @@ mod stand_in;
 
 /// Find out what your program reads, and make those reads cheap.
 #[derive(Parser, Debug)]
-#[command(name = "seekless", version, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "seekless", version, propagate_version = true)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -31,6 +32,7 @@ pub struct Cli {
     reason = "a comment on a verb here would replace the help that stands at its Args"
 )]
 pub enum Verb {
+    Advise(command::advise::Args),
     Tour(command::tour::Args),
     Record(command::record::Args),
     Trace(command::trace::Args),
@@ -67,10 +69,15 @@ pub fn main() -> ExitCode {
     if let Some(code) = stand_in::run(std::env::args_os()) {
         return code;
     }
-    let read = prose_last(Cli::command())
-        .subcommands(stand_in::commands())
-        .try_get_matches()
-        .and_then(|words| Cli::from_arg_matches(&words));
+    if std::env::args_os().len() == 1 {
+        return match output::text(&groups::welcome()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => exit::failure(&error),
+        };
+    }
+    let whole = prose_last(Cli::command()).subcommands(stand_in::commands());
+    let read =
+        groups::in_help(whole).try_get_matches().and_then(|words| Cli::from_arg_matches(&words));
     let cli = match read {
         Ok(cli) => cli,
         Err(error) => return exit::usage(&error),
@@ -105,6 +112,7 @@ fn prose_last(command: clap::Command) -> clap::Command {
 
 fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.verb {
+        Verb::Advise(args) => command::advise::run(args),
         Verb::Tour(args) => command::tour::run(args),
         Verb::Record(args) => command::record::run(args),
         Verb::Trace(args) => command::trace::run(args),

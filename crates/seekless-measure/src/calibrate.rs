@@ -2,19 +2,22 @@
 //!
 //! Reads of 4 KiB to 4 MiB at random places take turns; the medians of each size lie on t = L + s /
 //! B, which gives the latency L and the bandwidth B of one request at a time. Then sequential
-//! reads, four in flight, say what bandwidth lasts. At most three seconds and 1 GiB of a device,
-//! and nothing is ever written.
+//! reads, four in flight, say what bandwidth lasts, and at five places whether it is the same all
+//! over the device. At most three seconds and 1 GiB of a device, and nothing is ever written.
 
 mod fit;
 mod places;
 mod reading;
+mod sustained;
+mod zones;
 
 pub use fit::{Line, SizeTimes, line};
+pub use sustained::{Requests, requests};
+pub use zones::BandwidthZone;
 
 use crate::{Error, ErrorKind};
-use places::{Places, dice_from_the_clock};
+use places::{Place, Places, dice_from_the_clock};
 use reading::Reading;
-use seekless_device::SplitMix64;
 use seekless_engine::AlignedBuf;
 use serde::Serialize;
 use std::path::Path;
@@ -32,6 +35,12 @@ const DEPTH: u32 = 4;
 const STREAM_BYTES: u64 = 1 << 20;
 /// The share of time and bytes that the first phase may use.
 const FIRST_PHASE: f64 = 0.65;
+/// The same, and the share of the rest that the second phase may use, where a third one looks for
+/// zones.
+const FIRST_OF_THREE: f64 = 0.5;
+const SECOND_OF_THREE: f64 = 0.4;
+/// Requests of a run of the third phase.
+const RUN_READS: u64 = 4;
 
 /// How much a calibration may take of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +54,17 @@ pub struct Budget {
 impl Default for Budget {
     fn default() -> Self {
         Budget { time: Duration::from_secs(3), bytes: 1 << 30 }
+    }
+}
+
+impl Budget {
+    /// What is left of it.
+    fn after(self, elapsed: Duration, bytes: u64) -> Self {
+        Budget { time: self.time.saturating_sub(elapsed), bytes: self.bytes.saturating_sub(bytes) }
+    }
+
+    fn share(self, share: f64) -> Self {
+        Budget { time: self.time.mul_f64(share), bytes: (self.bytes as f64 * share) as u64 }
     }
 }
 
@@ -67,6 +87,9 @@ pub struct Calibration {
     /// Sequential reads with [`Calibration::depth`] in flight; `None` if the first phase used up
     /// the budget.
     pub parallel_bytes_per_second: Option<u64>,
+    /// The zones of a device whose bandwidth is not the same all over it, such as a disk; empty for
+    /// any other.
+    pub zones: Vec<BandwidthZone>,
     /// Requests in flight then.
     pub depth: u32,
     /// What each size took.
@@ -96,10 +119,11 @@ pub fn calibrate<P: AsRef<Path>>(
     let places = Places::of(files)?;
     let mut seed = dice_from_the_clock();
     let mut reading = Reading::of(files, &places)?;
-    let first_budget = Budget {
-        time: budget.time.mul_f64(FIRST_PHASE),
-        bytes: (budget.bytes as f64 * FIRST_PHASE) as u64,
+    let shares = match zones::may_differ(&places.span()) {
+        true => (FIRST_OF_THREE, SECOND_OF_THREE),
+        false => (FIRST_PHASE, 1.0),
     };
+    let first_budget = budget.share(shares.0);
     let mut buffer = AlignedBuf::with_capacity(SIZES[SIZES.len() - 1] as usize);
     let mut bytes_read = 0;
     let mut read = |bytes: u64| {
@@ -112,15 +136,17 @@ pub fn calibrate<P: AsRef<Path>>(
     };
     let times = alternate_sizes(first_budget, &mut bytes_read, &mut read, &mut || shown(&clock))?;
     let line = fit::of_times(&times.sizes).ok_or_else(too_little)?;
-    let left = Budget {
-        time: budget.time.saturating_sub(clock.elapsed()),
-        bytes: budget.bytes.saturating_sub(bytes_read),
-    };
+    let left = budget.after(clock.elapsed(), bytes_read);
     let expected = Duration::from_nanos(line.latency_ns)
         + Duration::from_secs_f64(
             f64::from(DEPTH) * STREAM_BYTES as f64 / line.bytes_per_second as f64,
         );
-    let parallel = stream(&reading, &places, left, expected, &mut seed)?;
+    let chunks = places.sequence(STREAM_BYTES, reading.alignment(), &mut seed);
+    let parallel = stream(&reading, &chunks, left.share(shares.1), expected)?;
+    bytes_read += parallel.map_or(0, |(bytes, _)| bytes);
+    shown(&clock);
+    let left = budget.after(clock.elapsed(), bytes_read);
+    let zones = zones_within(left, line.latency_ns, &reading, &places, &mut bytes_read)?;
     shown(&clock);
     let single = line.bytes_per_second;
     let several =
@@ -132,11 +158,12 @@ pub fn calibrate<P: AsRef<Path>>(
         first_byte_ns: times.first_ns,
         single_bytes_per_second: single,
         parallel_bytes_per_second: several,
+        zones,
         depth: DEPTH,
         sizes: times.sizes,
         direct: reading.is_direct(),
         files: reading.files(),
-        bytes_read: bytes_read + parallel.map_or(0, |(bytes, _)| bytes),
+        bytes_read,
         elapsed_ns: u64::try_from(clock.elapsed().as_nanos()).unwrap_or(u64::MAX),
     })
 }
@@ -167,6 +194,7 @@ pub fn calibrate_memory(budget: Budget) -> Result<Calibration, Error> {
         first_byte_ns: times.first_ns,
         single_bytes_per_second: line.bytes_per_second,
         parallel_bytes_per_second: None,
+        zones: Vec::new(),
         depth: 1,
         sizes: times.sizes,
         direct: false,
@@ -223,15 +251,47 @@ fn alternate_sizes(
     Ok(Times { sizes, first_ns: first_ns.unwrap_or(0) })
 }
 
-/// Sequential reads from a random place on, several in flight; the bytes and the time.
-fn stream(
+/// The zones of the device, as far as the budget shows them. Runs of reads at several places take
+/// turns; their way there (the latency) does not count.
+fn zones_within(
+    budget: Budget,
+    latency_ns: u64,
     reading: &Reading,
     places: &Places,
+    bytes_read: &mut u64,
+) -> Result<Vec<BandwidthZone>, Error> {
+    let (clock, run_bytes) = (Instant::now(), RUN_READS * STREAM_BYTES);
+    let (mut used, mut longest) = (0, Duration::ZERO);
+    let mut run = |byte: u64| {
+        let left = budget.after(clock.elapsed(), used);
+        let near = places.run_near(byte, (STREAM_BYTES, RUN_READS), reading.alignment());
+        let Some((byte, chunks)) = near.filter(|_| left.bytes >= run_bytes) else {
+            return Ok(None);
+        };
+        if left.time <= longest {
+            return Ok(None);
+        }
+        let read = stream(reading, &chunks, left, Duration::ZERO)?;
+        let Some((bytes, elapsed)) = read.filter(|(bytes, _)| *bytes == run_bytes) else {
+            return Ok(None);
+        };
+        used += bytes;
+        longest = longest.max(elapsed);
+        let transfer = elapsed.saturating_sub(Duration::from_nanos(latency_ns));
+        Ok(Some((byte, bytes as f64 / transfer.as_secs_f64().max(1e-9))))
+    };
+    let zones = zones::measure(places.span(), run_bytes, &mut run);
+    *bytes_read += used;
+    zones
+}
+
+/// Sequential reads, several in flight; the bytes and the time.
+fn stream(
+    reading: &Reading,
+    chunks: &[Place],
     budget: Budget,
     expected: Duration,
-    dice: &mut SplitMix64,
 ) -> Result<Option<(u64, Duration)>, Error> {
-    let chunks = places.sequence(STREAM_BYTES, reading.alignment(), dice);
     let chunks_max = chunks.len().min((budget.bytes / STREAM_BYTES) as usize);
     if budget.time.is_zero() || chunks_max < DEPTH as usize {
         return Ok(None);

@@ -16,7 +16,8 @@
 //! * [`Slowed`] limits a real disk's requests and bytes a second, as a cloud volume does. The
 //!   kernel enforces the limits for this process alone and counts the requests exactly.
 //! * [`KernelWindow`] sets how far the kernel reads ahead, so that it may be compared with.
-//! * [`calibrate`] finds the latency and the bandwidth of a device from a few hundred reads.
+//! * [`calibrate`] finds the latency and the bandwidth of a device from a few hundred reads,
+//!   [`requests()`] how many requests it serves at once.
 //! * [`replay`] plays recorded I/Os again, on a real target or on a device model.
 //!
 //! # Its neighbours
@@ -62,7 +63,10 @@ mod slowed;
 mod workload;
 
 pub use alternate::{alternate, alternate_with_progress};
-pub use calibrate::{Budget, Calibration, Line, SizeTimes, calibrate, calibrate_memory, line};
+pub use calibrate::{
+    BandwidthZone, Budget, Calibration, Line, Requests, SizeTimes, calibrate, calibrate_memory,
+    line, requests,
+};
 pub use checksum::Checksum;
 pub use coldness::{Coldness, Dropping, make_cold};
 pub use error::{BoxError, Error, ErrorKind};

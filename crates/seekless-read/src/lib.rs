@@ -26,6 +26,7 @@
 //! | [`Reader`] | the reader, over many files and streams | programs in Rust, such as `wc` |
 //! | [`FilePicker`] | the picker advises, the program reads through its [`Keeper`] | the C calls |
 //! | [`Picker`] | the program, advised by prices that it brings along | other kinds of storage |
+//! | [`WholeFiles`] | the program, a file at a time, the archived ones last | images with headers |
 //! | [`QuietFile`] | the program | a part that is read a second time |
 //!
 //! A chunk holds whole [`Records`], such as lines: a record that lies across ranges of different
@@ -87,7 +88,7 @@ pub use keeper::Keeper;
 pub use picker::{FindDelimiter, NoDelimiter, Picker, Priced};
 pub use quiet::QuietFile;
 pub use reach::Reach;
-pub use reader::{Chunk, Event, Options, Reader, Statistics};
+pub use reader::{Chunk, Event, Options, Reader, Statistics, WholeFile, WholeFiles};
 pub use records::Records;
 pub use seekless_sled::Plan;
 pub use touch::runs_by_touch;

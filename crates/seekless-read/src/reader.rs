@@ -20,6 +20,7 @@
 //! from a survey, `absent` from the device, `ends` at the end of a file.
 
 mod absent;
+mod archive;
 mod block;
 mod device;
 mod ends;
@@ -47,10 +48,12 @@ mod survey;
 mod tests;
 mod threads;
 mod tray;
+mod whole;
 mod window;
 
 pub use event::{Chunk, Event, Statistics};
 pub use options::Options;
+pub use whole::{WholeFile, WholeFiles};
 
 use crate::cached::pages;
 use crate::room::{Belief, Room};

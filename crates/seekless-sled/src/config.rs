@@ -73,6 +73,12 @@ pub struct RecallRule {
     /// The file is archived if the attribute's value or the command's output contains this text.
     /// When it is empty, an attribute that exists is enough.
     pub offline: String,
+    /// The extended attribute with the file's position on its volume, such as a tape: a whole
+    /// number. Files are recalled in ascending order of it.
+    pub position: Option<String>,
+    /// The extended attribute with the name of the volume. Files of one volume are recalled
+    /// together.
+    pub volume: Option<String>,
     /// How long the command may take.
     #[serde(deserialize_with = "seconds")]
     pub timeout: Duration,
@@ -119,6 +125,15 @@ impl Config {
         let config: Config = from_toml(text)?;
         config.device.check().map_err(|error| Error::new(ErrorKind::Config, error.to_string()))?;
         for rule in &config.mounts {
+            let recall = rule.recall.as_ref();
+            if recall.is_some_and(|recall| recall.volume.is_some() && recall.position.is_none()) {
+                let why = format!(
+                    "mount {:?}: a volume without positions on it orders nothing: name the \
+                     attribute of the position too",
+                    rule.path
+                );
+                return Err(Error::new(ErrorKind::Config, why));
+            }
             let remote = rule.remote.as_ref().map(|remote| &remote.prefix);
             let paths = [Some(&rule.path), remote, rule.cache.as_ref()];
             if let Some(path) = paths.into_iter().flatten().find(|path| !path.is_absolute()) {
@@ -239,6 +254,7 @@ remote = { server = "storage:7007", prefix = "/export/data" }
                 "must be absolute",
             ),
             ("[[mount]]\npath = \"/a\"\nlevel = \"moon\"", "moon"),
+            ("[[mount]]\npath = \"/a\"\nrecall = { volume = \"user.v\" }", "position too"),
             ("= 5", "1"),
         ];
         for (text, word) in bad {

@@ -25,6 +25,8 @@ pub enum ErrorKind {
     Config,
     /// Not a regular file: folders, pipes, sockets and devices have no SLEDs.
     NotAFile,
+    /// An extended attribute that should hold a position in an archive holds no number.
+    Position,
     /// Another machine, or a command, did not answer as it should.
     Remote,
 }

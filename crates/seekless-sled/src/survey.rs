@@ -12,7 +12,7 @@ pub use ceiling::Ceiling;
 use crate::provider::Target;
 use crate::provider::remote::Line;
 use crate::{
-    Config, DeliveryTime, Devices, Error, ErrorKind, Home, Level, MountRule, Plan, Sled,
+    Config, DeliveryTime, Devices, Error, ErrorKind, Home, Level, MountRule, Plan, Position, Sled,
     delivery_time,
 };
 use ceiling::Slowest;
@@ -67,6 +67,9 @@ pub struct Survey {
     pub device: String,
     /// Where the costs of that device come from.
     pub origin: Origin,
+    /// Where an archive keeps it, if it must be recalled and the configuration tells how to find
+    /// out.
+    pub position: Option<Position>,
     /// Which providers could not be asked, and why.
     pub notes: Vec<String>,
 }
@@ -191,7 +194,7 @@ impl Surveyor {
         stat: Stat,
     ) -> Result<Survey, Error> {
         let subject = self.subject(name, stat)?;
-        if let Some(survey) = self.unopened(&subject) {
+        if let Some(survey) = self.unopened(&subject)? {
             return Ok(survey);
         }
         let file = self
@@ -223,7 +226,7 @@ impl Surveyor {
 
     fn examined(&mut self, name: &Path, open_as: &Path, stat: Stat) -> Result<Survey, Error> {
         let subject = self.subject(name, stat)?;
-        if let Some(survey) = self.unopened(&subject) {
+        if let Some(survey) = self.unopened(&subject)? {
             return Ok(survey);
         }
         let file =

@@ -45,6 +45,15 @@ pub fn closed_streams() -> Vec<RawFd> {
     (0..3).filter(|fd| is_closed(*fd)).collect()
 }
 
+/// Lets this process and all that it starts find their standard input empty.
+///
+/// # Errors
+/// /dev/null cannot be opened.
+pub fn empty_standard_input() -> std::io::Result<()> {
+    let null = open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+    Ok(dup2_stdin(&null)?)
+}
+
 /// Whether the standard stream of this number was closed when this process started, and is still
 /// /dev/null. The standard library takes such a stream for an empty input, or for an output that
 /// takes everything.

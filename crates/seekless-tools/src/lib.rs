@@ -10,6 +10,7 @@
 //!
 //! | module | job |
 //! |---|---|
+//! | [`advise`](mod@advise) | finds out what a program waits for, and what would help |
 //! | [`order`] | computes an order of files from traces, and rates it on other runs |
 //! | [`pack`] | packs a folder in an order, and checks packs |
 //! | [`compare`] | loads a run from loose files and from their pack, both cold, in turn |
@@ -52,6 +53,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod advise;
 pub mod anonymise;
 pub mod blocks;
 pub mod compare;

@@ -9,7 +9,7 @@ pub use inside::{InsideOptions, InsideReport, Subject, inside};
 use crate::{Error, ErrorKind, Result};
 use seekless_device::units::{counted, format_bytes, format_duration};
 use seekless_device::{Origin, Row, Table, Zone};
-use seekless_measure::{Budget, Calibration, calibrate, calibrate_memory};
+use seekless_measure::{BandwidthZone, Budget, Calibration, calibrate, calibrate_memory};
 use seekless_sled::{Config, Devices, Entry, Home, Kind, Surveyor};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -40,8 +40,10 @@ pub struct Probe {
     pub latency_s: f64,
     /// The same, which nine of ten reads keep; `null` if that was not measured.
     pub latency_p90_s: Option<f64>,
-    /// Bytes per second from then on.
+    /// Bytes per second from then on, in the first zone.
     pub bandwidth: u64,
+    /// The zones, if the bandwidth is not the same all over the device.
+    pub zones: Vec<BandwidthZone>,
     /// Where the figures come from.
     pub origin: Origin,
     /// When it was measured, in seconds since 1970; `null` if it was not.
@@ -121,17 +123,25 @@ fn measured(
         let files = choose::files(path)?;
         calibrate(&files, options.budget, progress).map_err(measure)?
     };
-    let zone = Zone {
-        from_byte: 0,
-        latency_ns: calibration.latency_ns,
-        latency_p90_ns: Some(calibration.latency_p90_ns),
-        bytes_per_second: calibration.bytes_per_second,
-    };
-    let row = Row { origin: Origin::Calibrated, zones: vec![zone] };
+    let row = Row { origin: Origin::Calibrated, zones: zones(&calibration) };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let entry =
         Entry { measured_unix_s: now, conditions: conditions(&calibration, home, &load), row };
     Ok((entry, calibration))
+}
+
+/// The zones of a row: one, if the bandwidth is the same all over the device.
+fn zones(calibration: &Calibration) -> Vec<Zone> {
+    let zone = |from_byte, bytes_per_second| Zone {
+        from_byte,
+        latency_ns: calibration.latency_ns,
+        latency_p90_ns: Some(calibration.latency_p90_ns),
+        bytes_per_second,
+    };
+    match &calibration.zones[..] {
+        [] => vec![zone(0, calibration.bytes_per_second)],
+        zones => zones.iter().map(|part| zone(part.from_byte, part.bytes_per_second)).collect(),
+    }
 }
 
 fn conditions(calibration: &Calibration, home: &Home, load: &str) -> String {
@@ -173,12 +183,20 @@ fn shown(
         latency_s: seconds(zone.latency_ns),
         latency_p90_s: zone.latency_p90_ns.map(seconds),
         bandwidth: zone.bytes_per_second,
+        zones: match &row.zones[..] {
+            [_] => Vec::new(),
+            zones => zones.iter().map(bandwidth_zone).collect(),
+        },
         origin: row.origin,
         measured_unix_s: entry.map(|entry| entry.measured_unix_s),
         conditions: entry.map_or(String::new(), |entry| entry.conditions.clone()),
         calibration,
         table,
     }
+}
+
+fn bandwidth_zone(zone: &Zone) -> BandwidthZone {
+    BandwidthZone { from_byte: zone.from_byte, bytes_per_second: zone.bytes_per_second }
 }
 
 /// Measures what reading cached data costs, and keeps it as the row `memory`.
@@ -238,6 +256,27 @@ mod tests {
         let memory = probe_memory(&options).expect("measured");
         assert_eq!(memory.device, "memory");
         assert_eq!(known(options.table.as_deref()).expect("there").1.entries().count(), 2);
+    }
+
+    /// Measured zones are written to the table, and cost the extents that lie in them.
+    #[test]
+    fn zones_become_those_of_the_row() {
+        let budget = Budget { time: Duration::from_millis(100), bytes: 64 << 20 };
+        let one = calibrate_memory(budget).expect("measured");
+        assert_eq!(zones(&one).len(), 1);
+        let zone = |from_byte, bytes_per_second| BandwidthZone { from_byte, bytes_per_second };
+        let two = Calibration { zones: vec![zone(0, 200), zone(1 << 40, 100)], ..one };
+        let row = Row { origin: Origin::Calibrated, zones: zones(&two) };
+        row.check("disk").expect("a row that makes sense");
+        let at = |byte| (row.at(byte).latency_ns, row.at(byte).bytes_per_second);
+        assert_eq!([at(0), at(1 << 40)], [(two.latency_ns, 200), (two.latency_ns, 100)]);
+
+        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");
+        let table = folder.path().join("devices.toml");
+        let entry = Entry { measured_unix_s: 1, conditions: String::new(), row: row.clone() };
+        Devices::update(&table, |devices| devices.insert("disk".to_owned(), entry)).expect("kept");
+        let kept = Devices::read(&table).expect("read");
+        assert_eq!(kept.entry("disk").expect("there").row, row);
     }
 
     #[test]

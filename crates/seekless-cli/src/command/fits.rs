@@ -1,15 +1,16 @@
 //! `seekless fits`: two tools of astronomers, which read the cheapest bytes first.
 
+mod files;
 pub mod histogram;
 pub mod rebin;
 
 use crate::output;
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
-use seekless::device::units::{format_bytes, format_duration, parse_duration};
+use files::Task;
+use seekless::device::units::{format_bytes, parse_duration};
 use seekless::fits::{Reading, Selector};
-use seekless::sled::{Plan, Surveyor};
-use serde::Serialize;
-use std::path::{Path, PathBuf};
+use seekless::read::{Plan, Reach};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -22,13 +23,22 @@ use std::time::Duration;
 /// `FILE[2]` or `FILE+2` selects an HDU by its number (the primary is 0); `FILE[SCI]` or
 /// `FILE[SCI,2]` selects it by its name and version. Without either, the first image is taken. The
 /// other HDUs are copied as they are.
+///
+/// INFILE may be @LIST, a file with a name a line. OUTFILE is then a folder, and each result has
+/// the name of its file. Files that lie in an archive come last: a recall begins when all others
+/// have been worked on, or with --recall at once. Of a file with ranges in an archive, these come
+/// last. What `--cached-only`, `--max-latency` and `--max-wait` exclude is not opened; each file
+/// left out is named with its bytes, and all are counted.
 #[derive(ClapArgs, Debug)]
 #[command(
     arg_required_else_help = true,
     after_help = "\
 Examples:
   seekless fits histogram m13.fits counted.fits INDEF,INDEF 1
-  seekless fits rebin m13.fits small.fits 4"
+  seekless fits rebin m13.fits small.fits 4
+  seekless fits rebin @night.lis small/ 4 --max-latency 1s
+
+Exit code: 0, 1 if a file was left out, 2 after an error."
 )]
 pub struct Args {
     #[command(subcommand)]
@@ -50,7 +60,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 /// The options of both subcommands.
-#[derive(ClapArgs, Debug)]
+#[derive(ClapArgs, Clone, Debug)]
 struct Common {
     /// Work on this HDU: a number (the primary is 0), or NAME or NAME,VERSION
     #[arg(long, value_name = "N")]
@@ -71,12 +81,19 @@ struct Common {
         conflicts_with = "linear"
     )]
     order: Order,
-    /// Do nothing if a byte of the file takes longer than this to come, such as one in an archive
+    /// Leave out files that are not cached whole, and name them
+    #[arg(long)]
+    cached_only: bool,
+    /// Leave out files of which a byte takes longer than this to come, such as one in an archive,
+    /// and name them
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     max_latency: Option<u64>,
-    /// Do nothing if all of the file takes longer than this to come
+    /// Leave out files all of which takes longer than this to come, and name them
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     max_wait: Option<u64>,
+    /// Recall archived files at once, not after all others
+    #[arg(long, conflicts_with = "linear")]
+    recall: bool,
     /// Print the figures as JSON
     #[arg(long)]
     json: bool,
@@ -105,56 +122,35 @@ impl From<Order> for Plan {
 
 impl Common {
     /// The file and the HDU to work on.
-    fn input(&self, name: &Path) -> anyhow::Result<(PathBuf, Selector)> {
-        let (path, selector) = Selector::split(name);
-        self.check_reach(&path)?;
-        Ok(match &self.hdu {
-            None => (path, selector),
+    fn task(&self, name: &Path, output: &Path) -> anyhow::Result<Task> {
+        let (input, selector) = Selector::split(name);
+        let hdu = match &self.hdu {
+            None => selector,
             Some(_) if selector != Selector::FirstImage => {
                 anyhow::bail!(
                     "{} names an HDU, and so does --hdu: say it once",
                     output::shown(name)
                 )
             }
-            Some(hdu) => (path, Selector::parse(hdu)),
-        })
-    }
-
-    /// Fails if the file is beyond a bound of the user's. It is not opened where that might recall
-    /// it. An image lacks no pixels, so that all of it counts.
-    fn check_reach(&self, path: &Path) -> anyhow::Result<()> {
-        if self.max_latency.is_none() && self.max_wait.is_none() {
-            return Ok(());
-        }
-        let survey = Surveyor::new()?.path(path)?;
-        let beyond = |most: Option<u64>, time: Duration| {
-            most.filter(|most| time > Duration::from_nanos(*most)).map(format_duration)
+            Some(hdu) => Selector::parse(hdu),
         };
-        let farthest = survey.sleds.iter().map(|sled| sled.latency).max().unwrap_or_default();
-        if let Some(most) = beyond(self.max_latency, farthest) {
-            anyhow::bail!(
-                "{}: some of it is {} away, more than {most}: nothing was read",
-                output::shown(path),
-                format_duration(farthest.as_nanos() as u64)
-            );
-        }
-        let wait = survey.delivery_time(Plan::Best, None).high;
-        if let Some(most) = beyond(self.max_wait, wait) {
-            anyhow::bail!(
-                "{}: it takes {} to come, more than {most}: nothing was read",
-                output::shown(path),
-                format_duration(wait.as_nanos() as u64)
-            );
-        }
-        Ok(())
+        Ok(Task { input, hdu, output: output.to_owned() })
     }
 
-    /// Prints the report in the form that the user chose: `text`, or JSON.
-    fn print(&self, reading: &Reading, report: &impl Serialize, text: &str) -> anyhow::Result<()> {
-        if self.stats {
-            output::note(&(statistics(reading) + "\n"));
+    /// How far to go for the bytes of a file. An image lacks no pixels, so that a file is left out
+    /// whole.
+    fn reach(&self) -> Reach {
+        Reach {
+            cached_only: self.cached_only,
+            max_latency: self.max_latency.map(Duration::from_nanos),
+            max_wait: self.max_wait.map(Duration::from_nanos),
+            recall: self.recall,
         }
-        if self.json { output::json(report) } else { output::text(text) }
+    }
+
+    /// The order of files.
+    fn plan(&self) -> Plan {
+        if self.linear { Plan::Linear } else { self.order.into() }
     }
 }
 

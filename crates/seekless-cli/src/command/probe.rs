@@ -27,6 +27,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// counts as another device. Figures in $XDG_CONFIG_HOME/seekless/sleds.toml take precedence over
 /// measured ones.
 ///
+/// Where the data of PATH spans at least 4 GiB of the device, the bandwidth is measured at five
+/// places. If it differs by more than the reads of one place differ, as on a disk, whose outer tracks
+/// are faster, the table gets zones, and `sleds` uses the zone in which each extent lies.
+///
 /// Without PATH, shows all measured devices.
 ///
 /// --save FILE.toml measures the latency of reads by size (4 KiB to 1 MiB) and by how many run at
@@ -205,6 +209,10 @@ fn report(probed: &Probe) -> String {
         .map_or(String::new(), |late| format!("  (9 of 10 within {})", seconds(late)));
     line("latency", seconds(probed.latency_s) + &late);
     line("bandwidth", rate(probed.bandwidth));
+    for zone in &probed.zones {
+        let from = format_bytes(zone.from_byte);
+        line("zone", format!("{} from {from} on", rate(zone.bytes_per_second)));
+    }
     line("figures", word(probed.origin).to_owned());
     if let Some(when) = probed.measured_unix_s {
         line("measured", ago(when));

@@ -4,7 +4,12 @@ use super::{printed, run, workplace};
 use std::path::Path;
 
 /// An image of 4 x 2 pixels of 16 bits: 0 to 7.
-fn image(path: &Path) {
+pub(crate) fn image(path: &Path) {
+    std::fs::write(path, pixels()).expect("room");
+}
+
+/// The bytes of that image.
+pub(crate) fn pixels() -> Vec<u8> {
     let cards = [
         "SIMPLE  =                    T",
         "BITPIX  =                   16",
@@ -18,7 +23,7 @@ fn image(path: &Path) {
     bytes.resize(2880, b' ');
     bytes.extend((0..8_i16).flat_map(i16::to_be_bytes));
     bytes.resize(5760, 0);
-    std::fs::write(path, bytes).expect("room");
+    bytes
 }
 
 #[test]
@@ -81,4 +86,34 @@ fn what_is_wrong_is_named() {
         let message = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.code() == Some(2) && message.contains(what), "{words}: {message}");
     }
+}
+
+#[test]
+fn a_list_of_files_is_worked_on_and_a_bad_one_stops_no_other() {
+    let folder = workplace();
+    let root = folder.path();
+    ["a.fits", "b.fits"].iter().for_each(|name| image(&root.join(name)));
+    std::fs::write(root.join("c.fits"), "no image").expect("room");
+    std::fs::write(root.join("night.lis"), "c.fits\na.fits\n\nb.fits[0]\n").expect("room");
+    let refused = run(root, "fits rebin @night.lis out 2");
+    let message = String::from_utf8_lossy(&refused.stderr);
+    assert!(message.contains("out: for a list of files, OUTFILE must be a folder"), "{message}");
+    std::fs::create_dir(root.join("out")).expect("made");
+    let output = run(root, "fits rebin @night.lis out 2");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && said.contains("c.fits is no FITS file"), "{said}");
+    let alone = printed(root, "fits rebin a.fits alone.fits 2");
+    assert!(alone.starts_with("alone.fits: 2 x 1 pixels"), "{alone}");
+    let alone = std::fs::read(root.join("alone.fits")).expect("made");
+    for name in ["a.fits", "b.fits"] {
+        assert_eq!(std::fs::read(root.join("out").join(name)).expect("made"), alone);
+    }
+    let output = run(root, "fits histogram @night.lis out --clobber --json");
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&json[1]["file"], &json[1]["counted"]), (&"a.fits".into(), &8.into()));
+    assert!(json[0]["error"].as_str().is_some_and(|error| error.contains("no FITS file")));
+    std::fs::write(root.join("twice.lis"), "a.fits\nout/a.fits\n").expect("room");
+    let refused = run(root, "fits rebin @twice.lis out 2");
+    let message = String::from_utf8_lossy(&refused.stderr);
+    assert!(message.contains("would both be written to out/a.fits"), "{message}");
 }

@@ -1,5 +1,7 @@
-//! `seekless wc` and `seekless grep` on files that rules of the configuration are about: in an
+//! `seekless wc`, `grep` and `fits` on files that rules of the configuration are about: in an
 //! archive, or on several levels. What they open is seen by strace.
+
+mod fits;
 
 use super::{seekless, workplace};
 use std::fs;
@@ -8,7 +10,7 @@ use std::process::{Command, Output};
 
 const LINES: usize = 100_000;
 
-/// A folder with two files, `a` and `b`, of which one counts as archived.
+/// A folder with files, `a` and `b`, say, some of which count as archived.
 struct Archive {
     _folder: tempfile::TempDir,
     root: PathBuf,
@@ -17,28 +19,39 @@ struct Archive {
 impl Archive {
     /// `None`, said so, without strace or extended attributes.
     fn new(archived: &str) -> Option<Self> {
+        let text: String = (0..LINES).map(|line| format!("{line}\n")).collect();
+        Archive::of(&["a", "b"].map(|name| (name, text.as_bytes())), &[archived], "")
+    }
+
+    /// These files, and those of them that are archived. `rule` is added to the rule of recalls.
+    fn of(files: &[(&str, &[u8])], archived: &[&str], rule: &str) -> Option<Self> {
         let folder = workplace();
         let root = folder.path().canonicalize().unwrap();
         fs::create_dir_all(root.join("config/seekless")).unwrap();
         fs::create_dir(root.join("hsm")).unwrap();
-        let text: String = (0..LINES).map(|line| format!("{line}\n")).collect();
-        ["a", "b"].iter().for_each(|name| fs::write(root.join("hsm").join(name), &text).unwrap());
+        files.iter().for_each(|(name, text)| fs::write(root.join("hsm").join(name), text).unwrap());
         let rules = format!(
             "[device.archive]\nzones = [{{ latency = \"40s\", bandwidth = \"300MB/s\" }}]\n\
              [[mount]]\npath = {:?}\nrow = \"archive\"\n\
-             [mount.recall]\nxattr = \"user.hsm.state\"\noffline = \"released\"\n",
+             [mount.recall]\nxattr = \"user.hsm.state\"\noffline = \"released\"\n{rule}",
             root.join("hsm")
         );
         fs::write(root.join("config/seekless/sleds.toml"), rules).unwrap();
-        let stub = root.join("hsm").join(archived);
-        let flags = rustix::fs::XattrFlags::empty();
-        let marked = rustix::fs::setxattr(stub, "user.hsm.state", b"released", flags);
+        let archive = Archive { _folder: folder, root };
+        let marked = archived.iter().all(|name| archive.mark(name, "user.hsm.state", "released"));
         let traces = Command::new("strace").arg("--version").output().is_ok();
-        if marked.is_err() || !traces {
+        if !marked || !traces {
             eprintln!("skipped: no extended attributes, or no strace");
             return None;
         }
-        Some(Archive { _folder: folder, root })
+        Some(archive)
+    }
+
+    /// Sets an extended attribute of a file; false where there are none.
+    fn mark(&self, name: &str, attribute: &str, value: &str) -> bool {
+        let flags = rustix::fs::XattrFlags::empty();
+        let path = self.root.join("hsm").join(name);
+        rustix::fs::setxattr(path, attribute, value.as_bytes(), flags).is_ok()
     }
 
     /// Runs the command; returns what it printed, and the files of the archive that it opened.
@@ -158,22 +171,48 @@ fn the_cheap_half_of_a_mounts_file_is_searched_first() {
     assert_eq!(read(&["wc", "-l", "data"]), (Some(0), format!("{lines} data\n")));
 }
 
-/// An image lacks no pixels: so it is made of all bytes, or of none.
+/// Four images on two tapes. In the order of their names, or of cost, the head would go back.
 #[test]
-fn an_image_beyond_a_bound_is_not_opened() {
-    let Some(archive) = Archive::new("a") else { return };
-    for (bound, why) in
-        [("--max-latency=1s", "away, more than"), ("--max-wait=1s", "to come, more than")]
-    {
-        let words = ["fits", "histogram", "hsm/a", "out.fits", bound];
-        let (output, opened) = archive.run(&words);
-        assert!(!output.status.success() && opened.is_empty(), "{opened:?}");
-        let said = said(&output);
-        assert!(said.contains("hsm/a: ") && said.contains(why), "{said}");
-        assert!(said.contains("nothing was read") && !archive.root.join("out.fits").exists());
+fn files_on_tapes_are_recalled_in_one_pass_a_tape() {
+    let image = crate::fits::pixels();
+    let places = [("a", "T2", "700"), ("b", "T1", "12"), ("c", "T2", "31"), ("d", "T1", "5")];
+    let files = places.map(|(name, ..)| (name, &image[..]));
+    let rule = "position = \"user.position\"\nvolume = \"user.volume\"\n";
+    let Some(archive) = Archive::of(&files, &["a", "b", "c", "d"], rule) else { return };
+    for (name, volume, position) in places {
+        assert!(archive.mark(name, "user.volume", volume));
+        assert!(archive.mark(name, "user.position", position));
     }
-    let within = ["fits", "rebin", "hsm/a", "out.fits", "2", "--max-wait=1h", "--max-latency=1min"];
-    let (output, opened) = archive.run(&within);
-    assert_eq!(opened, ["a"], "{}", said(&output));
-    assert!(said(&output).contains("hsm/a"), "it is no image: {}", said(&output));
+    fs::write(archive.root.join("all.lis"), "hsm/a\nhsm/b\nhsm/c\nhsm/d\n").unwrap();
+    fs::create_dir(archive.root.join("out")).unwrap();
+    let words = [
+        &["wc", "-l", "hsm/a", "hsm/b", "hsm/c", "hsm/d"][..],
+        &["grep", "-rc", "SIMPLE", "hsm"],
+        &["grep", "-rq", "nowhere", "hsm"],
+        &["fits", "rebin", "@all.lis", "out", "2"],
+    ];
+    for words in words {
+        let (output, opened) = archive.run(words);
+        let mut first: Vec<&str> = Vec::new();
+        for name in &opened {
+            if !first.contains(&name.as_str()) {
+                first.push(name);
+            }
+        }
+        assert_eq!(first, ["d", "b", "c", "a"], "{words:?}: {}", said(&output));
+    }
+    assert!(archive.mark("c", "user.position", "block 31"));
+    let path = archive.root.join("hsm/c").display().to_string();
+    // A small file alone is opened at once: its position decides nothing.
+    for words in [&["wc", "-l", "hsm/c", "hsm/d"][..], &["grep", "x", "hsm/c"], &["sleds", "hsm/c"]]
+    {
+        let (output, opened) = archive.run(words);
+        let said = said(&output);
+        assert!(!output.status.success() && !opened.contains(&"c".to_owned()), "{words:?}: {said}");
+        for word in [&path[..], "user.position", "block 31"] {
+            assert!(said.contains(word), "{words:?}: {said}");
+        }
+    }
+    let (output, opened) = archive.run(&["wc", "-c", "hsm/c"]);
+    assert_eq!((output.status.success(), opened), (true, Vec::new()), "{}", said(&output));
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "a test is no verb")]
 
+mod advise;
 mod blocks;
 mod changing;
 mod closed;

@@ -205,8 +205,14 @@ impl<'a> Run<'a> {
         // Where the rules cannot be read, any file is opened.
         let mut rules = Surveyor::if_ruled().ok().flatten();
         let mut closed = |path: &Path| {
-            let survey = rules.as_mut()?.closed(path).ok().flatten()?;
-            Some(survey.bytes)
+            match rules.as_mut()?.closed(path) {
+                Ok(survey) => Some(survey?.bytes),
+                // It is archived, and where there does not matter for its size.
+                Err(error) if error.kind() == seekless_sled::ErrorKind::Position => {
+                    std::fs::metadata(path).ok().map(|about| about.len())
+                }
+                Err(_) => None,
+            }
         };
         for input in inputs {
             let index = self.add(input.clone());

@@ -2,9 +2,9 @@
 
 use crate::Error;
 use seekless_device::SplitMix64;
-use seekless_sys::extents::extents;
-use std::fs::File;
+use seekless_sys::extents::{Extent, extents};
 use std::io::{Seek, SeekFrom};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -22,6 +22,15 @@ pub(super) struct Place {
 #[derive(Debug)]
 pub(super) struct Places {
     ranges: Vec<Range>,
+    pieces: Vec<Piece>,
+}
+
+/// A range of a file that lies in one piece on the device.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    range: Range,
+    /// Its first byte on the device.
+    byte: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -33,22 +42,56 @@ struct Range {
 
 impl Places {
     pub(super) fn of<P: AsRef<Path>>(files: &[P]) -> Result<Places, Error> {
-        let mut ranges = Vec::new();
+        let (mut ranges, mut pieces) = (Vec::new(), Vec::new());
         for (number, path) in files.iter().enumerate() {
             let path = path.as_ref();
             let failed = |error| Error::io(path, "cannot be examined", error);
             let mut file = seekless_sys::open_seekable(path).map_err(failed)?;
             // The length in a block device's attributes is 0.
             let size = file.seek(SeekFrom::End(0)).map_err(failed)?;
-            ranges.extend(
-                data(&file, size).map_err(failed)?.into_iter().map(|(offset, end)| Range {
-                    file: number,
-                    offset,
-                    bytes: end - offset,
-                }),
-            );
+            let found = extents(&file, 0..size, EXTENTS_MAX).map_err(failed)?;
+            let range =
+                |(offset, end): (u64, u64)| Range { file: number, offset, bytes: end - offset };
+            let list = found.as_ref().map(|found| &found.list[..]);
+            ranges.extend(data(list, size).into_iter().map(range));
+            if file.metadata().map_err(failed)?.file_type().is_block_device() {
+                pieces.push(Piece { range: range((0, size)), byte: 0 });
+            }
+            for extent in list.unwrap_or_default().iter().filter(|extent| !extent.unwritten) {
+                let (offset, end) =
+                    (extent.offset.min(size), extent.offset.saturating_add(extent.bytes).min(size));
+                pieces.extend(extent.place.map(|byte| Piece { range: range((offset, end)), byte }));
+            }
         }
-        Ok(Places { ranges })
+        Ok(Places { ranges, pieces })
+    }
+
+    /// From the first to the last byte of the device that holds data; empty if that is unknown.
+    pub(super) fn span(&self) -> std::ops::Range<u64> {
+        let start = self.pieces.iter().map(|piece| piece.byte).min().unwrap_or(0);
+        let end = self.pieces.iter().map(|piece| piece.byte.saturating_add(piece.range.bytes));
+        start..end.max().unwrap_or(start)
+    }
+
+    /// Places for `count` reads one after the other, as near to that byte of the device as there is
+    /// data, and the byte of the device where they start.
+    pub(super) fn run_near(
+        &self,
+        byte: u64,
+        (bytes, count): (u64, u64),
+        alignment: u64,
+    ) -> Option<(u64, Vec<Place>)> {
+        let start = |piece: &Piece| {
+            let (first, starts) = room(&piece.range, bytes * count, alignment)?;
+            let wanted = piece.range.offset.saturating_add(byte.saturating_sub(piece.byte));
+            let skipped = (wanted.saturating_sub(first) / alignment).min(starts - 1);
+            let offset = first + skipped * alignment;
+            Some((piece.byte + (offset - piece.range.offset), piece.range.file, offset))
+        };
+        let starts = self.pieces.iter().filter_map(start);
+        let (at, file, offset) = starts.min_by_key(|(at, ..)| at.abs_diff(byte))?;
+        let place = |number| Place { file, offset: offset + number * bytes };
+        Some((at, (0..count).map(place).collect()))
     }
 
     /// A random place for a read of this many bytes; `None` if no range has room.
@@ -97,10 +140,10 @@ fn room(range: &Range, bytes: u64, alignment: u64) -> Option<(u64, u64)> {
 }
 
 /// The ranges (from, to) with data; all of the file where the file system does not say.
-fn data(file: &File, size: u64) -> std::io::Result<Vec<(u64, u64)>> {
-    let Some(found) = extents(file, 0..size, EXTENTS_MAX)? else { return Ok(vec![(0, size)]) };
+fn data(extents: Option<&[Extent]>, size: u64) -> Vec<(u64, u64)> {
+    let Some(list) = extents else { return vec![(0, size)] };
     let mut ranges: Vec<(u64, u64)> = Vec::new();
-    for extent in found.list.iter().filter(|extent| !extent.unwritten && extent.place.is_some()) {
+    for extent in list.iter().filter(|extent| !extent.unwritten && extent.place.is_some()) {
         let (start, end) =
             (extent.offset.min(size), extent.offset.saturating_add(extent.bytes).min(size));
         match ranges.last_mut() {
@@ -109,7 +152,7 @@ fn data(file: &File, size: u64) -> std::io::Result<Vec<(u64, u64)>> {
             _ => {}
         }
     }
-    Ok(ranges)
+    ranges
 }
 
 /// Random numbers, not the same twice: a device or a host remembers what was read.
@@ -131,7 +174,7 @@ mod tests {
             seed: u64,
         ) {
             let ranges: Vec<Range> = ranges.iter().enumerate().map(|(file, &(offset, bytes))| Range { file, offset, bytes }).collect();
-            let (places, mut dice) = (Places { ranges: ranges.clone() }, SplitMix64::new(seed));
+            let (places, mut dice) = (Places { ranges: ranges.clone(), pieces: Vec::new() }, SplitMix64::new(seed));
             let fits = |place: &Place| {
                 let range = ranges[place.file];
                 place.offset.is_multiple_of(512) && range.offset <= place.offset && place.offset + bytes <= range.offset + range.bytes
@@ -145,5 +188,23 @@ mod tests {
                 prop_assert!(sequence.iter().all(fits));
             }
         }
+    }
+    #[test]
+    fn a_run_lies_as_near_to_a_byte_of_the_device_as_there_is_data() {
+        let piece = |offset, bytes, byte| Piece { range: Range { file: 3, offset, bytes }, byte };
+        let pieces = vec![piece(0, 10_240, 1 << 20), piece(10_240, 40_960, 1 << 30)];
+        let places = Places { ranges: Vec::new(), pieces };
+        assert_eq!(places.span(), 1 << 20..(1 << 30) + 40_960);
+        let near = |byte| {
+            let (at, run) = places.run_near(byte, (4096, 2), 512).expect("there is room");
+            assert!(run[0].file == 3 && run[1].offset == run[0].offset + 4096 && run.len() == 2);
+            (at, run[0].offset)
+        };
+        assert_eq!(near(0), (1 << 20, 0));
+        assert_eq!(near((1 << 20) + 5000), ((1 << 20) + 2048, 2048), "the last with room for two");
+        assert_eq!(near((1 << 30) + 1100), ((1 << 30) + 1024, 11_264));
+        assert_eq!(near(u64::MAX), ((1 << 30) + 32_768, 43_008));
+        assert_eq!(places.run_near(0, (4096, 20), 512), None);
+        assert!(Places { ranges: Vec::new(), pieces: Vec::new() }.span().is_empty());
     }
 }

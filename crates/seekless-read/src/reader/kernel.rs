@@ -6,7 +6,7 @@ use super::price::Price;
 use super::schedule::Charge;
 use crate::headroom::{self, Headroom};
 use crate::touch::{TOUCH_MAX, runs_by_touch};
-use seekless_sled::{Devices, Error, Sled, Survey, Surveyor};
+use seekless_sled::{Devices, Error, Position, Sled, Survey, Surveyor};
 use seekless_sys::folios;
 use seekless_sys::guarded::GuardedMap;
 use seekless_sys::reads::{self, Caching};
@@ -18,6 +18,14 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
+
+/// A file that is not opened, since that might recall it.
+#[derive(Clone, Debug)]
+pub(super) struct Closed {
+    pub(super) sleds: Vec<Sled>,
+    /// Where its archive keeps it.
+    pub(super) position: Option<Position>,
+}
 
 pub(super) trait Kernel: Send + Sync + std::fmt::Debug {
     /// Which parts of the range are cached; `None` if unknown. If `touch`, it may touch pages where
@@ -89,9 +97,8 @@ pub(super) trait Kernel: Send + Sync + std::fmt::Debug {
         )
     }
 
-    /// The SLEDs of a file that might be recalled by opening it, by the user's rules; `None` if it
-    /// may be opened.
-    fn closed(&self, _: &Path) -> Result<Option<Vec<Sled>>, Error> {
+    /// A file that might be recalled by opening it, by the user's rules; `None` if it may be opened.
+    fn closed(&self, _: &Path) -> Result<Option<Closed>, Error> {
         Ok(None)
     }
 
@@ -145,20 +152,22 @@ impl Linux {
     fn ask(
         &self,
         ask: impl FnOnce(&mut Surveyor) -> Result<Option<Survey>, Error>,
-    ) -> Result<Option<Vec<Sled>>, Error> {
+    ) -> Result<Option<Survey>, Error> {
         let rules = self.rules.get_or_init(|| Ok(Surveyor::if_ruled()?.map(Mutex::new)));
         let Some(surveyor) = rules.as_ref().map_err(Error::again)? else { return Ok(None) };
         let mut surveyor = surveyor.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(ask(&mut surveyor)?.map(|survey| survey.sleds))
+        ask(&mut surveyor)
     }
 }
 
 impl Kernel for Linux {
-    fn closed(&self, path: &Path) -> Result<Option<Vec<Sled>>, Error> {
-        self.ask(|surveyor| surveyor.closed(path))
+    fn closed(&self, path: &Path) -> Result<Option<Closed>, Error> {
+        let survey = self.ask(|surveyor| surveyor.closed(path))?;
+        Ok(survey.map(|survey| Closed { sleds: survey.sleds, position: survey.position }))
     }
 
     fn ruled(&self, path: &Path, file: &File) -> Result<Option<Vec<Sled>>, Error> {
-        self.ask(|surveyor| surveyor.ruled(path, file))
+        let survey = self.ask(|surveyor| surveyor.ruled(path, file))?;
+        Ok(survey.map(|survey| survey.sleds))
     }
 }

@@ -5,7 +5,7 @@ use super::Reader;
 use super::event::Event;
 use super::opened::Opened;
 use super::planned::Planned;
-use super::schedule::{Charge, Turn};
+use super::schedule::Charge;
 use super::source::{Source, State};
 use super::survey::Survey;
 use crate::{Error, Hold};
@@ -30,10 +30,13 @@ impl Reader {
             Err(error) => return self.fail(file, error),
             Ok(state) => self.files[file].state = state,
         }
-        match self.files[file].state {
+        match &self.files[file].state {
             State::Planned(_) => self.enter_planned(file),
-            State::Archived(price) => self.schedule.push_archived(Turn { price, file }),
-            State::LeftOut(bytes) => {
+            State::Archived(stub) => {
+                self.schedule.note_levels();
+                self.recalls.push(file, stub.clone());
+            }
+            &State::LeftOut(bytes) => {
                 self.forget(file);
                 self.tray.push(Event::End { file, bytes, skipped: bytes, unknown: false });
             }

@@ -1,5 +1,5 @@
 //! Which file has the next turn: cached bytes come first, then those that cost the least a byte,
-//! then the files in the plain order, and last those that must be recalled.
+//! then the files in the plain order.
 
 use super::left::Left;
 use super::price::Price;
@@ -35,8 +35,6 @@ pub(super) struct Schedule {
     prices: HashMap<usize, Price>,
     /// Files to be read in the plain order.
     linear: VecDeque<usize>,
-    /// Files to be recalled.
-    archived: BTreeSet<Turn>,
     /// What each device charges, by its number, looked up once.
     charges: HashMap<u64, Charge>,
     /// Whether a file lies on several levels, or in an archive.
@@ -106,23 +104,12 @@ impl Schedule {
         self.linear.pop_front()
     }
 
-    /// A file to be recalled.
-    pub(super) fn push_archived(&mut self, turn: Turn) {
-        self.has_levels = true;
-        self.archived.insert(turn);
-    }
-
-    /// The next file to be recalled.
-    pub(super) fn pop_archived(&mut self) -> Option<usize> {
-        Some(self.archived.pop_first()?.file)
-    }
-
     /// What a device charges; `ask` finds it if it is not known yet.
     pub(super) fn charge(&mut self, device: u64, ask: impl FnOnce() -> Charge) -> Charge {
         *self.charges.entry(device).or_insert_with(ask)
     }
 
-    /// A file lies on several levels.
+    /// A file lies on several levels, or in an archive.
     pub(super) fn note_levels(&mut self) {
         self.has_levels = true;
     }
@@ -169,18 +156,6 @@ mod tests {
         (0..3).for_each(|file| schedule.remove(file));
         assert_eq!((schedule.next_cached(), next(&schedule, true)), (None, None));
         assert!(schedule.is_next(7) && schedule.on_device().is_empty());
-    }
-
-    #[test]
-    fn recalls_come_by_their_price() {
-        let mut schedule = Schedule::default();
-        assert!(!schedule.devices_differ());
-        for (file, ns) in [(0, 900), (1, 100), (2, 900)] {
-            schedule.push_archived(Turn { price: price(ns), file });
-        }
-        let order = std::iter::from_fn(|| schedule.pop_archived());
-        assert_eq!(order.collect::<Vec<_>>(), [1, 0, 2]);
-        assert!(schedule.devices_differ());
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! One file or stream of a reader: how it is opened, and how far it has come.
 
+use super::archive::Stub;
 use super::linear::Start;
 use super::planned::Planned;
-use super::price::Price;
 use rustix::fs::SeekFrom;
 use seekless_sys::descriptor::by_descriptor;
 use std::fs::File;
@@ -25,7 +25,7 @@ pub(super) enum State {
     /// Not yet looked at.
     New,
     /// Not opened, since that would recall it from an archive.
-    Archived(Price),
+    Archived(Stub),
     /// Not to be opened, since it is too far away; its size.
     LeftOut(u64),
     /// In the order of cost.

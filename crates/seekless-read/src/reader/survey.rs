@@ -1,13 +1,12 @@
 //! Looks at a file: whether it is read in the order of cost, and what of it the page cache holds.
 
-use super::kernel::Kernel;
+use super::archive::Stub;
+use super::kernel::{Closed, Kernel};
 use super::left::Left;
-use super::levels::cost_of;
 use super::linear::Start;
 use super::opened::{Opened, Stamp};
 use super::options::Options;
 use super::planned::Planned;
-use super::price::Price;
 use super::ranges::Ranges;
 use super::source::{Source, State};
 use super::sparse;
@@ -38,16 +37,23 @@ impl Survey<'_> {
     pub(super) fn first(&self, source: &Source) -> Result<State, Error> {
         if source.given.is_none()
             && self.options.plan == Plan::Best
-            && let Ok(Some(sleds)) = self.kernel.closed(&source.path)
+            && let Some(closed) = self.closed(&source.path)?
         {
-            let (cost, bytes) = cost_of(&sleds);
-            let farthest = sleds.iter().map(|sled| sled.latency).max().unwrap_or_default();
-            return Ok(match self.options.reach.leaves_out(farthest, cost) {
-                true => State::LeftOut(bytes),
-                false => State::Archived(Price::of(cost, bytes)),
+            return Ok(match Stub::within(&self.options.reach, closed) {
+                Err(bytes) => State::LeftOut(bytes),
+                Ok(stub) => State::Archived(stub),
             });
         }
         self.opened(source)
+    }
+
+    /// A file that opening might recall. Where the system refuses to look at it, opening it says
+    /// why.
+    fn closed(&self, path: &Path) -> Result<Option<Closed>, Error> {
+        match self.kernel.closed(path) {
+            Err(error) if error.io_error().is_none() => Err(Error::from(error)),
+            other => Ok(other.ok().flatten()),
+        }
     }
 
     /// Opens a file, and looks at it.

@@ -1,14 +1,14 @@
 //! Tests of the reader: over residency that is made up, over files that change under it, and over
 //! devices that fail.
 
-use super::kernel::Kernel;
+use super::kernel::{Closed, Kernel};
 use super::learned::ReadCost;
 use super::schedule::Charge;
 use super::*;
 use crate::headroom::Headroom;
 use crate::{Plan, Reach, Records};
 use proptest::prelude::*;
-use seekless_sled::{Level, Sled};
+use seekless_sled::{Level, Position, Sled};
 use seekless_sys::guarded::GuardedMap;
 use seekless_sys::reads::Caching;
 use seekless_sys::residency::{PageRun, Pages};
@@ -55,6 +55,8 @@ struct Made {
     readers: Mutex<HashSet<ThreadId>>,
     /// Where the bytes of files lie that rules are about.
     levels: Mutex<HashMap<PathBuf, Vec<Sled>>>,
+    /// Where the archive keeps files.
+    positions: Mutex<HashMap<PathBuf, Position>>,
     /// The files that were recalled, in order.
     recalled: Mutex<Vec<PathBuf>>,
     /// How often cached pages were counted.
@@ -65,7 +67,8 @@ struct Made {
 
 impl Made {
     fn new(cached: &[bool]) -> Self {
-        let (warm, reads, readers, counts, learned, levels, recalled) = Default::default();
+        let (warm, reads, readers, counts, learned, levels, recalled, positions) =
+            Default::default();
         Made {
             cached: cached.to_vec(),
             warm,
@@ -76,6 +79,7 @@ impl Made {
             reads,
             readers,
             levels,
+            positions,
             recalled,
             counts,
             learned,
@@ -155,9 +159,11 @@ impl Kernel for Made {
         Charge { latency, price: Price::of_device(latency, 1 << 40) }
     }
 
-    fn closed(&self, path: &Path) -> Result<Option<Vec<Sled>>, seekless_sled::Error> {
+    fn closed(&self, path: &Path) -> Result<Option<Closed>, seekless_sled::Error> {
         let archived = |sleds: &Vec<Sled>| sleds.iter().all(|sled| sled.level == Level::Archive);
-        Ok(self.levels.lock().unwrap().get(path).cloned().filter(archived))
+        let sleds = self.levels.lock().unwrap().get(path).cloned().filter(archived);
+        let position = self.positions.lock().unwrap().get(path).cloned();
+        Ok(sleds.map(|sleds| Closed { sleds, position }))
     }
 
     fn ruled(&self, path: &Path, _: &File) -> Result<Option<Vec<Sled>>, seekless_sled::Error> {

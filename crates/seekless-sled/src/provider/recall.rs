@@ -2,7 +2,7 @@
 //! attribute or a command shows them. They are never opened to find out.
 
 use super::claim::{Claim, Presence, Provider, Target};
-use crate::{Confidence, Error, ErrorKind, Level, RecallRule};
+use crate::{Confidence, Error, ErrorKind, Level, Position, RecallRule};
 use seekless_device::Zone;
 use std::io::Read;
 use std::path::Path;
@@ -56,6 +56,33 @@ impl Recall {
             true => Ok(false),
             false => Ok(contains(&self.printed(path)?, self.rule.offline.as_bytes())),
         }
+    }
+
+    /// Where the archive keeps a file; `None` if the rule or the file does not say.
+    ///
+    /// # Errors
+    /// The attribute cannot be read, or holds no whole number.
+    pub(crate) fn position(&self, target: &Target<'_>) -> Result<Option<Position>, Error> {
+        let (Some(path), Some(name)) = (target.path, &self.rule.position) else { return Ok(None) };
+        let fail = |name: &str, why: String| {
+            let why = format!("extended attribute {name}: {why}");
+            Error::new(ErrorKind::Position, why).of_file(path)
+        };
+        let text = |name: &str| {
+            let value = attribute(path, name).map_err(|error| match error.io_error() {
+                Some(system) => fail(name, system.to_string()),
+                None => error,
+            })?;
+            Ok(value.map(|value| {
+                String::from_utf8_lossy(&value).trim_matches(['\0', ' ', '\n']).to_owned()
+            }))
+        };
+        let Some(value) = text(name)? else { return Ok(None) };
+        let at = value.parse().map_err(|_| {
+            fail(name, format!("{value:?} is no whole number, which a position must be"))
+        })?;
+        let volume = self.rule.volume.as_deref().map(text).transpose()?.flatten();
+        Ok(Some(Position { volume: volume.unwrap_or_default(), at }))
     }
 
     /// The command's output about a file.
@@ -172,6 +199,47 @@ mod tests {
             ..command(&["sh", "-c", "sleep 2 &"], "")
         };
         assert!(ask(holds_the_pipe, path, 1).is_err());
+    }
+
+    #[test]
+    fn an_attribute_holds_the_position_and_one_without_a_number_is_named() {
+        let file = tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).expect("a file");
+        let set = |name: &str, value: &[u8]| {
+            let flags = rustix::fs::XattrFlags::empty();
+            rustix::fs::setxattr(file.path(), name, value, flags).is_ok()
+        };
+        if !set("user.volume", b"A00017L7") {
+            eprintln!("skipped: no extended attributes here");
+            return;
+        }
+        let rule = |position: Option<&str>, volume: Option<&str>| RecallRule {
+            position: position.map(str::to_owned),
+            volume: volume.map(str::to_owned),
+            ..RecallRule::default()
+        };
+        let ask = |rule| {
+            let archive =
+                Zone { from_byte: 0, latency_ns: 1, latency_p90_ns: None, bytes_per_second: 1 };
+            let path = Some(file.path());
+            let target = Target { file: None, path, bytes: 10, allocated_bytes: 0 };
+            Recall { rule, archive }.position(&target)
+        };
+        let at = |volume: &str| Some(Position { volume: volume.to_owned(), at: 1207 });
+        let (position, volume) = (Some("user.position"), Some("user.volume"));
+        assert_eq!(ask(rule(None, None)).expect("an answer"), None);
+        assert_eq!(ask(rule(position, volume)).expect("an answer"), None, "it has no position");
+        assert!(set("user.position", b"1207\n"));
+        assert_eq!(ask(rule(position, None)).expect("an answer"), at(""));
+        assert_eq!(ask(rule(position, volume)).expect("an answer"), at("A00017L7"));
+        for wrong in ["12 07", "-1", "", "block 7"] {
+            assert!(set("user.position", wrong.as_bytes()));
+            let error = ask(rule(position, volume)).expect_err(wrong);
+            assert_eq!(error.kind(), ErrorKind::Position);
+            let file = file.path().display().to_string();
+            for word in [&file, "user.position", &format!("{wrong:?}")] {
+                assert!(error.to_string().contains(word), "{error}");
+            }
+        }
     }
 
     #[test]

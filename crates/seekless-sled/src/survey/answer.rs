@@ -13,14 +13,17 @@ use std::time::Duration;
 
 impl Surveyor {
     /// The answer for a file that must not be opened; `None` if it may be.
-    pub(super) fn unopened(&self, subject: &Subject<'_>) -> Option<Survey> {
+    ///
+    /// # Errors
+    /// It is archived, and its position is no number.
+    pub(super) fn unopened(&self, subject: &Subject<'_>) -> Result<Option<Survey>, Error> {
         let target = subject.target(None);
         let mut notes = Vec::new();
         if self.config.mock_files {
             let ranges = told(&Mock, &target, &mut notes).unwrap_or_default();
             let covered: u64 = ranges.iter().map(|range| range.bytes).sum();
             if covered == target.bytes && covered > 0 {
-                return Some(self.survey(subject, &[ranges], notes));
+                return Ok(Some(self.survey(subject, &[ranges], notes)));
             }
         }
         let rule = subject.rule.as_ref().and_then(|rule| rule.recall.clone());
@@ -28,23 +31,17 @@ impl Surveyor {
             subject.rule.as_ref().and_then(|rule| rule.row.as_deref()).unwrap_or(Table::ARCHIVE);
         let doubtful = rule.is_none() && subject.home.kind == Kind::Network;
         let recall = Recall { rule: rule.unwrap_or_default(), archive: self.zone(row) };
-        match told(&recall, &target, &mut notes) {
-            Some(ranges) if !ranges.is_empty() => Some(self.survey(subject, &[ranges], notes)),
+        let unknown = || vec![Claim::now(0, target.bytes, Presence::Unknown)];
+        let (claims, position) = match told(&recall, &target, &mut notes) {
+            Some(ranges) if !ranges.is_empty() => (ranges, recall.position(&target)?),
             Some(_) if doubtful && target.bytes > 0 && target.allocated_bytes == 0 => {
                 notes.push("has a size and no blocks: opening it might recall it (see `recall` in the configuration)".into());
-                Some(self.survey(
-                    subject,
-                    &[vec![Claim::now(0, target.bytes, Presence::Unknown)]],
-                    notes,
-                ))
+                (unknown(), None)
             }
-            Some(_) => None,
-            None => Some(self.survey(
-                subject,
-                &[vec![Claim::now(0, target.bytes, Presence::Unknown)]],
-                notes,
-            )),
-        }
+            Some(_) => return Ok(None),
+            None => (unknown(), None),
+        };
+        Ok(Some(Survey { position, ..self.survey(subject, &[claims], notes) }))
     }
 
     /// The answer for an open file.
@@ -138,7 +135,8 @@ impl Surveyor {
         for layer in layers {
             sleds = overlay(sleds, layer);
         }
-        Survey { bytes, sleds, device: subject.home.key.clone(), origin: row.origin, notes }
+        let (device, origin) = (subject.home.key.clone(), row.origin);
+        Survey { bytes, sleds, device, origin, position: None, notes }
     }
 }
 

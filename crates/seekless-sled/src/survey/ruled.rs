@@ -26,13 +26,13 @@ impl Surveyor {
     /// whether it does cannot be found out. `None` if it may be opened. It is not opened.
     ///
     /// # Errors
-    /// The file does not exist.
+    /// The file does not exist, or it is archived and its position is no number.
     pub fn closed(&mut self, path: &Path) -> Result<Option<Survey>, Error> {
         let stat = rustix::fs::stat(path).map_err(|error| Error::io(path, error.into()))?;
         let Ok(subject) = self.subject(path, stat) else { return Ok(None) };
         // A mock file may say of a file that is here that it is elsewhere.
         let far = |sled: &Sled| matches!(sled.level, Level::Archive | Level::Unknown);
-        Ok(self.unopened(&subject).filter(|survey| survey.sleds.iter().all(far)))
+        Ok(self.unopened(&subject)?.filter(|survey| survey.sleds.iter().all(far)))
     }
 
     /// The SLEDs of an open file that a rule is about, as [`file`](Self::file) finds them; `None`

@@ -1,11 +1,14 @@
 //! `seekless fits histogram`: fimhisto, which reads the cheapest bytes first.
 
+use super::files::{self, Task, Tool};
 use super::{Common, size};
 use crate::{interrupt, output};
 use seekless::device::units::format_count;
-use seekless::fits::{HistogramOptions, HistogramReport, histogram};
+use seekless::fits::{HistogramOptions, HistogramReport, Reading, histogram};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Copy a FITS file and append the histogram of one of its images.
 ///
@@ -26,10 +29,10 @@ Examples:
   seekless fits histogram 'deep.fits[SCI]' counted.fits 0,INDEF 0 --nbins 256
   seekless fits histogram flat.fits counted.fits -5,5 0.1 --clobber --json")]
 pub struct Args {
-    /// The FITS file, with the HDU if it is not the first image
+    /// The FITS file, with the HDU if it is not the first image; or @LIST
     #[arg(value_name = "INFILE")]
     input: PathBuf,
-    /// The file to write
+    /// The file to write; for a list, a folder
     #[arg(value_name = "OUTFILE")]
     output: PathBuf,
     /// Lower and upper end, both included: numbers or INDEF
@@ -70,24 +73,42 @@ pub(super) fn number(text: &str) -> Result<f64, String> {
 /// Counts, writes, prints.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let cancel = interrupt::cancel_when_interrupted()?;
-    let (input, hdu) = args.common.input(&args.input)?;
-    let options = HistogramOptions {
-        hdu,
-        range: args.range,
-        bin_size: args.bin_size,
-        bins: Some(args.nbins),
-        clobber: args.common.clobber,
-        linear: args.common.linear,
-        plan: args.common.order.into(),
-        cancel,
-        ..HistogramOptions::new(input, &args.output, 0)
-    };
-    let mut progress = output::progress("Counting");
-    let counted = histogram(&options, &mut progress);
-    drop(progress);
-    let Some(report) = interrupt::finished(counted)? else { return Ok(interrupt::exit_code()) };
-    args.common.print(&report.reading, &report, &text(&args.output, &report))?;
-    Ok(ExitCode::SUCCESS)
+    let (input, output) = (args.input.clone(), args.output.clone());
+    let common = args.common.clone();
+    files::work(&common, (&input, &output), &Histogram { args, cancel })
+}
+
+struct Histogram {
+    args: Args,
+    cancel: Arc<AtomicBool>,
+}
+
+impl Tool for Histogram {
+    type Report = HistogramReport;
+
+    fn run(&self, task: &Task) -> seekless::fits::Result<HistogramReport> {
+        let args = &self.args;
+        let options = HistogramOptions {
+            hdu: task.hdu.clone(),
+            range: args.range,
+            bin_size: args.bin_size,
+            bins: Some(args.nbins),
+            clobber: args.common.clobber,
+            linear: args.common.linear,
+            plan: args.common.order.into(),
+            cancel: Arc::clone(&self.cancel),
+            ..HistogramOptions::new(&task.input, &task.output, 0)
+        };
+        histogram(&options, &mut output::progress("Counting"))
+    }
+
+    fn reading(report: &HistogramReport) -> &Reading {
+        &report.reading
+    }
+
+    fn text(output: &Path, report: &HistogramReport) -> String {
+        text(output, report)
+    }
 }
 
 fn text(path: &Path, report: &HistogramReport) -> String {

@@ -1,11 +1,14 @@
 //! `seekless fits rebin`: fimgbin, which reads the cheapest bytes first.
 
+use super::files::{self, Task, Tool};
 use super::{Common, size};
 use crate::{interrupt, output};
 use seekless::device::units::format_count;
-use seekless::fits::{DataType, RebinOptions, RebinReport, rebin};
+use seekless::fits::{DataType, Reading, RebinOptions, RebinReport, rebin};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Sum each box of a FITS image's pixels into one pixel.
 ///
@@ -24,10 +27,10 @@ Examples:
   seekless fits rebin m13.fits small.fits 4 2 --datatype e --average
   seekless fits rebin 'raw.fits[1]' small.fits 2 --overflow --clobber --json")]
 pub struct Args {
-    /// The FITS file, with the HDU if it is not the first image
+    /// The FITS file, with the HDU if it is not the first image; or @LIST
     #[arg(value_name = "INFILE")]
     input: PathBuf,
-    /// The file to write
+    /// The file to write; for a list, a folder
     #[arg(value_name = "OUTFILE")]
     output: PathBuf,
     /// The width of a box in pixels
@@ -55,26 +58,44 @@ pub struct Args {
 /// Sums, writes, prints.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let cancel = interrupt::cancel_when_interrupted()?;
-    let (input, hdu) = args.common.input(&args.input)?;
-    let options = RebinOptions {
-        hdu,
-        y_bin_size: args.y_bin_size,
-        data_type: args.datatype,
-        overflow: args.overflow,
-        null_value: args.nullval,
-        average: args.average,
-        clobber: args.common.clobber,
-        linear: args.common.linear,
-        plan: args.common.order.into(),
-        cancel,
-        ..RebinOptions::new(input, &args.output, args.x_bin_size)
-    };
-    let mut progress = output::progress("Rebinning");
-    let made = rebin(&options, &mut progress);
-    drop(progress);
-    let Some(report) = interrupt::finished(made)? else { return Ok(interrupt::exit_code()) };
-    args.common.print(&report.reading, &report, &text(&args.output, &report))?;
-    Ok(ExitCode::SUCCESS)
+    let (input, output) = (args.input.clone(), args.output.clone());
+    let common = args.common.clone();
+    files::work(&common, (&input, &output), &Rebin { args, cancel })
+}
+
+struct Rebin {
+    args: Args,
+    cancel: Arc<AtomicBool>,
+}
+
+impl Tool for Rebin {
+    type Report = RebinReport;
+
+    fn run(&self, task: &Task) -> seekless::fits::Result<RebinReport> {
+        let args = &self.args;
+        let options = RebinOptions {
+            hdu: task.hdu.clone(),
+            y_bin_size: args.y_bin_size,
+            data_type: args.datatype,
+            overflow: args.overflow,
+            null_value: args.nullval,
+            average: args.average,
+            clobber: args.common.clobber,
+            linear: args.common.linear,
+            plan: args.common.order.into(),
+            cancel: Arc::clone(&self.cancel),
+            ..RebinOptions::new(&task.input, &task.output, args.x_bin_size)
+        };
+        rebin(&options, &mut output::progress("Rebinning"))
+    }
+
+    fn reading(report: &RebinReport) -> &Reading {
+        &report.reading
+    }
+
+    fn text(output: &Path, report: &RebinReport) -> String {
+        text(output, report)
+    }
 }
 
 fn text(path: &Path, report: &RebinReport) -> String {

@@ -265,3 +265,80 @@ fn a_range_whose_price_has_fallen_moves_up() {
     }
     assert_eq!(order, [0, 2, 1]);
 }
+
+#[test]
+fn of_whole_files_the_archived_come_last_or_their_recalls_begin_at_once() {
+    for recall in [false, true] {
+        let folder = workplace();
+        let archived = vec![(Level::Archive, MIB)];
+        let files = [archived.clone(), vec![(Level::Device, MIB)], archived];
+        let (made, paths) = made(&folder, &files);
+        let made = Arc::new(made);
+        let reach = Reach { recall, ..Reach::default() };
+        let mut files = WholeFiles::over(paths.clone(), reach, made.clone());
+        let mut next = || match files.next() {
+            Some(WholeFile::Ready { number, held }) => Some((number, held.is_some())),
+            None => None,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(next(), Some((1, false)));
+        // Recalls that begin at once run on threads of their own, which are not waited for.
+        let started = std::time::Instant::now();
+        while recall && made.recalled.lock().unwrap().len() < 2 {
+            assert!(started.elapsed() < Duration::from_secs(60), "no recall begins");
+            std::thread::yield_now();
+        }
+        assert_eq!(made.recalled.lock().unwrap().len(), if recall { 2 } else { 0 });
+        let mut last = [next(), next()].map(|next| next.expect("recalled"));
+        last.sort_unstable();
+        assert_eq!((last, next()), ([(0, true), (2, true)], None));
+    }
+    let folder = workplace();
+    let (made, paths) = made(&folder, &[vec![(Level::Archive, MIB)]]);
+    let made = Arc::new(made);
+    let mut files = WholeFiles::over(paths, CACHED_ONLY, made.clone());
+    assert!(matches!(files.next(), Some(WholeFile::LeftOut { bytes: MIB, .. })));
+    assert!(files.next().is_none() && made.recalled.lock().unwrap().is_empty());
+}
+
+#[test]
+fn files_on_a_tape_are_recalled_in_the_order_of_their_positions() {
+    // The sizes differ, so that the order of cost would be another one.
+    let files: Vec<_> = [1, 9, 4, 2, 6].map(|mib| vec![(Level::Archive, mib * MIB)]).to_vec();
+    let places = [("B", 7), ("A", 80), ("A", 3), ("B", 2), ("A", 41)];
+    let upwards = [2, 4, 1, 3, 0].map(|file: usize| file.to_string());
+    let names = |made: &Made| -> Vec<String> {
+        let recalled = made.recalled.lock().unwrap();
+        let name = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
+        recalled.iter().map(name).collect()
+    };
+    let placed = |folder: &TempDir| {
+        let (made, paths) = made(folder, &files);
+        for (path, (volume, at)) in paths.iter().zip(places) {
+            let position = Position { volume: volume.to_owned(), at };
+            made.positions.lock().unwrap().insert(path.clone(), position);
+        }
+        (made, paths)
+    };
+    for overlap in [false, true] {
+        let folder = workplace();
+        let (made, paths) = placed(&folder);
+        let (mut reader, made) =
+            over(Options { overlap, ..options(Records::None, MIB as usize) }, made);
+        paths.iter().for_each(|path| _ = reader.add_path(path));
+        while let Some(event) = reader.next() {
+            assert!(!matches!(event, Event::Failed { .. }), "{event:?}");
+        }
+        assert_eq!(names(&made), upwards);
+    }
+    let folder = workplace();
+    let (made, paths) = placed(&folder);
+    let made = Arc::new(made);
+    let worked = WholeFiles::over(paths, Reach::default(), made.clone());
+    let order = worked.map(|file| match file {
+        WholeFile::Ready { number, .. } => number.to_string(),
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(order.collect::<Vec<_>>(), upwards);
+    assert_eq!(names(&made), upwards);
+}

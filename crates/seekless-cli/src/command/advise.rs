@@ -1,0 +1,104 @@
+//! `seekless advise`: where the wait of a cold start goes, and what would help.
+
+mod words;
+
+use crate::interrupt;
+use crate::output::{self, Words};
+use anyhow::Context;
+use seekless::device::DeviceSpec;
+use seekless::device::units::parse_duration;
+use seekless::sys::inherited::empty_standard_input;
+use seekless::tools::advise::{Options, advise};
+use seekless::tools::device::named;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Find out why a program starts slowly, and what would help.
+///
+/// The program is started cold and with its files cached, in turn. The difference is its wait for
+/// files: where that goes is shown by cause and by folder. What would help is simulated by the code
+/// that would do it, with the costs of the device as reads of the program's files show them now.
+/// The best comes first, with the commands that do it. What gains less than 5 % or 20 ms is not
+/// offered.
+///
+/// The program runs 2 × --runs times, and two or three times more to be recorded. Its standard
+/// input is empty; its own output goes where it always goes, and the advice, also with --json, to
+/// standard error. Give a program that ends by itself, and that may run several times.
+///
+/// As root, all caches of the machine are dropped before each cold start, names and inodes too.
+/// Other users drop the program's own files: names stay cached, so waiting for these is not seen.
+///
+/// --verify carries the best measure out and times it cold, in turn with the plain start, without
+/// changing anything. A layout moves files, so it is left to you.
+///
+/// Time in calls is measured. A touch of a mapped file that had to wait is counted, and taken to
+/// wait for one request. What neither explains is a row of its own.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  seekless advise -- python3 -c 'import numpy'
+  sudo seekless advise --verify -- git -C ~/src/linux status
+  seekless advise --runs 5 --budget 2min -- make -j2
+  seekless advise --json -- ls 2> advice.json")]
+pub struct Args {
+    /// Cold starts to time, and as many cached ones
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    runs: u32,
+    /// Begin no further pair of starts after this time, such as 2min
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    budget: Option<u64>,
+    /// Carry the best measure out, and time it
+    #[arg(long)]
+    verify: bool,
+    /// The device's costs: a name that `seekless devices` lists, iops=N,bandwidth=RATE, or a TOML
+    /// file [default: measured by reads of the program's files]
+    #[arg(long, value_name = "DEVICE", value_parser = named)]
+    device: Option<DeviceSpec>,
+    /// Print all figures as JSON
+    #[arg(long)]
+    json: bool,
+    /// The program and its arguments
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "CMD"
+    )]
+    command: Vec<OsString>,
+}
+
+/// Starts the program several times, and prints the advice.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    empty_standard_input().context("the program cannot be given an empty input")?;
+    let own = std::env::current_exe().context("cannot find the running command")?;
+    let options = Options {
+        runs: args.runs as usize,
+        budget: args.budget.map(Duration::from_nanos),
+        costs: args.device.as_ref().map(DeviceSpec::costs),
+        verify: args.verify,
+        command: launcher(&own),
+        cancel: interrupt::cancel_when_interrupted()?,
+    };
+    let mut tell = |what: &str| {
+        if !args.json {
+            output::say(format_args!("{what} …"));
+        }
+    };
+    let advice = advise(&args.command, &options, &mut tell);
+    let Some(advice) = interrupt::finished(advice)? else {
+        return Ok(interrupt::exit_code());
+    };
+    match args.json {
+        true => Words::Error.json(&advice)?,
+        false => Words::Error.text(&words::report(&advice))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The command that users call, which stands beside the one that runs.
+fn launcher(own: &std::path::Path) -> PathBuf {
+    let beside = own.with_file_name("seekless");
+    if beside.is_file() { beside } else { own.to_owned() }
+}

@@ -1,0 +1,233 @@
+//! The advice in words.
+
+use crate::output::{line, table};
+use seekless::device::units::{counted, format_bytes, format_count, format_duration};
+use seekless::tools::advise::{Advice, Cause, Found, Measure, Source};
+use std::fmt::Write as _;
+
+/// Folders that are listed.
+const FOLDERS: usize = 5;
+/// Below this a wait is nothing to speak of: this share of the start, and seconds.
+const SMALL: f64 = 0.05;
+const SMALL_S: f64 = 0.02;
+/// With more of the wait for names that are not there, the folders are named.
+const SEARCH_SHARE: f64 = 0.1;
+
+/// What a user reads.
+pub(super) fn report(advice: &Advice) -> String {
+    let mut text = heading(advice) + "\n" + &sentence(advice);
+    if is_worth_it(advice) {
+        text += &(causes(advice) + &folders(advice) + &search(advice));
+    }
+    text + &helps(advice) + &verdict(advice) + &notes(advice)
+}
+
+fn seconds(value: f64) -> String {
+    format_duration((value.max(0.0) * 1e9) as u64)
+}
+
+fn is_worth_it(advice: &Advice) -> bool {
+    advice.wait_s >= SMALL_S.max(SMALL * advice.starts.cold_median_s)
+}
+
+/// The program, the starts and the device.
+fn heading(advice: &Advice) -> String {
+    let starts = &advice.starts;
+    let device = &advice.device;
+    let costs = match device.source {
+        Source::Assumed => "costs assumed".to_owned(),
+        Source::Given | Source::Measured => format!(
+            "{} a request, {}/s, {} at once{}",
+            format_duration(device.request_ns),
+            format_bytes(device.bytes_per_second),
+            device.at_once,
+            if device.source == Source::Given { " (given)" } else { "" },
+        ),
+    };
+    let on = if device.name.is_empty() { String::new() } else { format!("{}, ", device.name) };
+    format!(
+        "\n{}\n{} and {}; {}{costs}\n",
+        line(&advice.command.join(" ")),
+        counted(starts.cold_s.len() as u64, "cold start"),
+        counted(starts.cached_s.len() as u64, "cached start"),
+        line(&on),
+    )
+}
+
+/// The answer in a sentence or two.
+fn sentence(advice: &Advice) -> String {
+    let (starts, learned) = (&advice.starts, &advice.learned);
+    let mut text = format!("A cold start takes {}: ", seconds(starts.cold_median_s));
+    let _ = match is_worth_it(advice) {
+        true => writeln!(
+            text,
+            "{} of its own work, and {} of waiting for files.",
+            seconds(starts.cached_median_s),
+            seconds(advice.wait_s),
+        ),
+        false => writeln!(text, "nearly all of it is its own work, not waiting for files."),
+    };
+    let _ = write!(
+        text,
+        "It looks up {} and needs {} of {}.",
+        counted(learned.names, "name"),
+        format_bytes(learned.needed_bytes),
+        counted(learned.files, "file"),
+    );
+    if let Some((requests, bytes)) = starts.requests.zip(starts.device_bytes) {
+        let _ = write!(
+            text,
+            " The device serves {} and {}.",
+            counted(requests, "request"),
+            format_bytes(bytes),
+        );
+    }
+    text + "\n"
+}
+
+/// The wait by cause.
+fn causes(advice: &Advice) -> String {
+    let shares = advice.parts.iter().map(|part| {
+        let what = match part.cause {
+            Cause::Unexplained | Cause::Kernel => String::new(),
+            Cause::Mapped => counted(part.calls, "touch").replace("touchs", "touches"),
+            _ if part.bytes > 0 => {
+                format!("{}, {}", counted(part.calls, "call"), format_bytes(part.bytes))
+            }
+            _ => counted(part.calls, "call"),
+        };
+        vec![
+            part.cause.words().to_owned(),
+            seconds(part.wait_s),
+            percent(part.wait_s, advice.wait_s),
+            what,
+        ]
+    });
+    "\n".to_owned() + &table(&["where the wait goes", "wait", "share", "for"], shares.collect())
+}
+
+/// The folders with the longest waits in calls.
+fn folders(advice: &Advice) -> String {
+    let folders = advice.folders.iter().filter(|folder| folder.wait_s > 0.0).take(FOLDERS);
+    let rows = folders.map(|folder| {
+        vec![
+            folder.path.clone(),
+            seconds(folder.wait_s),
+            format_count(folder.files),
+            format_bytes(folder.needed_bytes),
+        ]
+    });
+    let rows: Vec<_> = rows.collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    "\n".to_owned() + &table(&["folder", "in calls", "files", "needed"], rows)
+}
+
+/// Where names are looked for in vain, if much of the wait is for that.
+fn search(advice: &Advice) -> String {
+    let missing = advice.parts.iter().find(|part| part.cause == Cause::MissingNames);
+    let much = missing.is_some_and(|part| part.wait_s > SEARCH_SHARE * advice.wait_s);
+    let Some((folder, count)) = advice.searched.first().filter(|_| much) else {
+        return String::new();
+    };
+    format!(
+        "\n{} are looked up that are not there, most of them in {} ({}): a shorter search path \
+         would save these.\n",
+        counted(advice.learned.names_missing, "name"),
+        line(folder),
+        format_count(*count),
+    )
+}
+
+/// The table of measures.
+fn helps(advice: &Advice) -> String {
+    let mut text = "\n".to_owned();
+    if !advice.measures.is_empty() {
+        let rows = advice.measures.iter().map(|measure| {
+            let found = match measure.found {
+                Found::Simulated => "simulated",
+                Found::Measured => "measured",
+            };
+            vec![
+                measure.what.clone(),
+                seconds(measure.wait_s),
+                seconds(measure.start_s),
+                format!("{found}, ±{}", seconds(measure.error_s)),
+            ]
+        });
+        text += &table(&["what helps", "wait", "start", "found by"], rows.collect());
+    }
+    for (what, start_s) in &advice.useless {
+        let _ = writeln!(text, "Would not help: {} ({}).", line(what), seconds(*start_s));
+    }
+    text
+}
+
+/// What to do.
+fn verdict(advice: &Advice) -> String {
+    let Some(best) = advice.measures.first() else {
+        return "\nNothing that Seekless does would make this start noticeably faster.\n"
+            .to_owned();
+    };
+    let mut text = "\nDo this:\n".to_owned();
+    for command in &best.commands {
+        let _ = writeln!(text, "  {}", line(command));
+    }
+    if let Some(simple) = simpler(advice, best) {
+        let _ = writeln!(text, "Or only, for a start of {}:", seconds(simple.start_s));
+        for command in &simple.commands {
+            let _ = writeln!(text, "  {}", line(command));
+        }
+    }
+    text + &checked(advice)
+}
+
+/// A measure with fewer commands than the best.
+fn simpler<'a>(advice: &'a Advice, best: &Measure) -> Option<&'a Measure> {
+    advice.measures.iter().find(|measure| measure.commands.len() < best.commands.len())
+}
+
+/// What `--verify` measured beside what was expected.
+fn checked(advice: &Advice) -> String {
+    let Some(verified) = &advice.verified else { return String::new() };
+    let starts = |values: &[f64]| values.iter().map(|value| seconds(*value)).collect::<Vec<_>>();
+    format!(
+        "\nMeasured in turn: alone {}; {} {} (expected {}).\n",
+        starts(&verified.plain_s).join(", "),
+        line(verified.what.split(':').next().unwrap_or(&verified.what)),
+        starts(&verified.with_s).join(", "),
+        seconds(verified.expected_start_s),
+    )
+}
+
+/// What a reader should know of the figures.
+fn notes(advice: &Advice) -> String {
+    let starts = &advice.starts;
+    let mut notes = Vec::new();
+    if starts.exit_status != 0 {
+        notes.push(format!("The program ends with status {}.", starts.exit_status));
+    }
+    if !starts.names_cold {
+        notes.push(
+            "Names and inodes stayed cached, so waiting for them is not seen: as root they are \
+             dropped too."
+                .to_owned(),
+        );
+    }
+    if advice.device.source == Source::Assumed {
+        notes.push(
+            "The device could not be measured: --device gives its costs, `seekless probe` \
+             measures them."
+                .to_owned(),
+        );
+    }
+    notes.extend(starts.cut_short.as_ref().map(|why| format!("Fewer starts: {why}.")));
+    notes.extend(advice.learned.blind.as_ref().map(|what| format!("Not seen: {what}.")));
+    let lines: String = notes.iter().map(|note| format!("{}\n", line(note))).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
+}
+
+fn percent(part: f64, whole: f64) -> String {
+    format!("{:.0} %", if whole > 0.0 { 100.0 * part / whole } else { 0.0 })
+}

@@ -1,0 +1,139 @@
+//! `seekless advise`: what it says of planted programs, whose waits are known.
+
+use crate::{seekless, workplace};
+use serde_json::Value;
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Output, Stdio};
+
+/// A device on which a request is dear, so that advice does not depend on this machine's disk.
+const DEVICE: [&str; 2] = ["--device", "iops=100,bandwidth=100MB/s"];
+
+fn advise(folder: &Path, options: &[&str], program: &[&str]) -> Output {
+    let mut command = seekless(folder);
+    command.env("XDG_STATE_HOME", folder.join("state")).stdin(Stdio::null());
+    command.arg("advise").args(options).arg("--").args(program);
+    command.output().expect("the command starts")
+}
+
+/// The figures of a program that may be recorded here; `None` where recording is refused.
+fn figures(folder: &Path, options: &[&str], program: &[&str]) -> Option<Value> {
+    let output = advise(folder, &[options, &["--json", "--runs", "1"]].concat(), program);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    if said.contains("may not trace another") {
+        eprintln!("skipped: programs cannot be recorded here");
+        return None;
+    }
+    assert!(output.status.success(), "{said}");
+    Some(serde_json::from_str(&said).expect("JSON alone"))
+}
+
+fn seconds(value: &Value) -> f64 {
+    value.as_f64().expect("a number")
+}
+
+fn part<'a>(advice: &'a Value, cause: &str) -> Option<&'a Value> {
+    advice["parts"].as_array().unwrap().iter().find(|part| part["cause"] == cause)
+}
+
+/// Some files in a folder, all on the device.
+fn files(folder: &Path, count: usize, bytes: usize) {
+    fs::create_dir(folder).unwrap();
+    for number in 0..count {
+        let path = folder.join(format!("file-{number:03}"));
+        fs::write(&path, vec![number as u8; bytes]).unwrap();
+        File::open(&path).unwrap().sync_all().unwrap();
+    }
+}
+
+#[test]
+fn the_parts_of_the_wait_add_up_and_small_files_are_among_them() {
+    let folder = workplace();
+    files(&folder.path().join("art"), 200, 9000);
+    let Some(advice) = figures(folder.path(), &DEVICE, &["sh", "-c", "cat art/* > copy"]) else {
+        return;
+    };
+    let wait_s = seconds(&advice["wait_s"]);
+    let parts = advice["parts"].as_array().unwrap();
+    let sum_s: f64 = parts.iter().map(|part| seconds(&part["wait_s"])).sum();
+    assert!((sum_s - wait_s).abs() < 1e-6, "{sum_s} of {wait_s}");
+    assert!(advice["learned"]["files"].as_u64().unwrap() >= 200, "{advice}");
+    assert!(advice["learned"]["needed_bytes"].as_u64().unwrap() >= 200 * 9000);
+    let all = advice["files"].as_array().unwrap();
+    assert_eq!(all.iter().filter(|file| file["needed_bytes"] == 9000).count(), 200);
+    assert_eq!(advice["device"]["source"], "given");
+    assert_eq!(advice["starts"]["cold_s"].as_array().unwrap().len(), 1);
+    if wait_s > 0.0 {
+        let small = part(&advice, "small_files").expect("it read small files");
+        assert!(small["calls"].as_u64().unwrap() >= 200, "{small}");
+    }
+}
+
+#[test]
+fn a_program_that_only_computes_is_not_advised_to_do_anything() {
+    let folder = workplace();
+    let script = "n=0; while [ $n -lt 300000 ]; do n=$((n+1)); done";
+    let output = advise(folder.path(), &["--runs", "1"], &["sh", "-c", script]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("may not trace another") {
+        return;
+    }
+    assert!(output.status.success() && output.stdout.is_empty(), "{said}");
+    assert!(said.contains("A cold start takes"), "{said}");
+    assert!(said.contains("Nothing that Seekless does"), "{said}");
+    assert!(!said.contains("Do this"), "{said}");
+}
+
+#[test]
+fn names_that_are_not_there_are_counted_where_they_are_looked_for() {
+    let folder = workplace();
+    fs::create_dir(folder.path().join("bin")).unwrap();
+    let script = "n=0; while [ $n -lt 150 ]; do n=$((n+1)); [ -e bin/not-$n ]; done; true";
+    let Some(advice) = figures(folder.path(), &DEVICE, &["sh", "-c", script]) else { return };
+    assert!(advice["learned"]["names_missing"].as_u64().unwrap() >= 150, "{advice}");
+    let searched = advice["searched"].as_array().unwrap();
+    let bin = folder.path().join("bin").canonicalize().unwrap();
+    let most = searched.iter().find(|entry| entry[0] == bin.to_str().unwrap());
+    assert_eq!(most.expect("its folder")[1], 150, "{searched:?}");
+}
+
+#[test]
+fn the_programs_output_stays_its_own_and_its_failure_is_said() {
+    let folder = workplace();
+    let program = ["sh", "-c", "echo out; read line || echo no input; exit 3"];
+    let output = advise(folder.path(), &["--runs", "2"], &program);
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("may not trace another") {
+        return;
+    }
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let times = printed.matches("out\nno input\n").count();
+    assert!((6..=7).contains(&times), "two or three recordings, four timed starts: {printed}");
+    assert!(said.contains("status 3"), "{said}");
+    assert!(output.status.success());
+}
+
+#[test]
+fn what_verify_measured_stands_beside_what_was_expected() {
+    let folder = workplace();
+    files(&folder.path().join("art"), 100, 9000);
+    let program = ["sh", "-c", "cat art/* > copy"];
+    let options = [&DEVICE[..], &["--verify"]].concat();
+    let Some(advice) = figures(folder.path(), &options, &program) else { return };
+    let measures = advice["measures"].as_array().unwrap();
+    let Some(run) = measures.iter().find(|it| it["what"].as_str().unwrap().starts_with("run"))
+    else {
+        return assert_eq!(advice["verified"], Value::Null, "nothing was worth it");
+    };
+    assert_eq!(run["found"], "measured", "{advice}");
+    assert_eq!(advice["verified"]["with_s"].as_array().unwrap().len(), 1);
+    assert!(!folder.path().join("state/seekless/profiles").exists(), "no profile is kept");
+}
+
+#[test]
+fn a_program_that_is_not_there_is_named() {
+    let folder = workplace();
+    let output = advise(folder.path(), &[], &["no-such-program"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("no-such-program"), "{said}");
+}

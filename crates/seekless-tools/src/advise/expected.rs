@@ -1,0 +1,42 @@
+//! What is expected of the start: alone, with `seekless run`, and after `seekless layout`. The code
+//! that does these says so.
+
+use super::starts::Learned;
+use seekless_device::Costs;
+use seekless_job::Result;
+use seekless_start::layout::{self, layout};
+use seekless_start::start::{self, Decision, Recording, prepare};
+use std::ffi::OsString;
+
+/// Before the correction by what was measured.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Expected {
+    /// Alone, and with `run`.
+    pub(super) decision: Decision,
+    /// Seconds that a new layout saves `run`; `None` if the files cannot be laid.
+    pub(super) layout_saves_s: Option<f64>,
+    /// Files that a layout would move.
+    pub(super) out_of_place: u64,
+}
+
+/// To be asked while the program's files are cold.
+pub(super) fn of(words: &[OsString], learned: &Learned, costs: &Costs) -> Result<Expected> {
+    let options = start::Options {
+        profile: Some(learned.profile.clone()),
+        costs: Some(*costs),
+        recording: Recording::Never,
+        expects: true,
+        ..start::Options::default()
+    };
+    let decision = prepare(words, &options)?.decision;
+    let options =
+        layout::Options { costs: Some(*costs), dry_run: true, ..layout::Options::default() };
+    let sources = [learned.profile.clone()];
+    // Files that cannot be laid are no error here: then there is nothing to gain.
+    let laid = layout(&sources, &options, &mut |_, _, _| {}).ok();
+    Ok(Expected {
+        decision,
+        layout_saves_s: laid.as_ref().map(|laid| laid.before.seconds - laid.after.seconds),
+        out_of_place: laid.map_or(0, |laid| laid.out_of_place),
+    })
+}

@@ -1,0 +1,163 @@
+//! What would help, from what is expected of each and what was measured of the plain start.
+
+use super::advice::{Advice, Found, Measure, Starts};
+use super::expected::Expected;
+
+/// A measure that gains less is not offered: this share of the start, and seconds.
+const GAIN_MIN: f64 = 0.05;
+const GAIN_MIN_S: f64 = 0.02;
+/// A simulation is off by this share of what it says is gained, where nothing else is known.
+const MODEL_ERROR: f64 = 0.15;
+/// Measured and simulated wait of the plain start may differ by this factor; beyond it the model is
+/// of another device.
+const CORRECTION_MAX: f64 = 4.0;
+
+/// The names of measures, which `verify` knows too.
+pub(super) const RUN: &str = "run: bring its files in beside it";
+const LAYOUT: &str = "layout: lay its files in order, then run";
+
+/// Adds what would help, best first, and what would not.
+pub(super) fn add(advice: &mut Advice, expected: &Expected) {
+    let offers = [offer_run(advice, expected), offer_layout(advice, expected)];
+    let gain = |measure: &Measure| advice.starts.cold_median_s - measure.start_s;
+    let is_worth =
+        |measure: &Measure| gain(measure) >= GAIN_MIN_S.max(GAIN_MIN * advice.starts.cold_median_s);
+    let (mut worth, useless): (Vec<Measure>, Vec<Measure>) =
+        offers.into_iter().flatten().partition(is_worth);
+    worth.sort_by(|one, other| one.start_s.total_cmp(&other.start_s));
+    advice.useless = useless.into_iter().map(|it| (it.what, it.start_s)).collect();
+    // What takes more work has to gain more than what does without.
+    let run_s = worth.iter().find(|it| it.what == RUN).map(|it| it.start_s);
+    worth.retain(|it| it.what == RUN || run_s.is_none_or(|run_s| run_s - it.start_s >= GAIN_MIN_S));
+    advice.measures = worth;
+}
+
+/// By which factor the measured wait differs from the expected one.
+fn correction(advice: &Advice, expected: &Expected) -> f64 {
+    let plain_s = expected.decision.plain.seconds;
+    if plain_s <= 0.0 {
+        return 1.0;
+    }
+    (advice.wait_s / plain_s).clamp(1.0 / CORRECTION_MAX, CORRECTION_MAX)
+}
+
+fn offer_run(advice: &Advice, expected: &Expected) -> Option<Measure> {
+    let decision = &expected.decision;
+    if decision.plain.seconds <= 0.0 {
+        return None;
+    }
+    let left_s = if decision.warms { decision.warmed.seconds } else { decision.plain.seconds };
+    let wait_s = left_s * correction(advice, expected);
+    Some(measure(advice, expected, RUN, wait_s, vec![run(advice)]))
+}
+
+fn offer_layout(advice: &Advice, expected: &Expected) -> Option<Measure> {
+    let decision = &expected.decision;
+    let saves_s = expected.layout_saves_s.filter(|saves_s| *saves_s > 0.0)?;
+    if !decision.warms || expected.out_of_place == 0 {
+        return None;
+    }
+    let left_s = (decision.warmed.seconds - saves_s).max(0.0);
+    let wait_s = left_s * correction(advice, expected);
+    let layout = format!("seekless layout {}", quoted(&advice.profile));
+    Some(measure(advice, expected, LAYOUT, wait_s, vec![run(advice), layout, run(advice)]))
+}
+
+fn measure(
+    advice: &Advice,
+    expected: &Expected,
+    what: &str,
+    wait_s: f64,
+    commands: Vec<String>,
+) -> Measure {
+    let start_s = advice.starts.cached_median_s + wait_s;
+    let gain_s = (advice.starts.cold_median_s - start_s).abs();
+    let off = (correction(advice, expected).ln().abs() / 2.0).max(MODEL_ERROR);
+    let error_s = (off * gain_s).hypot(spread_s(&advice.starts));
+    Measure { what: what.to_owned(), wait_s, start_s, error_s, commands, found: Found::Simulated }
+}
+
+/// How far the median of the cold starts may be off: half their range.
+fn spread_s(starts: &Starts) -> f64 {
+    let longest = starts.cold_s.iter().copied().fold(0.0, f64::max);
+    let shortest = starts.cold_s.iter().copied().fold(f64::MAX, f64::min);
+    ((longest - shortest) / 2.0).max(0.0)
+}
+
+/// `seekless run -- CMD`, ready to paste.
+fn run(advice: &Advice) -> String {
+    let words: Vec<String> = advice.command.iter().map(|word| quoted(word)).collect();
+    format!("seekless run -- {}", words.join(" "))
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=:,@%+".contains(&byte);
+    match !word.is_empty() && word.bytes().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seekless_start::start::{Decision, Waits};
+
+    fn waits(seconds: f64) -> Waits {
+        Waits { seconds, ..Waits::default() }
+    }
+
+    fn advice(cold_s: f64, cached_s: f64) -> Advice {
+        let starts = Starts {
+            cold_s: vec![cold_s],
+            cold_median_s: cold_s,
+            cached_median_s: cached_s,
+            ..Starts::default()
+        };
+        let command = vec!["/usr/bin/my app".to_owned(), "-x".to_owned()];
+        let profile = "my-app-17".to_owned();
+        Advice { starts, wait_s: cold_s - cached_s, command, profile, ..Advice::default() }
+    }
+
+    fn expected(plain_s: f64, warmed_s: f64, layout_saves_s: Option<f64>) -> Expected {
+        let (plain, warmed) = (waits(plain_s), waits(warmed_s));
+        let decision = Decision { plain, warmed, warms: true, ..Decision::default() };
+        Expected { decision, layout_saves_s, out_of_place: 5 }
+    }
+
+    #[test]
+    fn expected_waits_are_corrected_by_the_measured_one() {
+        let mut found = advice(3.0, 1.0);
+        add(&mut found, &expected(4.0, 2.0, Some(0.5)));
+        let starts: Vec<f64> = found.measures.iter().map(|it| it.start_s).collect();
+        assert_eq!(starts, [1.75, 2.0], "the measured wait is half of the expected one");
+        assert_eq!(
+            found.measures[0].commands,
+            [
+                "seekless run -- '/usr/bin/my app' -x",
+                "seekless layout my-app-17",
+                "seekless run -- '/usr/bin/my app' -x",
+            ]
+        );
+        assert!(found.useless.is_empty());
+    }
+
+    #[test]
+    fn what_gains_little_is_not_offered() {
+        let mut found = advice(3.0, 1.0);
+        add(&mut found, &expected(4.0, 3.9, Some(0.0)));
+        assert_eq!((found.measures.len(), found.useless.len()), (0, 1));
+        let mut found = advice(0.03, 0.01);
+        add(&mut found, &expected(0.02, 0.005, None));
+        assert!(found.measures.is_empty(), "15 ms of 30 are not worth a measure");
+    }
+
+    #[test]
+    fn a_layout_that_gains_hardly_more_than_run_is_not_offered() {
+        let mut found = advice(3.0, 1.0);
+        add(&mut found, &expected(2.0, 1.0, Some(0.01)));
+        let offered: Vec<&str> = found.measures.iter().map(|it| it.what.as_str()).collect();
+        assert_eq!(offered, [RUN]);
+    }
+}
