@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-/// A place in an archive. Positions are in the order in which a drive should come to them: volume by
-/// volume, from the start of each to its end.
+/// A place in an archive. Positions are in the order in which a drive should come to them: volume
+/// by volume, from the start of each to its end.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Position {
     /// The name of the volume; empty if the configuration or the file names none.

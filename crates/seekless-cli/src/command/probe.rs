@@ -28,8 +28,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// measured ones.
 ///
 /// Where the data of PATH spans at least 4 GiB of the device, the bandwidth is measured at five
-/// places. If it differs by more than the reads of one place differ, as on a disk, whose outer tracks
-/// are faster, the table gets zones, and `sleds` uses the zone in which each extent lies.
+/// places. If it differs by more than the reads of one place differ, as on a disk, whose outer
+/// tracks are faster, the table gets zones, and `sleds` uses the zone in which each extent lies.
 ///
 /// Without PATH, shows all measured devices.
 ///

@@ -97,7 +97,7 @@ pub(super) trait Kernel: Send + Sync + std::fmt::Debug {
         )
     }
 
-    /// A file that might be recalled by opening it, by the user's rules; `None` if it may be opened.
+    /// A file that opening might recall, by the user's rules; `None` if it may be opened.
     fn closed(&self, _: &Path) -> Result<Option<Closed>, Error> {
         Ok(None)
     }
