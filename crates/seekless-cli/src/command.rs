@@ -3,6 +3,7 @@
 pub mod advise;
 pub mod compare;
 pub mod completions;
+pub mod cool;
 pub mod devices;
 pub mod doctor;
 pub mod export;

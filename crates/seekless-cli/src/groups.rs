@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 /// Each group, and its verbs. Every verb that is shown is in one.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Find out", &["advise", "record", "trace", "sim", "sleds", "doctor", "probe", "devices"]),
-    ("Start faster", &["run", "warm", "layout", "mount", "profiles", "export"]),
+    ("Start faster", &["run", "warm", "cool", "layout", "mount", "profiles", "export"]),
     ("Pack and load", &["order", "pack", "compare", "replay"]),
     ("Scan", &["wc", "grep", "find", "fits"]),
     ("Try", &["tour", "synth"]),

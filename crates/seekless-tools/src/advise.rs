@@ -20,7 +20,6 @@ mod places;
 mod report;
 mod starts;
 mod verify;
-mod waits;
 
 pub use advice::{
     Advice, Cause, DeviceFigures, Folder, Found, Learned, Measure, Part, Source, Starts, Verified,

@@ -20,6 +20,7 @@
 //! | [`probe`] | measures what a device costs, and keeps the figures |
 //! | [`replay`](mod@replay) | plays a trace again, on files, a device or a device model |
 //! | [`sleds`] | sums up what reading a folder costs now |
+//! | [`cool`](mod@cool) | drops files from the page cache |
 //! | [`cut`](mod@cut), [`diff`](mod@diff) | cuts a part out of a trace, compares two |
 //! | [`blocks`](mod@blocks) | maps the accesses of a trace to the blocks of the device |
 //! | [`anonymise`](mod@anonymise) | makes a trace fit to be given away |
@@ -57,6 +58,7 @@ pub mod advise;
 pub mod anonymise;
 pub mod blocks;
 pub mod compare;
+pub mod cool;
 pub mod cut;
 pub mod device;
 pub mod diff;

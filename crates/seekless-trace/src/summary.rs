@@ -5,6 +5,7 @@ mod count;
 pub mod files;
 mod intervals;
 mod sizes;
+mod waits;
 
 use crate::error::Result;
 use crate::metadata::Metadata;
@@ -13,6 +14,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 pub use sizes::Sizes;
+pub use waits::{CallKind, FileWaits, Spent, Waits};
 
 /// A trace in figures. Bytes are those of successful reads and writes. A load's bytes count only if
 /// its run has no calls for the file.

@@ -4,12 +4,14 @@ mod said;
 mod top;
 
 use crate::command::trace::blocks::said as said_of_blocks;
+use crate::command::trace::info::verdict;
 use crate::{exit, output};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use seekless::device::units::parse_duration;
 use seekless::record::{self, Grain, Limits, Live, Method, Options, Recorded};
 use seekless::sys::output::{Content, Destination};
 use seekless::tools::blocks;
+use seekless::trace::Trace;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -195,6 +197,9 @@ pub struct Args {
     command: Vec<OsString>,
 }
 
+/// Rows of a recording that is read again for its summary.
+const ROWS_READ_AGAIN: u64 = 500_000;
+
 /// The values of --method.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 enum MethodWord {
@@ -241,6 +246,20 @@ fn trace_file() -> impl TypedValueParser<Value = PathBuf> {
             Ok(path)
         }
     })
+}
+
+/// How much of its time the program spent in calls on files. Of a long recording, `trace info` says
+/// so: to read it takes a while.
+fn waited(recorded: &Recorded, output: &Path) -> String {
+    if recorded.summary.accesses > ROWS_READ_AGAIN {
+        return String::new();
+    }
+    // What can be said is no reason to fail.
+    let said = Trace::open(output).map_err(anyhow::Error::from).and_then(|it| verdict(&it));
+    said.map(|said| said.trim_end().to_owned())
+        .ok()
+        .filter(|said| !said.is_empty())
+        .map_or_else(String::new, |said| format!("  {said}\n"))
 }
 
 /// Records, prints the summary, and ends as the program did.
@@ -308,6 +327,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 if let (Some(post), Some(path)) = (&recorded.post_cache, &args.post) {
                     said += &said::behind(post, path);
                 }
+                said += &waited(&recorded, &args.output);
                 output::note(&said);
             }
             if let Some(block) = block.filter(|_| finished) {

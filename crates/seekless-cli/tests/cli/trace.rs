@@ -154,8 +154,17 @@ order  opened  missing  stats  read     bytes   unique      size   waited  first
     -       0        2      1     0       0 B      0 B         -  20.0 µs  0: 1.0 ms  0: 2.0 ms  /home/game/mods.cfg
     -       0        0      0     0       0 B      0 B         -  44.0 µs  1: 1.50 s  1: 1.50 s  /home/game/save
 ";
-    let said = printed(directory.path(), "trace files game.parquet");
+    let said = printed(directory.path(), "trace files game.parquet --all-columns");
     assert_eq!(said, golden);
+    let few = "\
+ waited     bytes  opened  file
+───────────────────────────────────────────────────
+ 5.3 ms  210.0 KB       2  /usr/share/art/wall.dds
+44.0 µs       0 B       0  /home/game/save
+35.0 µs       0 B       1  /usr/lib/libgame.so
+20.0 µs       0 B       0  /home/game/mods.cfg
+";
+    assert_eq!(printed(directory.path(), "trace files game.parquet"), few);
     let first = |words: &str| {
         let said = printed(directory.path(), &format!("trace files game.parquet {words}"));
         said.lines().nth(2).unwrap().rsplit("  ").next().unwrap().to_owned()
@@ -166,7 +175,8 @@ order  opened  missing  stats  read     bytes   unique      size   waited  first
     assert_eq!(first("--sort order --reverse"), "/home/game/save");
     let said = printed(directory.path(), "trace files game.parquet --top 1");
     assert!(said.ends_with("\nand 3 more files: --top 4 shows all\n"), "{said}");
-    let said = printed(directory.path(), "trace files game.parquet --depth 2");
+    let said =
+        printed(directory.path(), "trace files game.parquet --depth 2 --all-columns --sort read");
     let folders = "\
 order  opened  missing  stats  read     bytes   unique      size   waited  first      last       files  folder
 ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────

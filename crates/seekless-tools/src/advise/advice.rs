@@ -1,5 +1,6 @@
 //! What [`advise`](super::advise) finds out, in figures. Times are in seconds, sizes in bytes.
 
+use seekless_trace::summary::CallKind;
 use serde::Serialize;
 
 /// Where the wait of a cold start goes, and what would help.
@@ -216,6 +217,20 @@ pub struct Verified {
     pub expected_start_s: f64,
     /// The median of `with_s`, less that of the cached starts.
     pub wait_s: f64,
+}
+
+impl From<CallKind> for Cause {
+    fn from(kind: CallKind) -> Self {
+        match kind {
+            CallKind::Names => Cause::Names,
+            CallKind::MissingNames => Cause::MissingNames,
+            CallKind::SmallFiles => Cause::SmallFiles,
+            CallKind::LargeFiles => Cause::LargeFiles,
+            CallKind::ReadAgain => Cause::ReadAgain,
+            CallKind::Written => Cause::Written,
+            CallKind::Maps => Cause::Mapped,
+        }
+    }
 }
 
 impl Cause {

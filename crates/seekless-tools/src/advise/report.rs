@@ -8,7 +8,7 @@ use super::expected::Expected;
 use super::measures;
 use super::places::{At, folders};
 use super::starts::Learned;
-use super::waits::Spent;
+use seekless_trace::summary::{CallKind, Spent};
 use std::collections::BTreeMap;
 
 /// Files that are listed.
@@ -71,7 +71,7 @@ fn needed(learned: &Learned) -> BTreeMap<u32, u64> {
 /// How much of the time in calls made the start longer. Calls that wait while another thread
 /// computes do not; and a recorded start takes longer than a timed one.
 fn share(learned: &Learned, wait_s: f64) -> f64 {
-    let in_calls: f64 = learned.waits.by_cause().values().map(|spent| spent.seconds).sum();
+    let in_calls: f64 = learned.waits.by_kind().values().map(|spent| spent.seconds).sum();
     if in_calls > wait_s { wait_s / in_calls } else { 1.0 }
 }
 
@@ -84,7 +84,9 @@ fn parts(
     (wait_s, share): (f64, f64),
     device: &DeviceFigures,
 ) -> Vec<Part> {
-    let mut causes = learned.waits.by_cause();
+    let kinds = learned.waits.by_kind();
+    let mut causes: BTreeMap<Cause, Spent> =
+        kinds.into_iter().map(|(kind, spent)| (kind.into(), spent)).collect();
     causes.values_mut().for_each(|spent| spent.seconds *= share);
     let left_s = (wait_s - causes.values().map(|spent| spent.seconds).sum::<f64>()).max(0.0);
     let each_s =
@@ -121,8 +123,8 @@ fn files(learned: &Learned, needed: &BTreeMap<u32, u64>, share: f64) -> Vec<Wait
         .iter()
         .map(|(file, at)| WaitOfFile {
             path: name(file),
-            wait_s: share * at.causes.values().map(|spent| spent.seconds).sum::<f64>(),
-            calls: at.causes.values().map(|spent| spent.calls).sum(),
+            wait_s: share * at.kinds.values().map(|spent| spent.seconds).sum::<f64>(),
+            calls: at.kinds.values().map(|spent| spent.calls).sum(),
             needed_bytes: needed.get(file).copied().unwrap_or(0),
             first_s: at.first_ns as f64 / 1e9,
         })
@@ -135,7 +137,7 @@ fn files(learned: &Learned, needed: &BTreeMap<u32, u64>, share: f64) -> Vec<Wait
 fn searched(learned: &Learned) -> Vec<(String, u64)> {
     let mut folders: BTreeMap<String, u64> = BTreeMap::new();
     for (file, at) in &learned.waits.files {
-        let Some(spent) = at.causes.get(&Cause::MissingNames) else { continue };
+        let Some(spent) = at.kinds.get(&CallKind::MissingNames) else { continue };
         let name = learned.waits.names.get(*file as usize).map_or("", String::as_str);
         let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
         *folders.entry(folder.to_owned()).or_default() += spent.calls;

@@ -2,7 +2,6 @@
 
 use super::advice::{Starts, median};
 use super::counter::{Counter, Served};
-use super::waits::Waits;
 use super::{Options, go_on};
 use rustix::process::geteuid;
 use seekless_job::{Error, ErrorKind, Result};
@@ -10,6 +9,7 @@ use seekless_measure::{Coldness, Dropping, make_cold};
 use seekless_record::{self as record, Mappings, Recorded};
 use seekless_start::profiles::{self, Key};
 use seekless_sys::usage::{self, Usage};
+use seekless_trace::summary::{CallKind, Waits};
 use seekless_trace::{Needs, Trace, unescape_path};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -109,8 +109,8 @@ impl<'a> Session<'a> {
         profiles::update(&profile, |before| learned.added_to(before, key.text()))?;
         (self.tell)("recording a start with its files cached");
         let (cached, _) = self.recorded(&folder.path().join("cached.parquet"))?;
-        let mut waits = Waits::of(&trace)?;
-        waits.less(&Waits::of(&cached)?);
+        let mut waits = Waits::of(&trace).map_err(unreadable)?;
+        subtract(&mut waits, &Waits::of(&cached).map_err(unreadable)?);
         let looks = profiles::read(&profile)?.looks;
         Ok(Learned {
             waits,
@@ -247,6 +247,19 @@ fn middle(counts: impl Iterator<Item = Option<u64>>) -> Option<u64> {
     counts.get(counts.len() / 2).copied()
 }
 
+/// Leaves of the time in calls what is more than such a call takes with all files cached.
+fn subtract(cold: &mut Waits, cached: &Waits) {
+    let each: BTreeMap<CallKind, f64> = cached
+        .by_kind()
+        .into_iter()
+        .map(|(kind, spent)| (kind, spent.seconds / spent.calls.max(1) as f64))
+        .collect();
+    for (kind, spent) in cold.files.values_mut().flat_map(|file| &mut file.kinds) {
+        let own = each.get(kind).copied().unwrap_or(0.0) * spent.calls as f64;
+        spent.seconds = (spent.seconds - own).max(0.0);
+    }
+}
+
 /// What the recording did not see, in words.
 fn blind(recorded: &Recorded) -> Option<String> {
     let summary = &recorded.summary;
@@ -264,4 +277,22 @@ fn blind(recorded: &Recorded) -> Option<String> {
 
 fn unreadable(error: seekless_trace::Error) -> Error {
     Error::because(ErrorKind::Trace, "the recording cannot be read", error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seekless_trace::summary::{FileWaits, Spent};
+
+    #[test]
+    fn what_calls_take_with_all_files_cached_is_no_wait() {
+        let spent = |seconds, calls| Spent { seconds, calls, bytes: 0 };
+        let waits = |spent| {
+            let file = FileWaits { kinds: [(CallKind::Names, spent)].into(), first_ns: 0 };
+            Waits { names: vec!["/a".into()], files: [(0, file)].into(), in_calls_s: 0.0 }
+        };
+        let mut cold = waits(spent(5.0, 10));
+        subtract(&mut cold, &waits(spent(2.0, 20)));
+        assert_eq!(cold.by_kind()[&CallKind::Names], spent(4.0, 10));
+    }
 }

@@ -90,7 +90,7 @@ fn causes(advice: &Advice) -> String {
     let shares = advice.parts.iter().map(|part| {
         let what = match part.cause {
             Cause::Unexplained | Cause::Kernel => String::new(),
-            Cause::Mapped => counted(part.calls, "touch").replace("touchs", "touches"),
+            Cause::Mapped => counted(part.calls, "page fault"),
             _ if part.bytes > 0 => {
                 format!("{}, {}", counted(part.calls, "call"), format_bytes(part.bytes))
             }
@@ -230,4 +230,112 @@ fn notes(advice: &Advice) -> String {
 
 fn percent(part: f64, whole: f64) -> String {
     format!("{:.0} %", if whole > 0.0 { 100.0 * part / whole } else { 0.0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seekless::tools::advise::{DeviceFigures, Folder, Learned, Part, Starts, Verified};
+
+    fn advice() -> Advice {
+        Advice {
+            command: vec!["app".to_owned(), "-x".to_owned()],
+            starts: Starts {
+                cold_s: vec![3.0; 3],
+                cached_s: vec![1.0; 3],
+                cold_median_s: 3.0,
+                cached_median_s: 1.0,
+                requests: Some(900),
+                device_bytes: Some(50_000_000),
+                names_cold: true,
+                ..Starts::default()
+            },
+            wait_s: 2.0,
+            learned: Learned {
+                names: 1200,
+                names_missing: 800,
+                files: 300,
+                needed_bytes: 20_000_000,
+                ..Learned::default()
+            },
+            device: DeviceFigures {
+                name: "ext4 on sda".to_owned(),
+                request_ns: 2_000_000,
+                bytes_per_second: 150_000_000,
+                at_once: 1,
+                source: Source::Measured,
+            },
+            parts: vec![
+                Part { cause: Cause::SmallFiles, wait_s: 1.5, calls: 300, bytes: 5_000_000 },
+                Part { cause: Cause::MissingNames, wait_s: 0.3, calls: 800, bytes: 0 },
+                Part { cause: Cause::Unexplained, wait_s: 0.2, calls: 0, bytes: 0 },
+            ],
+            folders: vec![Folder {
+                path: "/opt/app".to_owned(),
+                wait_s: 1.8,
+                files: 300,
+                needed_bytes: 20_000_000,
+            }],
+            searched: vec![("/opt/app/lib".to_owned(), 700)],
+            measures: vec![Measure {
+                what: "run: bring its files in beside it".to_owned(),
+                wait_s: 1.0,
+                start_s: 2.0,
+                error_s: 0.25,
+                commands: vec!["seekless run -- app -x".to_owned()],
+                found: Found::Simulated,
+            }],
+            ..Advice::default()
+        }
+    }
+
+    #[test]
+    fn the_answer_comes_first_and_the_commands_last() {
+        assert_eq!(
+            report(&advice()),
+            "\napp -x\n3 cold starts and 3 cached starts; ext4 on sda, 2.0 ms a request, \
+             150.0 MB/s, 1 at once\n\n\
+             A cold start takes 3.00 s: 1.00 s of its own work, and 2.00 s of waiting for files.\n\
+             It looks up 1,200 names and needs 20.0 MB of 300 files. \
+             The device serves 900 requests and 50.0 MB.\n\n\
+             where the wait goes                     wait  share                for\n\
+             ──────────────────────────────────────────────────────────────────────\n\
+             small files read one by one           1.50 s   75 %  300 calls, 5.0 MB\n\
+             names looked up that are not there  300.0 ms   15 %          800 calls\n\
+             not explained                       200.0 ms   10 %\n\n\
+             folder    in calls  files   needed\n\
+             ──────────────────────────────────\n\
+             /opt/app    1.80 s    300  20.0 MB\n\n\
+             800 names are looked up that are not there, most of them in /opt/app/lib (700): \
+             a shorter search path would save these.\n\n\
+             what helps                           wait   start  found by\n\
+             ───────────────────────────────────────────────────────────────────────\n\
+             run: bring its files in beside it  1.00 s  2.00 s  simulated, ±250.0 ms\n\n\
+             Do this:\n  seekless run -- app -x\n"
+        );
+    }
+
+    #[test]
+    fn a_start_that_does_not_wait_is_said_to_be_its_own_work() {
+        let starts = Starts { cached_median_s: 2.99, ..advice().starts };
+        let idle = Advice { starts, wait_s: 0.01, measures: vec![], ..advice() };
+        let text = report(&idle);
+        assert!(text.contains("nearly all of it is its own work"), "{text}");
+        assert!(text.contains("Nothing that Seekless does"), "{text}");
+        assert!(!text.contains("where the wait goes"), "{text}");
+    }
+
+    #[test]
+    fn what_was_measured_stands_beside_what_was_expected() {
+        let verified = Verified {
+            what: "run: bring its files in beside it".to_owned(),
+            plain_s: vec![3.0, 3.5],
+            with_s: vec![2.0, 2.5],
+            expected_start_s: 2.25,
+            wait_s: 1.25,
+        };
+        let text = report(&Advice { verified: Some(verified), ..advice() });
+        let line = "Measured in turn: alone 3.00 s, 3.50 s; run 2.00 s, 2.50 s (expected 2.25 s).";
+        assert!(text.contains(line), "{text}");
+    }
 }

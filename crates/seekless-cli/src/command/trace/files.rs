@@ -8,15 +8,17 @@ use seekless::device::units::{counted, format_bytes, format_count, format_durati
 use seekless::trace::open_any;
 use seekless::trace::summary::files::{FileCount, FileUse, SortBy, When, by_folder};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Show which files were used, and how.
 ///
-/// order is the file's place among all files by its first read, map or load. opened and read count
-/// successful calls, failed counts failed opens and stats. bytes are those that reads returned;
-/// unique counts each byte of the file once. waited is the time that all calls for the file took
-/// together. first and last are the times of its first and last access, from its run's start.
+/// waited is the time that all calls for the file took together; bytes are those that reads
+/// returned. Files in the working folder are shown by their names there. With --all-columns: order
+/// is the file's place among all files by its first read, map or load. opened and read count
+/// successful calls, missing counts opens and stats of what is not there. unique counts each byte
+/// of the file once. first and last are the times of its first and last access, from its run's
+/// start.
 ///
 /// Several traces are taken together: files are joined by name, and runs are numbered on. A
 /// recording that is still running, or was cut off, counts as far as it goes.
@@ -24,7 +26,8 @@ use std::process::ExitCode;
 #[command(after_help = "\
 Examples:
   seekless trace files run.parquet
-  seekless trace files run.parquet --sort latency --top 20     what cost the most waiting
+  seekless trace files run.parquet --top 20                    what cost the most waiting
+  seekless trace files run.parquet --sort read --all-columns   what was read most
   seekless trace files run.parquet --sort failed               what was looked for in vain
   seekless trace files run.parquet --depth 3                   by folder
   seekless trace files monday.parquet tuesday.parquet --sort order --json")]
@@ -32,9 +35,10 @@ pub struct Args {
     /// The traces
     #[arg(required = true, value_name = "RUN")]
     traces: Vec<PathBuf>,
-    /// Sort by this: amounts from the largest down, others from the first on
-    #[arg(long, default_value = "read", value_name = "KEY", value_parser = PossibleValuesParser::new(SortBy::NAMES))]
-    sort: String,
+    /// Sort by this: amounts from the largest down, others from the first on [default: latency; read
+    /// if the traces have no latencies]
+    #[arg(long, value_name = "KEY", value_parser = PossibleValuesParser::new(SortBy::NAMES))]
+    sort: Option<String>,
     /// Sort the other way round
     #[arg(long)]
     reverse: bool,
@@ -44,6 +48,9 @@ pub struct Args {
     /// Add up the files of each folder, N folders deep
     #[arg(long, value_name = "N")]
     depth: Option<usize>,
+    /// Show all that is known of each file
+    #[arg(long)]
+    all_columns: bool,
     /// Print the figures as JSON
     #[arg(long)]
     json: bool,
@@ -73,7 +80,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(depth) = args.depth {
         files = by_folder(&files, depth);
     }
-    let key: SortBy = args.sort.parse().map_err(anyhow::Error::msg)?;
+    let key: SortBy = match &args.sort {
+        Some(word) => word.parse().map_err(anyhow::Error::msg)?,
+        None if files.iter().any(|file| file.latency_ns > 0) => SortBy::Latency,
+        None => SortBy::Read,
+    };
     key.sort(&mut files);
     if args.reverse {
         files.reverse();
@@ -82,12 +93,34 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.json {
         output::json(&Figures { count: files.len(), files: &files[..top] })?;
     } else {
-        output::text(&report(&files, top, args.depth.is_some()))?;
+        let folders = args.depth.is_some();
+        let shown = match args.all_columns {
+            true => all_columns(&files[..top], folders),
+            false => few_columns(&files[..top], folders),
+        };
+        output::text(&(shown + &left_out(files.len(), top, folders)))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn report(all: &[FileUse], top: usize, folders: bool) -> String {
+/// What most users look for.
+fn few_columns(files: &[FileUse], folders: bool) -> String {
+    let here = std::env::current_dir().ok();
+    let header = ["waited", "bytes", "opened", if folders { "folder" } else { "file" }];
+    let row = |file: &FileUse| {
+        let below = here.as_ref().and_then(|here| Path::new(&file.path).strip_prefix(here).ok());
+        let below = below.map(|path| path.display().to_string()).filter(|path| !path.is_empty());
+        vec![
+            format_duration(file.latency_ns),
+            format_bytes(file.read_bytes),
+            format_count(file.opens),
+            below.unwrap_or_else(|| file.path.clone()),
+        ]
+    };
+    table(&header, files.iter().map(row).collect())
+}
+
+fn all_columns(all: &[FileUse], folders: bool) -> String {
     let runs = all.iter().any(|file| file.last.run > 0);
     let when = |when: When| match runs {
         true => format!("{}: {}", when.run, format_duration(when.time_ns)),
@@ -97,7 +130,7 @@ fn report(all: &[FileUse], top: usize, folders: bool) -> String {
         "order", "opened", "missing", "stats", "read", "bytes", "unique", "size", "waited",
         "first", "last",
     ];
-    let errors = all[..top].iter().any(|file| !file.errors.is_empty());
+    let errors = all.iter().any(|file| !file.errors.is_empty());
     if errors {
         header.push("other errors");
     }
@@ -129,11 +162,14 @@ fn report(all: &[FileUse], top: usize, folders: bool) -> String {
         row.push(file.path.clone());
         row
     };
-    let mut text = table(&header, all[..top].iter().map(row).collect());
-    let left = all.len() - top;
-    if left > 0 {
-        let what = counted(left as u64, if folders { "more folder" } else { "more file" });
-        text += &format!("\nand {what}: --top {} shows all\n", all.len());
+    table(&header, all.iter().map(row).collect())
+}
+
+fn left_out(count: usize, top: usize, folders: bool) -> String {
+    let left = (count - top) as u64;
+    if left == 0 {
+        return String::new();
     }
-    text
+    let what = counted(left, if folders { "more folder" } else { "more file" });
+    format!("\nand {what}: --top {count} shows all\n")
 }

@@ -4,7 +4,7 @@ use crate::command::foreign::kinds;
 use crate::output::table;
 use crate::output::{self, line, shown};
 use seekless::device::units::{counted, format_bytes, format_count, format_duration};
-use seekless::trace::summary::{RunSummary, Sizes, TraceSummary, summarise};
+use seekless::trace::summary::{CallKind, RunSummary, Sizes, TraceSummary, Waits, summarise};
 use seekless::trace::{Kind, Origin, RunInfo, Trace, View, open_any};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -39,7 +39,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.json {
         output::json(&summary)?;
     } else {
-        output::text(&report(&shown(&args.trace), &summary))?;
+        output::text(&report(&shown(&args.trace), &summary, &verdict(&trace)?))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -57,7 +57,7 @@ pub(super) fn note_origin(asked: &Path, trace: &Trace) {
     }
 }
 
-fn report(path: &str, all: &TraceSummary) -> String {
+fn report(path: &str, all: &TraceSummary, verdict: &str) -> String {
     let count = format_count;
     let mut text = String::new();
     let what = match (all.metadata.kind, all.metadata.view) {
@@ -68,7 +68,7 @@ fn report(path: &str, all: &TraceSummary) -> String {
         (Kind::Ids, _) => "ids of weight 1",
     };
     let runs = counted(all.runs.len() as u64, "run");
-    let _ = writeln!(text, "{path}: {what}, {runs}\n");
+    let _ = writeln!(text, "{path}: {what}, {runs}\n{verdict}");
     for (name, value) in [
         (
             "accesses",
@@ -95,6 +95,49 @@ fn report(path: &str, all: &TraceSummary) -> String {
     }
     let _ = write!(text, "\n{}", runs_table(all));
     text
+}
+
+/// How much of the time the program waited for its files, as far as the trace shows it.
+pub(in crate::command) fn verdict(trace: &Trace) -> anyhow::Result<String> {
+    let runs = &trace.metadata().runs;
+    let took_ns: Option<u64> = runs.iter().map(|run| run.duration_ns).sum();
+    let Some(took_ns) = took_ns.filter(|ns| *ns > 0 && trace.metadata().kind == Kind::Files) else {
+        return Ok(String::new());
+    };
+    let waits = Waits::of(trace)?;
+    Ok(in_calls(&waits, took_ns))
+}
+
+fn in_calls(waits: &Waits, took_ns: u64) -> String {
+    let kinds = waits.by_kind();
+    let calls_ns = (waits.in_calls_s * 1e9) as u64;
+    if calls_ns == 0 {
+        return String::new();
+    }
+    let sum = |kinds_of: &[CallKind]| {
+        let seconds: f64 =
+            kinds_of.iter().filter_map(|kind| kinds.get(kind)).map(|it| it.seconds).sum();
+        format_duration((seconds * 1e9) as u64)
+    };
+    let reads = sum(&[CallKind::SmallFiles, CallKind::LargeFiles, CallKind::ReadAgain]);
+    let names = sum(&[CallKind::Names, CallKind::MissingNames]);
+    let slowest = waits
+        .files
+        .iter()
+        .map(|(file, at)| (at.kinds.values().map(|spent| spent.seconds).sum::<f64>(), *file));
+    let slowest = slowest.max_by(|one, other| one.0.total_cmp(&other.0));
+    let slowest = slowest.and_then(|(seconds, file)| {
+        let path = waits.names.get(file as usize)?;
+        Some(format!(" Slowest: {} ({}).", line(path), format_duration((seconds * 1e9) as u64)))
+    });
+    format!(
+        "In calls on files {} of {} ({}): {reads} in reads, {names} in look-ups; touches of \
+         mapped files are not timed.{}\n\n",
+        format_duration(calls_ns),
+        format_duration(took_ns),
+        percent(calls_ns, took_ns),
+        slowest.unwrap_or_default(),
+    )
 }
 
 fn joined(total: String, parts: impl Iterator<Item = String>) -> String {
