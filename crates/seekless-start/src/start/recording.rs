@@ -6,10 +6,10 @@
 //! much of what the profile names has changed. Page faults cost some hundred nanoseconds each.
 
 use super::Decision;
-use crate::profiles::{self, Key, learn_trace};
+use crate::profiles::{self, Key, Learned, learn_needed, learn_trace};
 use rustix::process::geteuid;
 use seekless_job::{Error, Result};
-use seekless_record::{self as record, ErrorKind, Status};
+use seekless_record::{self as record, ErrorKind, Grain, Method, Status};
 use seekless_trace::{Profile, ProfiledRun, spool_path};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
@@ -137,25 +137,18 @@ pub(super) enum Whole {
 
 /// Runs the program, records it, and adds what it needed to the profile.
 pub(super) fn whole(words: &[OsString], profile: &Path, key: &Key) -> Whole {
-    use seekless_job::ErrorKind as Kind;
-    let folder = match tempfile::Builder::new().prefix("seekless-run").tempdir() {
-        Ok(folder) => folder,
-        Err(error) => {
-            let why = "there is no temporary folder to record into";
-            return Whole::NotBegun(Some(Error::because(Kind::Io, why, error)));
-        }
-    };
-    let recording = folder.path().join("run.parquet");
     let before_ns = cpu_of_children_ns();
-    let options = record::Options::default();
-    let mut recorded = match record::record(&words[0], &words[1..], &recording, &options) {
-        Ok(recorded) => recorded,
+    let (status, learned) = match record::record_needed(&words[0], &words[1..]) {
+        Ok(needed) => {
+            let status = needed.status;
+            let cpu_ns = cpu_of_children_ns().saturating_sub(before_ns);
+            (status, Ok(learn_needed(needed, Some(cpu_ns))))
+        }
+        Err(error) if error.kind() == ErrorKind::Refused => match every_call(words) {
+            Ok(recorded) => recorded,
+            Err(whole) => return whole,
+        },
         Err(error) => return failed(error),
-    };
-    let cpu_ns = cpu_of_children_ns().saturating_sub(before_ns);
-    let learned = match recorded.unfinished.take() {
-        Some(error) => Err(not_learned(&error, &recording)),
-        None => learn_trace(&recording, Some(cpu_ns)),
     };
     let needed = learned.and_then(|learned| {
         let mut needed = 0;
@@ -166,7 +159,38 @@ pub(super) fn whole(words: &[OsString], profile: &Path, key: &Key) -> Whole {
         })?;
         Ok(needed)
     });
-    Whole::Done(recorded.status, needed)
+    Whole::Done(status, needed)
+}
+
+/// Runs the program and records every call, where first needs are not reported.
+fn every_call(words: &[OsString]) -> std::result::Result<(Status, Result<Learned>), Whole> {
+    use seekless_job::ErrorKind as Kind;
+    let folder = tempfile::Builder::new().prefix("seekless-run").tempdir().map_err(|error| {
+        let why = "there is no temporary folder to record into";
+        Whole::NotBegun(Some(Error::because(Kind::Io, why, error)))
+    })?;
+    let recording = folder.path().join("run.parquet");
+    let before_ns = cpu_of_children_ns();
+    let by = |method| {
+        let options = record::Options { method, ..record::Options::default() };
+        record::record(&words[0], &words[1..], &recording, &options)
+    };
+    // Without privileges notifications cost half of what stops do.
+    let method = match record::ebpf_may_work() {
+        true => Method::Auto,
+        false => Method::Notify(Grain::Calls),
+    };
+    let recorded = match by(method) {
+        Err(error) if error.kind() == ErrorKind::Refused => by(Method::Ptrace),
+        recorded => recorded,
+    };
+    let mut recorded = recorded.map_err(failed)?;
+    let cpu_ns = cpu_of_children_ns().saturating_sub(before_ns);
+    let learned = match recorded.unfinished.take() {
+        Some(error) => Err(not_learned(&error, &recording)),
+        None => learn_trace(&recording, Some(cpu_ns)),
+    };
+    Ok((recorded.status, learned))
 }
 
 /// What follows from an error of the recorder. Only what says that the program itself cannot run,
