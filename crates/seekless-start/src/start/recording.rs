@@ -1,9 +1,11 @@
-//! Whether a start is recorded, and how: whole, by stopping the program at its calls, or cheaply,
-//! by the page faults that the kernel reports.
+//! Whether a start is recorded, and how: whole, or cheaply, by the page faults that the kernel
+//! reports.
 //!
-//! A whole recording costs a Python start about two thirds of its processor time more, and a
-//! program that opens thousands of files many times its own. So it comes first, and again only when
-//! much of what the profile names has changed. Page faults cost some hundred nanoseconds each.
+//! Whole means: first needs as programs in the kernel report them, as root; else every call, by
+//! notifications. That costs a Python start a third or half of its processor time more, and without
+//! root a program that opens thousands of files several times its own. So it comes first, and again
+//! only when much of what the profile names has changed. Page faults cost some hundred nanoseconds
+//! each.
 
 use super::Decision;
 use crate::profiles::{self, Key, Learned, learn_needed, learn_trace};
