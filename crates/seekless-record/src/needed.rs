@@ -49,6 +49,16 @@ pub struct Needed {
     pub unnamed: u64,
 }
 
+impl Needed {
+    /// What was not seen is a blind spot of the run, which its profile keeps.
+    fn note_unseen(&mut self) {
+        let spots =
+            [("first needs without room", self.lost), ("files without a name", self.unnamed)];
+        let spots = spots.into_iter().filter(|(_, count)| *count > 0);
+        self.info.blind_spots.extend(spots.map(|(what, count)| (what.to_owned(), count)));
+    }
+}
+
 /// Runs a program, as [`record`](crate::record) does, and records what is needed for the first
 /// time.
 ///
@@ -97,5 +107,6 @@ pub fn record_needed(program: &OsStr, args: &[OsString]) -> Result<Needed> {
         unnamed: 0,
     };
     seen.finish(&mut needed);
+    needed.note_unseen();
     Ok(needed)
 }
