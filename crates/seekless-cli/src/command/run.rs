@@ -9,7 +9,9 @@ use seekless::device::DeviceSpec;
 use seekless::device::units::{counted, format_bytes, format_duration, parse_bytes};
 use seekless::record::Status;
 use seekless::start::ahead;
-use seekless::start::start::{Decision, Options, Outcome, Recording, Start, Waits, prepare};
+use seekless::start::start::{
+    Decision, Options, Outcome, Recording, Start, Taught, Waits, prepare,
+};
 use seekless::sys::signals::survive_file_size_limit;
 use seekless::tools::device::named;
 use std::ffi::OsString;
@@ -221,7 +223,7 @@ fn ended(outcome: Outcome) -> ExitCode {
     match outcome {
         Outcome::Recorded(status, learned) => {
             match learned {
-                Ok(bytes) if output::errors_are_shown() => output::note(&taught(status, bytes)),
+                Ok(learned) if output::errors_are_shown() => output::note(&taught(status, learned)),
                 Ok(_) => {}
                 Err(error) => _ = exit::failure(&error.into()), // the status is the program's
             }
@@ -234,8 +236,18 @@ fn ended(outcome: Outcome) -> ExitCode {
     }
 }
 
-/// What a recorded start has taught, which needs this many bytes.
-fn taught(status: Status, bytes: u64) -> String {
+/// What a recorded start has taught.
+fn taught(status: Status, Taught { needed_bytes: bytes, lost }: Taught) -> String {
+    let lost = match lost {
+        0 => String::new(),
+        _ => {
+            format!("seekless: {lost} records of this start were lost; --record records it anew\n")
+        }
+    };
+    lost + &needs(status, bytes)
+}
+
+fn needs(status: Status, bytes: u64) -> String {
     let needs = format_bytes(bytes);
     match (status, bytes) {
         (Status::Exited(0), _) => format!(
@@ -333,8 +345,11 @@ mod tests {
 
     #[test]
     fn a_start_that_failed_is_said_to_be_recorded_again() {
-        let said = [(0, 5_000_000), (3, 5_000_000), (1, 0)]
-            .map(|(code, bytes)| taught(Status::Exited(code), bytes));
+        let of = |needed_bytes, lost| Taught { needed_bytes, lost };
+        let said = [(0, of(5_000_000, 0)), (3, of(5_000_000, 0)), (1, of(0, 0))]
+            .map(|(code, learned)| taught(Status::Exited(code), learned));
+        let lossy = taught(Status::Exited(0), of(1, 7));
+        assert!(lossy.contains("7 records of this start were lost") && lossy.contains("needs"));
         assert!(said[0].contains("needs 5.0 MB") && !said[0].contains("failed"), "{said:?}");
         assert!(said[1].contains("5.0 MB, is kept") && said[2].contains("no profile is kept"));
     }

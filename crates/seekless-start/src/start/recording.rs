@@ -127,9 +127,18 @@ fn has_privileges(program: &OsStr) -> bool {
     set_id || rustix::fs::getxattr(&path, "security.capability", &mut [0_u8; 64][..]).is_ok()
 }
 
+/// What a recorded start has taught.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Taught {
+    /// Bytes that starts need.
+    pub needed_bytes: u64,
+    /// Records of it for which there was no room.
+    pub lost: u64,
+}
+
 /// How a whole recording ended.
 pub(super) enum Whole {
-    Done(Status, Result<u64>),
+    Done(Status, Result<Taught>),
     /// The program is not there, cannot be executed, or ran and was killed: the exit code of `env`,
     /// and the error.
     Failed(u8, Error),
@@ -140,32 +149,37 @@ pub(super) enum Whole {
 /// Runs the program, records it, and adds what it needed to the profile.
 pub(super) fn whole(words: &[OsString], profile: &Path, key: &Key) -> Whole {
     let before_ns = cpu_of_children_ns();
+    let mut taught = Taught::default();
     let (status, learned) = match record::record_needed(&words[0], &words[1..]) {
         Ok(needed) => {
             let status = needed.status;
+            taught.lost = needed.lost;
             let cpu_ns = cpu_of_children_ns().saturating_sub(before_ns);
             (status, Ok(learn_needed(needed, Some(cpu_ns))))
         }
         Err(error) if error.kind() == ErrorKind::Refused => match every_call(words) {
-            Ok(recorded) => recorded,
+            Ok((status, learned, lost)) => {
+                taught.lost = lost;
+                (status, learned)
+            }
             Err(whole) => return whole,
         },
         Err(error) => return failed(error),
     };
-    let needed = learned.and_then(|learned| {
-        let mut needed = 0;
+    let taught = learned.and_then(|learned| {
         profiles::update(profile, |before| {
             let after = learned.added_to(before, key.text());
-            needed = after.needed_bytes();
+            taught.needed_bytes = after.needed_bytes();
             after
         })?;
-        Ok(needed)
+        Ok(taught)
     });
-    Whole::Done(status, needed)
+    Whole::Done(status, taught)
 }
 
-/// Runs the program and records every call, where first needs are not reported.
-fn every_call(words: &[OsString]) -> std::result::Result<(Status, Result<Learned>), Whole> {
+/// Runs the program and records every call, where first needs are not reported. Also says how many
+/// records were lost.
+fn every_call(words: &[OsString]) -> std::result::Result<(Status, Result<Learned>, u64), Whole> {
     use seekless_job::ErrorKind as Kind;
     let folder = tempfile::Builder::new().prefix("seekless-run").tempdir().map_err(|error| {
         let why = "there is no temporary folder to record into";
@@ -192,7 +206,7 @@ fn every_call(words: &[OsString]) -> std::result::Result<(Status, Result<Learned
         Some(error) => Err(not_learned(&error, &recording)),
         None => learn_trace(&recording, Some(cpu_ns)),
     };
-    Ok((recorded.status, learned))
+    Ok((recorded.status, learned, recorded.summary.lost))
 }
 
 /// What follows from an error of the recorder. Only what says that the program itself cannot run,
