@@ -116,7 +116,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
 }
 
 /// The names of our ways in the table of results; the others are rivals.
-const OURS: [(&str, &str); 4] = [
+const OURS: [(&str, &str); 6] = [
+    ("learning", "learning (root)"),
+    ("learning without root", "learning without root"),
     ("ebpf", "eBPF (root)"),
     ("notify, files", "notify, files only"),
     ("notify", "notify"),
@@ -172,6 +174,10 @@ fn ways(seekless: &Path, folder: &Path) -> anyhow::Result<Vec<Way>> {
         record("notify", &["--method", "notify"]),
         record("notify, files", &["--method", "notify", "--grain", "files"]),
     ];
+    ways.push(learning("learning without root", seekless, folder, true)?);
+    if let Ok(()) = seekless::record::ebpf_works() {
+        ways.push(learning("learning", seekless, folder, false)?);
+    }
     match seekless::record::ebpf_works() {
         Ok(()) => ways.push(record("ebpf", &["--method", "ebpf"])),
         Err(why) => eprintln!("bench: no eBPF, left out: {why}"),
@@ -183,6 +189,22 @@ fn ways(seekless: &Path, folder: &Path) -> anyhow::Result<Vec<Way>> {
         eprintln!("bench: no strace: left out");
     }
     Ok(ways)
+}
+
+/// The first start of a program: what it needs is recorded and becomes its profile.
+fn learning(
+    name: &'static str,
+    seekless: &str,
+    folder: &Path,
+    unprivileged: bool,
+) -> anyhow::Result<Way> {
+    const BEGIN: &str = "rm -f \"$1\"; p=$1; shift; exec ";
+    const WITHOUT: &str = "setpriv --bounding-set -all --inh-caps -all --no-new-privs ";
+    let profile = folder.join("profile");
+    let profile = profile.to_str().context("a path in UTF-8")?;
+    let without = if unprivileged { WITHOUT } else { "" };
+    let script = format!("{BEGIN}{without}{seekless} run --record --profile \"$p\" -- \"$@\"");
+    Ok(Way { name, words: ["sh", "-c", &script, "sh", profile].map(str::to_owned).into() })
 }
 
 /// Makes what a program needs. Returns its words.

@@ -2,12 +2,13 @@
 //! what programs in the kernel are to report them.
 
 use crate::arch::{self, Convention, Row};
-use crate::call::{Call, Flags, Offset};
+use crate::call::{Call, Flags, Offset, Path};
 use crate::options::Grain;
 use libc::c_long;
 use seekless_watch::call_events::{
     AIO_READ, AIO_SYNC, AIO_WRITE, Moment, RING_READ, RING_SYNC, RING_WRITE, Rule as Reported,
 };
+use seekless_watch::first_needs::Rule as Named;
 use seekless_watch::seccomp::{Action, Filter, Rule, Section, When};
 
 /// Calls by calling convention and number.
@@ -128,6 +129,27 @@ pub(crate) fn reported() -> Vec<Reported> {
     rules(&arch::NATIVE, false).chain(rules(&arch::FOREIGN, true)).collect()
 }
 
+/// What programs in the kernel are to report of names, where only first needs are recorded.
+pub(crate) fn named() -> Vec<Named> {
+    let named = |(number, _, call): &Row| {
+        let none = Named { number: *number as u32, ..Named::default() };
+        match *call {
+            Call::Open(Path { directory, path }, _) => {
+                Some(Named { path: Some(path), directory, opens: true, ..none })
+            }
+            Call::Stat(Path { directory, path }) => {
+                Some(Named { path: Some(path), directory, ..none })
+            }
+            Call::List => Some(Named { directory: Some(0), ..none }),
+            Call::ChangeDirectory if *number == libc::SYS_chdir => {
+                Some(Named { path: Some(0), moves: true, ..none })
+            }
+            _ => None,
+        }
+    };
+    arch::NATIVE.calls.iter().filter_map(named).collect()
+}
+
 /// What is reported of a call: what the recorder will ask. `None` for calls that matter to the
 /// stops of ptrace only.
 pub(crate) fn reported_of(call: Call) -> Option<Reported> {
@@ -170,7 +192,6 @@ pub(crate) fn reported_of(call: Call) -> Option<Reported> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::{Offset, Path};
 
     #[test]
     fn a_table_names_each_number_once() {

@@ -48,6 +48,9 @@
 //! [`record_running`] attaches to a program that runs already, follows it for a while, and lets it
 //! go. [`record_machine`] follows all programs.
 //!
+//! [`record_needed`] records less, for less: what a program needs of files for the first time, of
+//! which a profile is made.
+//!
 //! [`Touches`] is the part that stops nothing: the first touches of mapped files alone, of a
 //! program that somebody else starts.
 //!
@@ -88,6 +91,7 @@ mod inspect;
 mod live;
 mod looker;
 mod method;
+mod needed;
 mod opening;
 mod options;
 mod paths;
@@ -110,7 +114,8 @@ mod works;
 
 pub use error::{Error, ErrorKind, Result};
 pub use live::{Busy, Live, Use, View};
-pub use method::{ebpf_works, fetches_work};
+pub use method::{ebpf_may_work, ebpf_works, fetches_work};
+pub use needed::{Needed, record_needed};
 pub use options::{Grain, Method, Options};
 pub use places::{FileKey, Places, Snapshot};
 pub use post_cache::PostCache;

@@ -124,6 +124,13 @@ fn refused(error: io::Error) -> Error {
     Error::new(ErrorKind::Refused, message)
 }
 
+/// Whether this process may load programs for [`Method::Ebpf`], which is found out in microseconds.
+/// That they work is not known before they are loaded.
+#[must_use]
+pub fn ebpf_may_work() -> bool {
+    CallEvents::may_load().is_ok()
+}
+
 /// Whether [`Method::Ebpf`] works here; if not, why.
 ///
 /// # Errors

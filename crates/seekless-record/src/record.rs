@@ -153,7 +153,7 @@ pub(crate) fn why_no_events(error: &io::Error) -> String {
     }
 }
 
-fn words(program: &OsStr, args: &[OsString]) -> Result<Vec<CString>> {
+pub(crate) fn words(program: &OsStr, args: &[OsString]) -> Result<Vec<CString>> {
     let words = std::iter::once(program).chain(args.iter().map(OsString::as_os_str));
     let words: Result<Vec<CString>, _> = words.map(|word| CString::new(word.as_bytes())).collect();
     words.map_err(|error| {
@@ -207,7 +207,7 @@ fn own_names(output: &Path, spool: &Path) -> Vec<Vec<u8>> {
     own.collect()
 }
 
-fn circumstances(program: &OsStr, args: &[OsString]) -> RunInfo {
+pub(crate) fn circumstances(program: &OsStr, args: &[OsString]) -> RunInfo {
     let text = |word: &OsStr| seekless_trace::escape_path(word.as_bytes());
     let words = std::iter::once(program).chain(args.iter().map(OsString::as_os_str));
     RunInfo {
@@ -354,7 +354,7 @@ pub(crate) fn attach(pid: i32, exits: bool) -> io::Result<()> {
 }
 
 /// The first thread of the program stops at its signals, its exec and its end only.
-fn attach_for_signals(pid: i32) -> io::Result<()> {
+pub(crate) fn attach_for_signals(pid: i32) -> io::Result<()> {
     let options = Trace::PTRACE_O_TRACEEXEC | Trace::PTRACE_O_EXITKILL;
     Ok(ptrace::seize(Pid::from_raw(pid), options)?)
 }

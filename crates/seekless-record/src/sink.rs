@@ -122,6 +122,11 @@ impl Sink {
         Ok(Self { rows, is_limited, held: Vec::new(), writer: Some(writer) })
     }
 
+    /// An end of a queue that no thread writes.
+    pub(crate) fn unwritten() -> Self {
+        Self { rows: Rows::unwritten(), is_limited: false, held: Vec::new(), writer: None }
+    }
+
     /// Another end, for another thread. What it pushes after [`Sink::finish`] is lost.
     pub(crate) fn rows(&self) -> Rows {
         self.rows.clone()

@@ -8,6 +8,7 @@ mod attached;
 mod enter;
 mod fetches;
 mod handed_over;
+mod learning;
 mod leave;
 mod life;
 mod look;

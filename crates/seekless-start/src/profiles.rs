@@ -7,7 +7,7 @@ mod looks;
 
 pub use key::Key;
 pub(crate) use key::found;
-pub use learn::{Learned, learn, learn_trace};
+pub use learn::{Learned, learn, learn_needed, learn_trace};
 pub(crate) use learn::{by_most, identify, identity_of, renew_places};
 
 use seekless_job::{Error, ErrorKind, Result};

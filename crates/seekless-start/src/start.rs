@@ -24,7 +24,7 @@ mod whole;
 
 pub use own::{ask as ask_for_own_pages, note_beside as note_own_pages};
 pub use plan::{Decision, Waits};
-pub use recording::Recording;
+pub use recording::{Recording, Taught};
 pub use sample::become_if_cached;
 
 use crate::profiles::{self, Key};
@@ -123,8 +123,8 @@ impl Known {
 #[derive(Debug)]
 pub enum Outcome {
     /// It was recorded whole: the program ended so. If something was learned, this many bytes are
-    /// needed; else the reason why not.
-    Recorded(Status, Result<u64>),
+    /// needed, and so many records were lost; else the reason why not.
+    Recorded(Status, Result<Taught>),
     /// The program could not be recorded or executed: an error whose exit code is that of `env`.
     Failed(u8, Error),
 }

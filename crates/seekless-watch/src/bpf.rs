@@ -4,6 +4,7 @@
 #![expect(clippy::host_endian_bytes, reason = "the kernel reads and writes for this machine")]
 
 mod assembler;
+mod idioms;
 mod kernel_types;
 mod map;
 mod program;
@@ -11,6 +12,7 @@ mod published;
 mod ring;
 
 pub(crate) use assembler::{Assembler, Helper, Jump, Label, Program, Register, Width};
+pub(crate) use idioms::{lookup, read, read_into, update};
 pub(crate) use kernel_types::KernelTypes;
 pub(crate) use map::{Kind, Map};
 pub(crate) use program::{Attached, load};

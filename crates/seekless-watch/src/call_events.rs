@@ -9,7 +9,7 @@
 //!
 //! Requests of io_uring are reported as calls, too ([`RING_READ`]).
 
-mod convention;
+pub(crate) mod convention;
 mod entry;
 mod event;
 mod fetches;
@@ -328,7 +328,7 @@ impl CallEvents {
 }
 
 /// Programs in the kernel count processes as the first namespace does.
-fn in_first_namespace() -> io::Result<()> {
+pub(crate) fn in_first_namespace() -> io::Result<()> {
     if std::fs::read_link("/proc/self/ns/pid")?.as_os_str() != FIRST_NAMESPACE {
         return Err(unsupported("this process has a namespace of processes (a container)"));
     }
@@ -416,7 +416,7 @@ fn conditions(rules: &[Rule]) -> Vec<When> {
     conditions
 }
 
-fn no_types(error: io::Error) -> io::Error {
+pub(crate) fn no_types(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::NotFound => {
             unsupported("the kernel was built without CONFIG_DEBUG_INFO_BTF")

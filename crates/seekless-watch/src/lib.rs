@@ -16,6 +16,7 @@
 //!
 //! - [`seccomp`], [`notify`] and [`tracee`] stop a program at the calls that a filter names;
 //! - [`call_events`] reports calls without a stop, by programs in the kernel;
+//! - [`first_needs`] reports only what is needed for the first time, by smaller programs;
 //! - [`ring_view`] shows what a program puts into its io_uring;
 //! - [`page_faults`] reports which mapped pages a program touches;
 //! - [`block_events`] reports which requests reach the devices.
@@ -28,6 +29,7 @@
 pub mod block_events;
 mod bpf;
 pub mod call_events;
+pub mod first_needs;
 pub mod notify;
 pub mod page_faults;
 mod perf;

@@ -9,7 +9,9 @@ use seekless::device::DeviceSpec;
 use seekless::device::units::{counted, format_bytes, format_duration, parse_bytes};
 use seekless::record::Status;
 use seekless::start::ahead;
-use seekless::start::start::{Decision, Options, Outcome, Recording, Start, Waits, prepare};
+use seekless::start::start::{
+    Decision, Options, Outcome, Recording, Start, Taught, Waits, prepare,
+};
 use seekless::sys::signals::survive_file_size_limit;
 use seekless::tools::device::named;
 use std::ffi::OsString;
@@ -30,14 +32,15 @@ use std::process::ExitCode;
 ///
 /// From the second start on, `run` becomes the program: it keeps its process number, terminal,
 /// streams, environment, signals, job control and exit status, and a helper process works beside
-/// it. The first start is recorded as `seekless record` does it, with its side effects (unless you
-/// are root, setuid programs run without their privileges, and debuggers and strace cannot trace; a
-/// program that is setuid itself is not traced) and its cost: two thirds more processor time for a
-/// start of Python, many times the time for a program that opens thousands of small files. The
-/// recording lasts until the program ends, so give --no-record for a service. Later recordings see
-/// page faults only, at some hundred nanoseconds each, during the first two minutes: in the next
-/// two starts, and then once a day. If many files of a profile have changed, the next start is
-/// recorded whole again.
+/// it. The first start is recorded: as root (Linux 6.12) only what is needed for the first time, at
+/// 5 to 73 % more processor time; else every call as `seekless record --method notify` does it, at
+/// half more for a start of Python and several times the time for a program that opens thousands of
+/// small files. It has the side effects of `seekless record` (unless you are root, setuid programs
+/// run without their privileges; debuggers and strace cannot trace; a program that is setuid itself
+/// is not traced). The recording lasts until the program ends, so give --no-record for a service.
+/// Later recordings see page faults only, at some hundred nanoseconds each, during the first two
+/// minutes: in the next two starts, and then once a day. If many files of a profile have changed,
+/// the next start is recorded whole again.
 ///
 /// Profiles lie in $XDG_STATE_HOME/seekless/profiles (~/.local/state if that is not set), one for
 /// each program and shape of arguments: options and words count, names of files and numbers do not,
@@ -220,7 +223,7 @@ fn ended(outcome: Outcome) -> ExitCode {
     match outcome {
         Outcome::Recorded(status, learned) => {
             match learned {
-                Ok(bytes) if output::errors_are_shown() => output::note(&taught(status, bytes)),
+                Ok(learned) if output::errors_are_shown() => output::note(&taught(status, learned)),
                 Ok(_) => {}
                 Err(error) => _ = exit::failure(&error.into()), // the status is the program's
             }
@@ -233,8 +236,18 @@ fn ended(outcome: Outcome) -> ExitCode {
     }
 }
 
-/// What a recorded start has taught, which needs this many bytes.
-fn taught(status: Status, bytes: u64) -> String {
+/// What a recorded start has taught.
+fn taught(status: Status, Taught { needed_bytes: bytes, lost }: Taught) -> String {
+    let lost = match lost {
+        0 => String::new(),
+        _ => {
+            format!("seekless: {lost} records of this start were lost; --record records it anew\n")
+        }
+    };
+    lost + &needs(status, bytes)
+}
+
+fn needs(status: Status, bytes: u64) -> String {
     let needs = format_bytes(bytes);
     match (status, bytes) {
         (Status::Exited(0), _) => format!(
@@ -332,8 +345,11 @@ mod tests {
 
     #[test]
     fn a_start_that_failed_is_said_to_be_recorded_again() {
-        let said = [(0, 5_000_000), (3, 5_000_000), (1, 0)]
-            .map(|(code, bytes)| taught(Status::Exited(code), bytes));
+        let of = |needed_bytes, lost| Taught { needed_bytes, lost };
+        let said = [(0, of(5_000_000, 0)), (3, of(5_000_000, 0)), (1, of(0, 0))]
+            .map(|(code, learned)| taught(Status::Exited(code), learned));
+        let lossy = taught(Status::Exited(0), of(1, 7));
+        assert!(lossy.contains("7 records of this start were lost") && lossy.contains("needs"));
         assert!(said[0].contains("needs 5.0 MB") && !said[0].contains("failed"), "{said:?}");
         assert!(said[1].contains("5.0 MB, is kept") && said[2].contains("no profile is kept"));
     }

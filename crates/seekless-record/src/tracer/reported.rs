@@ -53,7 +53,7 @@ impl Tracer {
         self.note_reported(&events);
         let _urgent = Urgent::begin(); // records have little room
         loop {
-            self.take_stops(&mut events)?;
+            self.take_stops(|tracer| tracer.take_reports(&mut events))?; // while its files are there
             // Asked before its reports are taken: then nothing comes after that.
             let is_over = self.status.is_some() && !events.has_any();
             self.take_reports(&mut events);
@@ -81,7 +81,8 @@ impl Tracer {
         self.summary.lost += events.lost();
     }
 
-    fn take_stops(&mut self, events: &mut CallEvents) -> io::Result<()> {
+    /// Takes the stops of the program's first thread.
+    pub(super) fn take_stops(&mut self, mut executed: impl FnMut(&mut Self)) -> io::Result<()> {
         loop {
             let (tid, stop) = match tracee::wait_now(-1) {
                 Ok(Some(next)) => next,
@@ -96,7 +97,7 @@ impl Tracer {
                     self.note_end(tid, Status::Killed { signal, core })
                 }
                 Stop::Event(_) => {
-                    self.take_reports(events); // its exec, while its files are there
+                    executed(self);
                     self.summary.lost += u64::from(self.go_on(tid, 0).is_err());
                 }
                 _ => {

@@ -7,6 +7,7 @@ mod births;
 mod calls;
 mod fetches;
 mod kills;
+mod needed;
 mod notified;
 mod odd_programs;
 mod reported;

@@ -6,6 +6,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Stat, StatxFlags, statx};
 use seekless_job::{Error, ErrorKind, Result};
 use seekless_policy::foresight::start;
 use seekless_policy::layout::extents::Extent;
+use seekless_record::Needed;
 use seekless_trace::{
     Access, Identity, Look, Need, Needs, PageSet, Profile, ProfiledFile, ProfiledRun, RunInfo,
     Trace, looked_up, unescape_path,
@@ -52,6 +53,14 @@ pub fn learn_trace(recording: &Path, cpu_ns: Option<u64>) -> Result<Learned> {
     let run = ProfiledRun { info, whole: true, cpu_ns, needs: of_run };
     let looks = looks::of(&looked_up(&trace).map_err(unreadable)?);
     Ok(Learned { looks, ..steady(&needs.names, &needs.file_bytes, run) })
+}
+
+/// Learns from a run of which only first needs were recorded.
+#[must_use]
+pub fn learn_needed(needed: Needed, cpu_ns: Option<u64>) -> Learned {
+    let Needed { info, names, file_bytes, needs, looks, .. } = needed;
+    let run = ProfiledRun { info, whole: true, cpu_ns, needs };
+    Learned { looks: looks::of(&looks), ..steady(&names, &file_bytes, run) }
 }
 
 /// Learns from the touches of one run. What it read by calls is taken from the newest run of

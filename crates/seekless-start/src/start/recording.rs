@@ -1,15 +1,17 @@
-//! Whether a start is recorded, and how: whole, by stopping the program at its calls, or cheaply,
-//! by the page faults that the kernel reports.
+//! Whether a start is recorded, and how: whole, or cheaply, by the page faults that the kernel
+//! reports.
 //!
-//! A whole recording costs a Python start about two thirds of its processor time more, and a
-//! program that opens thousands of files many times its own. So it comes first, and again only when
-//! much of what the profile names has changed. Page faults cost some hundred nanoseconds each.
+//! Whole means: first needs as programs in the kernel report them, as root; else every call, by
+//! notifications. That costs a Python start a third or half of its processor time more, and without
+//! root a program that opens thousands of files several times its own. So it comes first, and again
+//! only when much of what the profile names has changed. Page faults cost some hundred nanoseconds
+//! each.
 
 use super::Decision;
-use crate::profiles::{self, Key, learn_trace};
+use crate::profiles::{self, Key, Learned, learn_needed, learn_trace};
 use rustix::process::geteuid;
 use seekless_job::{Error, Result};
-use seekless_record::{self as record, ErrorKind, Status};
+use seekless_record::{self as record, ErrorKind, Grain, Method, Status};
 use seekless_trace::{Profile, ProfiledRun, spool_path};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
@@ -125,9 +127,18 @@ fn has_privileges(program: &OsStr) -> bool {
     set_id || rustix::fs::getxattr(&path, "security.capability", &mut [0_u8; 64][..]).is_ok()
 }
 
+/// What a recorded start has taught.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Taught {
+    /// Bytes that starts need.
+    pub needed_bytes: u64,
+    /// Records of it for which there was no room.
+    pub lost: u64,
+}
+
 /// How a whole recording ended.
 pub(super) enum Whole {
-    Done(Status, Result<u64>),
+    Done(Status, Result<Taught>),
     /// The program is not there, cannot be executed, or ran and was killed: the exit code of `env`,
     /// and the error.
     Failed(u8, Error),
@@ -137,36 +148,65 @@ pub(super) enum Whole {
 
 /// Runs the program, records it, and adds what it needed to the profile.
 pub(super) fn whole(words: &[OsString], profile: &Path, key: &Key) -> Whole {
-    use seekless_job::ErrorKind as Kind;
-    let folder = match tempfile::Builder::new().prefix("seekless-run").tempdir() {
-        Ok(folder) => folder,
-        Err(error) => {
-            let why = "there is no temporary folder to record into";
-            return Whole::NotBegun(Some(Error::because(Kind::Io, why, error)));
-        }
-    };
-    let recording = folder.path().join("run.parquet");
     let before_ns = cpu_of_children_ns();
-    let options = record::Options::default();
-    let mut recorded = match record::record(&words[0], &words[1..], &recording, &options) {
-        Ok(recorded) => recorded,
+    let mut taught = Taught::default();
+    let (status, learned) = match record::record_needed(&words[0], &words[1..]) {
+        Ok(needed) => {
+            let status = needed.status;
+            taught.lost = needed.lost;
+            let cpu_ns = cpu_of_children_ns().saturating_sub(before_ns);
+            (status, Ok(learn_needed(needed, Some(cpu_ns))))
+        }
+        Err(error) if error.kind() == ErrorKind::Refused => match every_call(words) {
+            Ok((status, learned, lost)) => {
+                taught.lost = lost;
+                (status, learned)
+            }
+            Err(whole) => return whole,
+        },
         Err(error) => return failed(error),
     };
+    let taught = learned.and_then(|learned| {
+        profiles::update(profile, |before| {
+            let after = learned.added_to(before, key.text());
+            taught.needed_bytes = after.needed_bytes();
+            after
+        })?;
+        Ok(taught)
+    });
+    Whole::Done(status, taught)
+}
+
+/// Runs the program and records every call, where first needs are not reported. Also says how many
+/// records were lost.
+fn every_call(words: &[OsString]) -> std::result::Result<(Status, Result<Learned>, u64), Whole> {
+    use seekless_job::ErrorKind as Kind;
+    let folder = tempfile::Builder::new().prefix("seekless-run").tempdir().map_err(|error| {
+        let why = "there is no temporary folder to record into";
+        Whole::NotBegun(Some(Error::because(Kind::Io, why, error)))
+    })?;
+    let recording = folder.path().join("run.parquet");
+    let before_ns = cpu_of_children_ns();
+    let by = |method| {
+        let options = record::Options { method, ..record::Options::default() };
+        record::record(&words[0], &words[1..], &recording, &options)
+    };
+    // Without privileges notifications cost half of what stops do.
+    let method = match record::ebpf_may_work() {
+        true => Method::Auto,
+        false => Method::Notify(Grain::Calls),
+    };
+    let recorded = match by(method) {
+        Err(error) if error.kind() == ErrorKind::Refused => by(Method::Ptrace),
+        recorded => recorded,
+    };
+    let mut recorded = recorded.map_err(failed)?;
     let cpu_ns = cpu_of_children_ns().saturating_sub(before_ns);
     let learned = match recorded.unfinished.take() {
         Some(error) => Err(not_learned(&error, &recording)),
         None => learn_trace(&recording, Some(cpu_ns)),
     };
-    let needed = learned.and_then(|learned| {
-        let mut needed = 0;
-        profiles::update(profile, |before| {
-            let after = learned.added_to(before, key.text());
-            needed = after.needed_bytes();
-            after
-        })?;
-        Ok(needed)
-    });
-    Whole::Done(recorded.status, needed)
+    Ok((recorded.status, learned, recorded.summary.lost))
 }
 
 /// What follows from an error of the recorder. Only what says that the program itself cannot run,

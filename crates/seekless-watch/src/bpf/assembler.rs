@@ -145,6 +145,31 @@ impl Assembler {
         self.push(0x0f, into, from as u8, 0, 0);
     }
 
+    /// `into &= from`
+    pub(crate) fn and_register(&mut self, into: Register, from: Register) {
+        self.push(0x5f, into, from as u8, 0, 0);
+    }
+
+    /// `into |= from`
+    pub(crate) fn or_register(&mut self, into: Register, from: Register) {
+        self.push(0x4f, into, from as u8, 0, 0);
+    }
+
+    /// `into ^= from`
+    pub(crate) fn exclusive_or_register(&mut self, into: Register, from: Register) {
+        self.push(0xaf, into, from as u8, 0, 0);
+    }
+
+    /// `into <<= from`
+    pub(crate) fn shift_left_by(&mut self, into: Register, from: Register) {
+        self.push(0x6f, into, from as u8, 0, 0);
+    }
+
+    /// `into >>= from`, without its sign
+    pub(crate) fn shift_right_by(&mut self, into: Register, from: Register) {
+        self.push(0x7f, into, from as u8, 0, 0);
+    }
+
     /// `into &= number`
     pub(crate) fn and(&mut self, into: Register, number: i32) {
         self.push(0x57, into, 0, 0, number);
@@ -212,6 +237,11 @@ impl Assembler {
         const OF_PART: u8 = 1;
         self.calls.push((self.instructions.len(), part));
         self.push(CALL, Register::R0, OF_PART, 0, 0);
+    }
+
+    /// Whether this part of the program is called so far.
+    pub(crate) fn is_called(&self, part: Label) -> bool {
+        self.calls.iter().any(|call| call.1 == part)
     }
 
     /// Ends the program or part; its result is in register 0.

@@ -125,6 +125,25 @@ impl Map {
         self.key_bytes <= 16 && call(MAP_GET_NEXT_KEY, &attributes).is_ok()
     }
 
+    /// All keys of four bytes. Those that come or go meanwhile may be left out.
+    pub(crate) fn keys(&self) -> Vec<u32> {
+        let (mut keys, mut next) = (Vec::new(), 0_u32);
+        let mut key;
+        let mut attributes = Attributes::default();
+        attributes[0] = halves(self.descriptor.as_raw_fd() as u32, 0);
+        attributes[2] = (&raw mut next) as u64;
+        // A key that goes meanwhile makes the walk begin again.
+        while self.key_bytes == 4 && call(MAP_GET_NEXT_KEY, &attributes).is_ok() {
+            if keys.contains(&next) {
+                break;
+            }
+            key = next;
+            keys.push(key);
+            attributes[1] = (&raw const key) as u64;
+        }
+        keys
+    }
+
     fn check(&self, value_bytes: u32) -> io::Result<()> {
         let fits = self.key_bytes == 4 && self.value_bytes == value_bytes;
         if fits { Ok(()) } else { Err(io::ErrorKind::InvalidInput.into()) }

@@ -2,22 +2,25 @@
 //! its arguments, and how a 32-bit call is distinguished from a 64-bit one.
 
 /// Of one architecture.
-pub(super) struct Convention {
+pub(crate) struct Convention {
     /// The field of `struct thread_info` whose low 32 bits mark a 32-bit call.
-    pub(super) status: &'static str,
+    pub(crate) status: &'static str,
     /// The bit in it.
-    pub(super) foreign_bit: i32,
+    pub(crate) foreign_bit: i32,
     /// Where the six arguments of a 64-bit call are in `struct pt_regs`.
-    pub(super) native: [i16; 6],
+    pub(crate) native: [i16; 6],
     /// Where those of a 32-bit call are; 32 bits of each count.
-    pub(super) foreign: [i16; 6],
+    pub(crate) foreign: [i16; 6],
+    /// Where the number of a 64-bit call is, and its first argument, at the exit too.
+    pub(crate) number: i16,
+    pub(crate) first: i16,
     /// The first and the last number of x32, if there is such a thing.
-    pub(super) x32: Option<(i32, i32)>,
+    pub(crate) x32: Option<(i32, i32)>,
 }
 
 impl Convention {
     /// How much of the registers has all arguments.
-    pub(super) fn registers_bytes(&self) -> i32 {
+    pub(crate) fn registers_bytes(&self) -> i32 {
         let last = self.native.into_iter().chain(self.foreign).max().unwrap_or(0);
         i32::from(last) + 8
     }
@@ -26,22 +29,26 @@ impl Convention {
 /// Arguments of 64-bit calls are in di, si, dx, r10, r8, r9, those of 32-bit ones in bx, cx, dx,
 /// si, di, bp. The bit is TS_COMPAT.
 #[cfg(target_arch = "x86_64")]
-pub(super) const HERE: Convention = Convention {
+pub(crate) const HERE: Convention = Convention {
     status: "status",
     foreign_bit: 1 << 1,
     native: [112, 104, 96, 56, 72, 64],
     foreign: [40, 88, 96, 104, 112, 32],
+    number: 120,
+    first: 112,
     x32: Some((0x4000_0000, 0x4000_03ff)),
 };
 
 /// Arguments are in x0 to x5; the kernel keeps r0 to r5 of 32-bit threads there, too. The bit is
 /// TIF_32BIT.
 #[cfg(target_arch = "aarch64")]
-pub(super) const HERE: Convention = Convention {
+pub(crate) const HERE: Convention = Convention {
     status: "flags",
     foreign_bit: 1 << 22,
     native: [0, 8, 16, 24, 32, 40],
     foreign: [0, 8, 16, 24, 32, 40],
+    number: 280,
+    first: 272,
     x32: None,
 };
 

@@ -7,6 +7,7 @@ use super::{Scope, Tables};
 use crate::bpf::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
 use crate::bpf::Width::{Eight, Four};
 use crate::bpf::{Assembler, Helper, Jump, Label, Map, Program, Register, Width};
+pub(super) use crate::bpf::{lookup, read, read_into, update};
 use crate::seccomp::When;
 
 /// The reader looks by itself; to wake it at each record costs more than the record.
@@ -376,44 +377,4 @@ pub(super) fn begin_unreported(code: &mut Assembler, scratch: Register, then: i3
     }
     code.store_number(Eight, scratch, layout::WALK + walk::PLACE, 0);
     code.store_number(Eight, scratch, layout::GO_ON, then);
-}
-
-/// Sets the value of the key at this place of the stack to what is at the address in `from`.
-pub(super) fn update(code: &mut Assembler, map: &Map, key: i16, from: Register) {
-    code.copy(R3, from);
-    code.map(R1, map);
-    code.copy(R2, Stack);
-    code.add(R2, key.into());
-    code.set(R4, 0);
-    code.call(Helper::Update);
-}
-
-/// Finds the value of the key at this place of the stack.
-pub(super) fn lookup(code: &mut Assembler, map: &Map, key: i16) {
-    code.map(R1, map);
-    code.copy(R2, Stack);
-    code.add(R2, key.into());
-    code.call(Helper::Lookup);
-}
-
-/// Reads a field of a struct of the kernel's onto the stack; zeroes, if it cannot be read.
-pub(super) fn read(code: &mut Assembler, place: i16, bytes: i32, base: Register, field: i32) {
-    read_into(code, Stack, place.into(), bytes, base, field);
-}
-
-/// As [`read`], to a place behind the address in `into`.
-pub(super) fn read_into(
-    code: &mut Assembler,
-    into: Register,
-    place: i32,
-    bytes: i32,
-    base: Register,
-    field: i32,
-) {
-    code.copy(R3, base);
-    code.add(R3, field);
-    code.copy(R1, into);
-    code.add(R1, place);
-    code.set(R2, bytes);
-    code.call(Helper::ReadKernel);
 }
