@@ -19,9 +19,9 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// As far as the kernel may read ahead, and around a touch of a mapped file: as it does on devices.
-/// What a start needs is brought in, and what lies further around it is not.
-const READAHEAD_BYTES: u32 = 128 << 10;
+/// As far as the kernel may read ahead, and around a touch of a mapped file: little, since what a
+/// start needs is brought in, and what lies further around it is not.
+const READAHEAD_BYTES: u32 = 64 << 10;
 
 /// In a listing `.` and `..` come first.
 const OWN: usize = 2;
