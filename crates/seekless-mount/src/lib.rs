@@ -22,6 +22,7 @@ mod ahead;
 mod detached;
 mod error;
 mod held;
+pub mod mirror;
 mod mount;
 mod open;
 mod serve;

@@ -1,6 +1,7 @@
 //! The profiles of this user's programs: where they lie, and how they are listed, learned, merged
 //! and removed. One file a kind of start, named by the program and a sum of its [`Key`].
 
+pub(crate) mod beside;
 mod key;
 mod learn;
 mod looks;
@@ -60,6 +61,9 @@ pub struct Kept {
     pub needed_bytes: u64,
     /// The size of the profile itself.
     pub bytes: u64,
+    /// The size of the pack that was made of its files, with what is noted of it; 0 if there is
+    /// none.
+    pub pack_bytes: u64,
     /// When it last changed, in seconds since 1970.
     pub changed_unix_s: u64,
     /// Why it cannot be read, if so.
@@ -102,6 +106,7 @@ fn kept(path: &Path) -> Option<Kept> {
         needed_bytes: profile.needed_bytes(),
         start: profile.key,
         bytes: found.len(),
+        pack_bytes: beside::bytes(path),
         changed_unix_s: changed.as_secs(),
         unreadable,
     })
@@ -262,7 +267,7 @@ pub struct Prune {
     pub dry_run: bool,
 }
 
-/// Removes profiles; gives those that it removed.
+/// Removes profiles, each with its pack; gives those that it removed.
 ///
 /// # Errors
 /// One cannot be removed.
@@ -273,12 +278,14 @@ pub fn prune(options: &Prune) -> Result<Vec<Kept>> {
     for kept in list()? {
         let age_s = now_s.saturating_sub(kept.changed_unix_s);
         let old = options.older_than_s.is_some_and(|limit| age_s > limit);
-        let fits = kept.bytes <= room;
+        let bytes = kept.bytes + kept.pack_bytes;
+        let fits = bytes <= room;
         if !old && fits {
-            room -= kept.bytes;
+            room -= bytes;
             continue;
         }
         if !options.dry_run {
+            beside::remove(&kept.path);
             fs::remove_file(&kept.path).map_err(|error| {
                 let why = format!("{} cannot be removed", kept.path.display());
                 Error::because(ErrorKind::Io, why, error)

@@ -15,6 +15,7 @@ mod examine;
 mod help;
 mod names;
 mod own;
+pub(crate) mod packed;
 mod plan;
 mod proof;
 mod recording;
@@ -23,18 +24,19 @@ mod waves;
 mod whole;
 
 pub use own::{ask as ask_for_own_pages, note_beside as note_own_pages};
-pub use plan::{Decision, Waits};
+pub use plan::{Decision, Pack, Waits};
 pub use recording::{Recording, Taught};
 pub use sample::become_if_cached;
 
 use crate::profiles::{self, Key};
+use packed::Packed;
 use plan::Plan;
 use seekless_device::Costs;
 use seekless_job::{Error, ErrorKind, Result};
 use seekless_record::Status;
 use seekless_sys::{beside, replace};
 use seekless_trace::Profile;
-use std::ffi::{CString, OsString};
+use std::ffi::{CString, OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -58,6 +60,9 @@ pub struct Options {
     pub costs: Option<Costs>,
     /// Whether to record the start.
     pub recording: Recording,
+    /// Whether files may be seen from a pack of the start's own, where that pays; it is made beside
+    /// a start without one.
+    pub packs: bool,
     /// Whether to sum up the whole start, for people: what is expected of it alone and with help.
     pub expects: bool,
 }
@@ -75,8 +80,14 @@ pub struct Start {
     notes: bool,
     /// How long a sample of what is cached will stand, in seconds; `None` if none may be kept.
     sample_s: Option<u64>,
+    /// The pack that files are seen from, and the plan without it.
+    packed: Option<(Box<Packed>, Plan)>,
+    /// Whether to make that pack.
+    packs: bool,
     /// What is expected, and what will be done.
     pub decision: Decision,
+    /// What the last start had to say of its pack, and could not.
+    pub said: Option<String>,
     /// Why there is no profile to go by, where that is not as it should be: the program starts as
     /// it would alone, and nothing is recorded.
     pub fault: Option<Error>,
@@ -141,9 +152,14 @@ pub fn prepare(words: &[OsString], options: &Options) -> Result<Start> {
         None => Known::own(key),
     };
     let asked = if fault.is_some() { Recording::Never } else { options.recording };
-    let (plan, mut decision) = decide::decide(profile.as_ref(), key, options);
-    let program = &words[0];
-    let recording = recording::now(asked, profile.as_ref(), &decision, program, &options.profile);
+    let options = &Options { expects: options.expects || options.packs, ..options.clone() };
+    let (mut plan, mut decision) = decide::decide(profile.as_ref(), key, options);
+    let recording = recording::now(asked, profile.as_ref(), &decision, &words[0], &options.profile);
+    let mut packed = None;
+    if options.packs && profile.is_some() && fault.is_none() {
+        let known = (profile.as_ref(), key, &*path);
+        packed = see_from_pack(known, &words[0], options, recording, (&mut plan, &mut decision));
+    }
     decision.recording = match &fault {
         Some(_) => "none, since there is no profile to go by".to_owned(),
         None => recording.words(),
@@ -152,7 +168,62 @@ pub fn prepare(words: &[OsString], options: &Options) -> Result<Start> {
     let fresh_s = profile.as_ref().and_then(|it| recording::fresh_s(it, &options.profile));
     let sample_s = fresh_s.filter(|_| plan.is_settled && sample::stands_for(options));
     let notes = asked != Recording::Never && profile.is_some();
-    Ok(Start { path, profile, plan, recording, notes, sample_s, decision, fault, ..plain })
+    let said = packed::unsaid(&path).filter(|_| options.packs);
+    let packs = decision.pack.as_ref().is_some_and(|pack| pack.without == Some(packed::NO_PACK));
+    Ok(Start {
+        path,
+        profile,
+        plan,
+        recording,
+        notes,
+        sample_s,
+        packed,
+        packs,
+        decision,
+        said,
+        fault,
+        ..plain
+    })
+}
+
+/// Chooses whether files are seen from the start's own pack. If so, the plan becomes that of the
+/// rest.
+fn see_from_pack(
+    (profile, key, path): (Option<&Profile>, &Key, &Path),
+    program: &OsStr,
+    options: &Options,
+    recording: recording::Now,
+    (plan, decision): (&mut Plan, &mut Decision),
+) -> Option<(Box<Packed>, Plan)> {
+    let mut of_rest = None;
+    let rest = |roots: &[PathBuf]| {
+        let hidden = options.hidden.iter().chain(roots).cloned().collect();
+        let (plan, decision) = decide::decide(profile, key, &Options { hidden, ..options.clone() });
+        of_rest = Some(plan);
+        decision
+    };
+    let why_not = match recording {
+        recording::Now::Nothing(_) if recording::has_privileges(program) => {
+            Some("the program would lose its privileges")
+        }
+        recording::Now::Nothing(_) => None,
+        _ => Some("this start is recorded"),
+    };
+    let choice = packed::choose(path, profile, options, why_not, decision, rest);
+    let (packed, pack) = match choice {
+        packed::Choice::Without(why) => {
+            (None, Pack { without: Some(why), folders: Vec::new(), waits: Waits::default() })
+        }
+        packed::Choice::Pack { packed, waits, whole } => {
+            decision.warmed = whole;
+            decision.warms = of_rest.as_ref().is_some_and(|plan| !plan.reads.is_empty());
+            let pack = Pack { without: None, folders: packed.roots(), waits };
+            let without = std::mem::replace(plan, of_rest.unwrap_or_default());
+            (Some((packed, without)), pack)
+        }
+    };
+    decision.pack = Some(pack);
+    packed
 }
 
 impl Start {
@@ -173,7 +244,10 @@ impl Start {
             recording: recording::Now::Nothing("since there is no profile to go by"),
             notes: false,
             sample_s: None,
+            packed: None,
+            packs: false,
             decision: Decision::default(),
+            said: None,
             fault: None,
         })
     }
@@ -182,11 +256,11 @@ impl Start {
     /// the start was recorded whole, or the program could not be executed.
     ///
     /// Nothing that fails before the program's execution keeps it from being started: `notice` gets
-    /// what the user should know of.
+    /// what the user should know of, and what the program starts without.
     ///
     /// Call it while this process has one thread, and nothing open that the program must not have.
     #[must_use]
-    pub fn go(mut self, notice: impl FnOnce(Error)) -> Outcome {
+    pub fn go(mut self, notice: impl Fn(Error, &str)) -> Outcome {
         if let recording::Now::Whole(_) = self.recording {
             match recording::whole(&self.words, &self.path, &self.key) {
                 recording::Whole::Done(status, learned) => {
@@ -194,7 +268,9 @@ impl Start {
                 }
                 recording::Whole::Failed(code, error) => return Outcome::Failed(code, error),
                 recording::Whole::NotBegun(error) => {
-                    error.map(notice);
+                    if let Some(error) = error {
+                        notice(error, "a recording");
+                    }
                     // Page faults alone are better than nothing.
                     self.recording = recording::Now::touches();
                 }
@@ -208,6 +284,15 @@ impl Start {
                     return Outcome::Failed(126, error);
                 }
             };
+        if let Some((packed, without)) = self.packed.take()
+            && let Err(error) = packed::lay(&packed, &self.path)
+        {
+            notice(error, "its pack");
+            self.plan = without;
+        }
+        if self.packs {
+            packed::build_beside(&self.path);
+        }
         if !self.plan.reads.is_empty() || matches!(self.recording, recording::Now::Touches(_)) {
             let held = beside::start(|beside| help::help(beside, &self));
             // Without a helper the program starts as it would without us, and a helper that waits

@@ -125,7 +125,7 @@ pub use file_list::FileList;
 pub use fnv::fnv_1a;
 pub use listing::Listing;
 pub use loads::{Load, Loads};
-pub use looks::{Look, LookKind, looked_up};
+pub use looks::{Look, LookKind, looked_up, written_in};
 pub use metadata::{Kind, Metadata, RunInfo, View};
 pub use needs::{Need, Needs};
 pub use objects::{News, Objects};

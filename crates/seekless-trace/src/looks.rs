@@ -4,6 +4,7 @@
 
 use crate::error::Result;
 use crate::{Access, Batch, Columns, FileId, Op, Trace};
+use std::collections::BTreeSet;
 
 /// ENOENT.
 const NO_ENTRY: i32 = 2;
@@ -116,6 +117,32 @@ pub fn looked_up(trace: &Trace) -> Result<Vec<(String, bool)>> {
     Ok(order.into_iter().map(named).collect())
 }
 
+/// The folders in which the newest run of a trace wrote to files, escaped as in the trace, sorted.
+///
+/// # Errors
+/// The trace cannot be read.
+pub fn written_in(trace: &Trace) -> Result<Vec<String>> {
+    let names = trace.file_names()?;
+    let (mut newest, mut folders) = (0, BTreeSet::new());
+    for batch in trace.scan(Columns::RUN | Columns::OP | Columns::FILE)? {
+        let batch: &Batch = &batch?;
+        for row in 0..batch.rows() {
+            if batch.run()[row] > newest {
+                newest = batch.run()[row];
+                folders.clear();
+            }
+            let name = &names[batch.file()[row] as usize];
+            if batch.op()[row] == Op::Write
+                && name.starts_with('/')
+                && let Some((folder, _)) = name.rsplit_once('/')
+            {
+                folders.insert(folder);
+            }
+        }
+    }
+    Ok(folders.into_iter().map(str::to_owned).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,5 +169,21 @@ mod tests {
         writer.finish().unwrap();
         let found = looked_up(&Trace::open(&path).unwrap()).unwrap();
         assert_eq!(found, [("/folder".to_owned(), true), ("/gone".to_owned(), false)]);
+    }
+
+    #[test]
+    fn the_folders_in_which_the_newest_run_wrote_are_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.parquet");
+        let mut writer = Writer::create(&path, Metadata::default()).unwrap();
+        let names = ["/old/a", "/e/b", "/e/c", "/d/a", "pipe:[1]", "/read/a"];
+        let files = names.map(|name| writer.file(name));
+        let ops = [Op::Write, Op::Write, Op::Write, Op::Write, Op::Write, Op::Read];
+        for ((time_ns, file), op) in (0..).zip(files).zip(ops) {
+            let run = u32::from(time_ns > 0);
+            writer.push(Access { run, time_ns, ..Access::new(op, file) }).unwrap();
+        }
+        writer.finish().unwrap();
+        assert_eq!(written_in(&Trace::open(&path).unwrap()).unwrap(), ["/d", "/e"]);
     }
 }

@@ -8,7 +8,8 @@
 //! ```text
 //! seekless.profile = {"version":2, "key":"/usr/bin/python3 -c ~5e1f",
 //!                     "runs":[{"whole":true,"cpu_ns":212000000}],
-//!                     "files":{"/usr/lib/libm.so.6":{"inode":17,"modified_ns":1700000000000}}}
+//!                     "files":{"/usr/lib/libm.so.6":{"inode":17,"modified_ns":1700000000000}},
+//!                     "written":["/home/ada/.cache/app"]}
 //! ```
 
 use crate::error::{Error, ErrorKind, Result};
@@ -40,6 +41,9 @@ pub struct Profile {
     pub runs: Vec<ProfiledRun>,
     /// The names that the newest run looked up, if it was recorded with them.
     pub looks: Vec<Look>,
+    /// The folders in which the newest run that was recorded whole wrote to files, escaped and
+    /// sorted; `None` if that is not known.
+    pub written: Option<Vec<String>>,
 }
 
 /// A file of a profile, and how to see that it is still the same.
@@ -88,6 +92,8 @@ struct Mark {
     runs: Vec<RunMark>,
     #[serde(default)]
     files: BTreeMap<String, FileMark>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    written: Option<Vec<String>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -138,8 +144,8 @@ impl Profile {
     }
 
     fn assemble(needs: Needs, metadata: &Metadata, mark: Option<Mark>) -> Self {
-        let (key, runs, marks) =
-            mark.map_or_else(Default::default, |mark| (mark.key, mark.runs, mark.files));
+        let (key, runs, marks, written) = mark
+            .map_or_else(Default::default, |mark| (mark.key, mark.runs, mark.files, mark.written));
         // Names that are only looked up come behind those of files.
         let needed = needs.runs.iter().flatten().map(|need| need.file as usize + 1).max();
         let files = needs.names.into_iter().zip(needs.file_bytes).take(needed.unwrap_or(0));
@@ -160,6 +166,7 @@ impl Profile {
             files: files.map(file).collect(),
             runs: needs.runs.into_iter().enumerate().map(run).collect(),
             looks: Vec::new(),
+            written,
         }
     }
 
@@ -216,6 +223,7 @@ impl Profile {
             key: self.key.clone(),
             runs: self.runs.iter().map(run).collect(),
             files: self.files.iter().filter_map(named).collect(),
+            written: self.written.clone(),
         };
         serde_json::to_string(&mark).unwrap_or_default() // a map with text keys cannot fail
     }
@@ -293,6 +301,7 @@ mod tests {
                 look("/gone", LookKind::Name, None, None),
                 look("/d", LookKind::Listed, Some(18), Some(8192)),
             ],
+            written: Some(vec!["/d".to_owned()]),
         }
     }
 

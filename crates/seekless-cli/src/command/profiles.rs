@@ -16,6 +16,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Files that killed verbs left are listed below the profiles: temporary folders, and the spools of
 /// recordings, from which `seekless trace recover` makes traces. Those of running verbs are not.
 ///
+/// A pack that `seekless run --mount auto` made lies beside its profile, and goes with it.
+///
 /// A profile is a trace: `seekless trace` and `seekless warm` take it, and so does every reader of
 /// Parquet. NAME is the start of a name that the list shows, or a file.
 #[derive(clap::Args, Debug)]
@@ -64,7 +66,8 @@ enum Verb {
         #[arg(long)]
         json: bool,
     },
-    /// Remove profiles, the ones that changed longest ago first, and files that killed verbs left
+    /// Remove profiles with their packs, the ones that changed longest ago first, and files that
+    /// killed verbs left
     Prune {
         /// Remove those that have not changed for this time (12h, 30d, 8w), and as old spools and
         /// temporary folders of killed verbs
@@ -174,11 +177,12 @@ fn listed(all: &[Kept]) -> String {
             kept.runs.to_string(),
             kept.files.to_string(),
             format_bytes(kept.needed_bytes),
+            format_bytes(kept.pack_bytes),
             age(now_s.saturating_sub(kept.changed_unix_s)),
             kept.unreadable.clone().unwrap_or_else(|| kept.start.clone()),
         ]
     };
-    let header = ["name", "runs", "files", "needed", "changed", "start"];
+    let header = ["name", "runs", "files", "needed", "pack", "changed", "start"];
     output::table(&header, all.iter().map(row).collect()) + "\n"
 }
 
@@ -232,7 +236,7 @@ impl Serialize for Removed<'_> {
 }
 
 fn said_of(removed: &[Kept], left: &[Leftover], dry_run: bool) -> String {
-    let bytes = removed.iter().map(|kept| kept.bytes).sum();
+    let bytes = removed.iter().map(|kept| kept.bytes + kept.pack_bytes).sum();
     let did = if dry_run { "would remove" } else { "removed" };
     let names = removed.iter().map(|kept| format!("{did} {}\n", output::shown(&kept.name)));
     let sum =

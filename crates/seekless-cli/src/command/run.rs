@@ -10,11 +10,11 @@ use seekless::device::units::{counted, format_bytes, format_duration, parse_byte
 use seekless::record::Status;
 use seekless::start::ahead;
 use seekless::start::start::{
-    Decision, Options, Outcome, Recording, Start, Taught, Waits, prepare,
+    Decision, Options, Outcome, Pack, Recording, Start, Taught, Waits, prepare,
 };
 use seekless::sys::signals::survive_file_size_limit;
 use seekless::tools::device::named;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -56,6 +56,15 @@ use std::process::ExitCode;
 /// Unless you are root, the program runs in a user namespace: there files of other users seem to
 /// belong to `nobody`, and setuid programs run without their privileges.
 ///
+/// With --mount auto a pack of the start's own is made beside its profile, once it was learned:
+/// what most starts need, in the order of need. A later start that is not recorded sees it in place
+/// of the real folders, where that is expected to pay. Names that it has not come from the real
+/// folders, and what the program writes goes there. Folders in which a recorded start wrote are
+/// left out. Before the start, each folder's own entry shows whether names were added, removed or
+/// replaced, and later inotify does: then the real files are read. A file that was changed where it
+/// lies shows only once its entry is looked at, beside the program: a line on standard error (of
+/// the next start, if that is a pipe) then says that the start may have read what it held before.
+///
 /// The device's costs are those that `seekless probe` measured, else assumed ones; how many
 /// requests it serves at once is tried with the first reads of a start, once a week. --device gives
 /// both.
@@ -80,6 +89,7 @@ Examples:
   seekless run --dry-run --json -- ./game            what is expected alone
   seekless run --profile app.parquet -- ./app        a profile that came with the program
   seekless run --record -- ./app                     record it whole, now
+  seekless run --mount auto -- python3 app.py        from one pack of all that it needs
   seekless run --mount site-packages.zip=venv/lib/python3.12/site-packages -- python3 app.py
   seekless run --no-record --readahead streams -- tac /var/log/huge.log
   seekless run --no-record --budget 500MB -- ./service")]
@@ -94,8 +104,9 @@ pub struct Args {
     /// Bring in only files below this folder; may be given several times
     #[arg(long, value_name = "DIR")]
     within: Vec<PathBuf>,
-    /// Show the program the files of a pack in place of a folder's; may be given several times
-    #[arg(long, value_name = "PACK=DIR")]
+    /// Show the program the files of a pack in place of a folder's; may be given several times.
+    /// auto: a pack of this start's own files, where that pays
+    #[arg(long, value_name = "PACK=DIR|auto")]
     mount: Vec<OsString>,
     #[command(flatten)]
     names: Names,
@@ -132,11 +143,22 @@ pub struct Args {
     command: Vec<OsString>,
 }
 
+impl Args {
+    /// Whether the start may have a pack of its own, and the packs that were named.
+    fn mounts(&self) -> (bool, impl Iterator<Item = &OsStr>) {
+        let words = || self.mount.iter().map(OsString::as_os_str);
+        (words().any(|word| word == AUTO), words().filter(|word| *word != AUTO))
+    }
+}
+
 /// Folders as a profile names them.
 pub(super) fn absolute(folders: Vec<PathBuf>) -> anyhow::Result<Vec<PathBuf>> {
     let absolute = folders.iter().map(std::path::absolute);
     Ok(absolute.collect::<Result<_, _>>()?)
 }
+
+/// The word that asks for a pack of the start's own.
+const AUTO: &str = "auto";
 
 /// Starts the program; returns only if the start was recorded whole, or the program cannot run.
 /// What else fails before the program's execution is said, and the program starts without it.
@@ -146,7 +168,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.dry_run {
         return Ok(expect(&args).unwrap_or_else(|error| not_started(&error)));
     }
-    let overlays = packs::overlays(&args.mount).unwrap_or_else(|error| {
+    let (_, words) = args.mounts();
+    let overlays = packs::overlays(words).unwrap_or_else(|error| {
         without(&error, "the packs");
         Vec::new()
     });
@@ -159,6 +182,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     if let Some(fault) = start.fault.take() {
         without(&fault.into(), "help");
+    }
+    if let Some(words) = start.said.take() {
+        output::say(words);
     }
     if args.explain {
         // A closed standard error is no reason not to start the program. JSON is on one line, so
@@ -178,12 +204,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             ahead::Options { costs: args.device.as_ref().map(DeviceSpec::costs), ..options };
         let _ = ahead::beside(&options).map_err(|error| without(&error.into(), "readahead"));
     }
-    Ok(ended(start.go(|error| without(&error.into(), "a recording"))))
+    Ok(ended(start.go(|error, what| without(&error.into(), what))))
 }
 
 /// Prints what is expected of a start that does not happen.
 fn expect(args: &Args) -> anyhow::Result<ExitCode> {
-    let overlays = packs::overlays(&args.mount)?;
+    let overlays = packs::overlays(args.mounts().1)?;
     let start = prepare(&args.command, &options(args, &overlays))?;
     if let Some(fault) = start.fault {
         return Err(fault.into());
@@ -209,6 +235,7 @@ fn options(args: &Args, overlays: &[packs::Overlay]) -> Options {
             (_, true) => Recording::Never,
             _ => Recording::Auto,
         },
+        packs: args.mounts().0,
         expects: args.explain || args.dry_run,
     }
 }
@@ -309,15 +336,37 @@ fn explained(decision: &Decision) -> String {
         let _ = writeln!(text, "left out, {why}: {}", counted(*count, "file"));
     }
     text += &waits(decision);
-    text += match decision.warms {
-        true => "brought in beside the program",
-        false => "not worth bringing in",
+    text += &from_pack(decision);
+    let is_packed = decision.pack.as_ref().is_some_and(|pack| pack.without.is_none());
+    text += match (decision.warms, is_packed) {
+        (true, false) => "brought in beside the program",
+        (false, false) => "not worth bringing in",
+        (true, true) => "the rest is brought in beside the program",
+        (false, true) => "the rest is left to the program",
     };
     if decision.warms && decision.head_start_s > 0.0 {
         let held = format_duration((decision.head_start_s * 1e9) as u64);
         let _ = write!(text, ", which starts {held} later so as not to overtake");
     }
     text + "\n"
+}
+
+/// Whether files are seen from the start's own pack, if that was asked for.
+fn from_pack(decision: &Decision) -> String {
+    match &decision.pack {
+        None => String::new(),
+        Some(Pack { without: Some(why), .. }) => format!("no pack of this start: {why}\n"),
+        Some(Pack { folders, waits, .. }) => {
+            let folders: Vec<String> =
+                folders.iter().map(|folder| output::shown(folder).to_string()).collect();
+            format!(
+                "from the pack of this start, {} and {} to wait for: {}\n",
+                counted(waits.requests, "request"),
+                format_duration((waits.seconds * 1e9) as u64),
+                folders.join(", "),
+            )
+        }
+    }
 }
 
 /// The table of what is expected of the whole start.

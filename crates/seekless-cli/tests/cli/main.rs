@@ -32,6 +32,7 @@ mod odd_programs;
 mod options;
 mod outputs;
 mod pack;
+mod packed;
 mod pipes;
 mod private;
 mod probe;

@@ -9,7 +9,7 @@ use seekless_policy::layout::extents::Extent;
 use seekless_record::Needed;
 use seekless_trace::{
     Access, Identity, Look, Need, Needs, PageSet, Profile, ProfiledFile, ProfiledRun, RunInfo,
-    Trace, looked_up, unescape_path,
+    Trace, looked_up, unescape_path, written_in,
 };
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -29,6 +29,8 @@ pub struct Learned {
     files: Vec<ProfiledFile>,
     run: ProfiledRun,
     looks: Vec<Look>,
+    /// The folders in which it wrote to files, if that is known.
+    written: Option<Vec<String>>,
 }
 
 impl Learned {
@@ -52,7 +54,8 @@ pub fn learn_trace(recording: &Path, cpu_ns: Option<u64>) -> Result<Learned> {
     let of_run = needs.runs.last().cloned().unwrap_or_default();
     let run = ProfiledRun { info, whole: true, cpu_ns, needs: of_run };
     let looks = looks::of(&looked_up(&trace).map_err(unreadable)?);
-    Ok(Learned { looks, ..steady(&needs.names, &needs.file_bytes, run) })
+    let written = Some(written_in(&trace).map_err(unreadable)?);
+    Ok(Learned { looks, written, ..steady(&needs.names, &needs.file_bytes, run) })
 }
 
 /// Learns from a run of which only first needs were recorded.
@@ -216,6 +219,7 @@ impl Learned {
                 files: self.files,
                 runs: vec![self.run],
                 looks: self.looks,
+                written: self.written,
                 ..Profile::default()
             },
         );
@@ -238,6 +242,7 @@ pub(super) fn append(profile: &mut Profile, newer: Profile) {
     if !newer.looks.is_empty() {
         profile.looks = newer.looks;
     }
+    profile.written = newer.written.or(profile.written.take());
     let mut known: HashMap<String, u32> = HashMap::new();
     for (number, file) in (0..).zip(&profile.files) {
         known.insert(file.name.clone(), number);

@@ -87,7 +87,7 @@ fn place() -> Option<PathBuf> {
 }
 
 /// The size and identity of a regular file.
-fn looked_at(path: &Path) -> Option<(u64, Identity)> {
+pub(super) fn looked_at(path: &Path) -> Option<(u64, Identity)> {
     identify(&escape_path(path.as_os_str().as_bytes()))
 }
 

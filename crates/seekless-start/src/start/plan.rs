@@ -64,6 +64,21 @@ pub struct Decision {
     pub tries: bool,
     /// Whether this start is recorded, and why, in words.
     pub recording: String,
+    /// Whether files are seen from the start's own pack, and why not, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pack: Option<Pack>,
+}
+
+/// Whether files are seen from the start's own pack.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Pack {
+    /// Why they are not, if so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without: Option<&'static str>,
+    /// The folders that it stands for.
+    pub folders: Vec<PathBuf>,
+    /// What is to be waited for until all of it has come.
+    pub waits: Waits,
 }
 
 /// Requests, bytes and seconds of waiting.
@@ -84,6 +99,12 @@ impl Decision {
             (request_ns, bytes_per_second, depth);
         self.readahead_bytes = known.device.readahead_bytes;
         self.assumed = known.assumed;
+    }
+}
+
+impl From<Waits> for Wait {
+    fn from(Waits { requests, bytes, seconds }: Waits) -> Self {
+        Self { requests, bytes, seconds }
     }
 }
 

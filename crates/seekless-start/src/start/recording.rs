@@ -116,8 +116,8 @@ fn is_old(profile: &Profile) -> bool {
     SystemTime::now().duration_since(started).is_ok_and(|age| age > FRESH)
 }
 
-/// Whether a program gets privileges that a traced one would not.
-fn has_privileges(program: &OsStr) -> bool {
+/// Whether a program gets privileges that a traced one, or one in a user namespace, would not.
+pub(super) fn has_privileges(program: &OsStr) -> bool {
     const SET_ID: u32 = 0o6000;
     let Some(path) = profiles::found(program).filter(|_| !geteuid().is_root()) else {
         return false;

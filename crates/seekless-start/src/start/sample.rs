@@ -229,8 +229,8 @@ fn noted(place: &Place) -> Noted {
 
 /// Whether these options are those for which a sample stands.
 pub(super) fn stands_for(options: &Options) -> bool {
-    let Options { within, hidden, budget_bytes, costs, .. } = options;
-    within.is_empty() && hidden.is_empty() && budget_bytes.is_none() && costs.is_none()
+    let Options { within, hidden, budget_bytes, costs, packs, .. } = options;
+    !packs && within.is_empty() && hidden.is_empty() && budget_bytes.is_none() && costs.is_none()
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ fn need(file: u32, offset: u64, bytes: u64, time_ns: u64) -> Need {
 fn profile(files: Vec<ProfiledFile>, needs: Vec<Need>) -> Profile {
     let info = RunInfo { duration_ns: Some(1000), ..RunInfo::default() };
     let run = ProfiledRun { info, whole: true, cpu_ns: Some(500), needs };
-    Profile { key: "prog".to_owned(), files, runs: vec![run], looks: Vec::new() }
+    Profile { key: "prog".to_owned(), files, runs: vec![run], ..Profile::default() }
 }
 
 /// A folder on a disk, since a temporary file system has nothing to bring in.

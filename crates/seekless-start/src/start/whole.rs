@@ -68,6 +68,37 @@ pub(super) fn see(
     seen
 }
 
+/// What it costs to look at these folders, of which the inodes are given.
+pub(super) fn for_folders<'a>(
+    folders: impl Iterator<Item = (&'a Path, u64)>,
+    devices: &mut Devices,
+) -> Wait {
+    let mut by_device: BTreeMap<usize, BTreeMap<PathBuf, u64>> = BTreeMap::new();
+    for (path, inode) in folders {
+        let of_device = by_device.entry(devices.of(path)).or_default();
+        for above in path.ancestors().skip(1) {
+            of_device.entry(above.to_owned()).or_insert(inode); // they lie beside one another
+        }
+        of_device.insert(path.to_owned(), inode);
+    }
+    let mut wait = Wait::default();
+    for (number, folders) in by_device {
+        let Some(point) = devices.known(number).mounted.clone() else { continue };
+        let geometry = ext4::geometry(&point).unwrap_or_default();
+        let name = |(path, inode): (PathBuf, u64)| Name {
+            path,
+            kind: LookKind::Folder,
+            inode: Some(inode),
+            bytes: None,
+        };
+        let names: Vec<Name> = folders.into_iter().map(name).collect();
+        let (_, requests, bytes) = Tree::of(&point, &names, &geometry).ask(&names, geometry);
+        let costs = &devices.known(number).device.costs;
+        wait = wait.and(Wait::of(requests, bytes, 1, costs));
+    }
+    wait
+}
+
 /// What is not cached of a file. Of one that has changed the program reads what is there now: that
 /// is taken to be as much.
 fn missing(file: &Candidate) -> Vec<Need> {

@@ -29,7 +29,7 @@ impl Overlay {
         let at = bytes.iter().rposition(|&byte| byte == b'=');
         let (pack, folder) = match at {
             Some(at) if at > 0 && at + 1 < bytes.len() => (&bytes[..at], &bytes[at + 1..]),
-            _ => bail!("--mount {}: expected PACK=DIR", shown(words)),
+            _ => bail!("--mount {}: expected PACK=DIR or auto", shown(words)),
         };
         let path = |bytes: &[u8]| PathBuf::from(OsString::from_vec(bytes.to_vec()));
         let (pack, folder) = (std::path::absolute(path(pack))?, path(folder));
@@ -64,7 +64,7 @@ fn in_laid(folder: &Path, laid: &[Overlay]) -> Option<PathBuf> {
 }
 
 /// The overlays that were asked for, with what can be wrong about the words and folders checked.
-pub(super) fn overlays(words: &[OsString]) -> anyhow::Result<Vec<Overlay>> {
+pub(super) fn overlays<'a>(words: impl Iterator<Item = &'a OsStr>) -> anyhow::Result<Vec<Overlay>> {
     let mut overlays = Vec::new();
     for words in words {
         overlays.push(Overlay::parse(words, &overlays)?);

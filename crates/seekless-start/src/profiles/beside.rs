@@ -1,0 +1,49 @@
+//! What lies beside a profile: the pack of its files, and what is noted of it.
+
+use seekless_job::{Error, ErrorKind, Result};
+use seekless_sys::output::{Content, Destination, Output};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Each has the profile's name, and its own extension.
+pub(crate) const PACK: &str = "zip";
+pub(crate) const NOTES: &str = "packed";
+pub(crate) const SERVED: &str = "served";
+/// Words that stay when the pack goes.
+pub(crate) const SAID: &str = "said";
+/// The notes go first: without them the pack is not used.
+const OF_PACK: [&str; 3] = [NOTES, PACK, SERVED];
+
+/// A new file at this place, for this user alone, which appears when it is published.
+pub(crate) fn created(path: &Path) -> Result<Output> {
+    let out = Destination::new(path).replacing(true).private().create(Content::Binary);
+    out.map_err(|error| unwritten(path, io::Error::other(error)))
+}
+
+pub(crate) fn published(out: Output) -> Result<()> {
+    let path = out.path().to_owned();
+    out.publish().map_err(|error| unwritten(&path, io::Error::other(error)))
+}
+
+pub(crate) fn write_private(path: &Path, text: &[u8]) -> Result<()> {
+    let mut out = created(path)?;
+    out.write_all(text).map_err(|error| unwritten(path, error))?;
+    published(out)
+}
+
+pub(crate) fn unwritten(path: &Path, error: io::Error) -> Error {
+    Error::because(ErrorKind::Io, format!("{} cannot be written", path.display()), error)
+}
+
+/// How much the pack beside a profile takes, with what is noted of it.
+pub(crate) fn bytes(profile: &Path) -> u64 {
+    let beside = OF_PACK.map(|extension| profile.with_extension(extension));
+    beside.iter().filter_map(|path| std::fs::metadata(path).ok()).map(|found| found.len()).sum()
+}
+
+/// Removes the pack beside a profile. The notes go first: without them it is not used.
+pub(crate) fn remove(profile: &Path) {
+    for extension in OF_PACK {
+        let _ = std::fs::remove_file(profile.with_extension(extension));
+    }
+}

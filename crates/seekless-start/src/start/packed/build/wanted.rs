@@ -1,0 +1,96 @@
+//! What a profile's starts want: files in the order of first need, and names.
+
+use crate::profiles::{by_most, identify};
+use seekless_mount::mirror::About;
+use seekless_trace::{LookKind, Profile, escape_path, unescape_path};
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::OsString;
+use std::ops::Range;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// Files and names by their real paths: without links on the way.
+pub(super) struct Wanted {
+    /// In the order of first need.
+    pub(super) files: Vec<File>,
+    /// Names that are looked up.
+    pub(super) names: HashSet<PathBuf>,
+    /// The folders of all these, and those that are listed.
+    pub(super) folders: BTreeSet<PathBuf>,
+}
+
+/// A file that is needed, and is as it was when that was learned.
+pub(super) struct File {
+    pub(super) path: PathBuf,
+    pub(super) about: About,
+    pub(super) needs: Vec<Range<u64>>,
+}
+
+/// The real path of an escaped name.
+pub(super) fn real(name: &str) -> Option<PathBuf> {
+    path_of(name).canonicalize().ok()
+}
+
+fn path_of(name: &str) -> PathBuf {
+    PathBuf::from(OsString::from_vec(unescape_path(name)))
+}
+
+impl Wanted {
+    pub(super) fn of(profile: &Profile) -> Self {
+        let mut wanted =
+            Self { files: Vec::new(), names: HashSet::new(), folders: BTreeSet::new() };
+        wanted.add_files(profile);
+        for look in &profile.looks {
+            let path = path_of(&look.name);
+            match look.kind {
+                LookKind::Name => wanted.add_name(&path),
+                LookKind::Folder | LookKind::Listed => {
+                    wanted.add_name(&path);
+                    wanted.folders.extend(path.canonicalize().ok().filter(|path| path.is_dir()));
+                }
+            }
+        }
+        wanted
+    }
+
+    fn add_files(&mut self, profile: &Profile) {
+        let mut places: Vec<Option<Option<usize>>> = vec![None; profile.files.len()];
+        let mut known: HashSet<PathBuf> = HashSet::new();
+        for need in by_most(profile) {
+            let place = *places[need.file as usize].get_or_insert_with(|| {
+                let file = &profile.files[need.file as usize];
+                let path = real(&file.name).filter(|path| !known.contains(path))?;
+                let found = identify(&escape_path(path.as_os_str().as_bytes()))?;
+                let is_same = file.identity.is_none_or(|identity| identity == found.1);
+                let about = About::at(&path).ok().filter(|_| is_same)?;
+                known.insert(path.clone());
+                self.add_name(&path_of(&file.name));
+                self.add_name(&path);
+                self.files.push(File { path, about, needs: Vec::new() });
+                Some(self.files.len() - 1)
+            });
+            if let Some(place) = place {
+                let range = need.extent.offset..need.extent.end();
+                self.files[place].needs.push(range);
+            }
+        }
+    }
+
+    /// Adds a name, and its folder, each without links on the way.
+    fn add_name(&mut self, path: &Path) {
+        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return };
+        if let Ok(above) = above.canonicalize() {
+            self.names.insert(above.join(name));
+            self.folders.insert(above);
+        }
+    }
+
+    /// The folders of which names have changed since the newest run began.
+    pub(super) fn changed_since(&self, profile: &Profile) -> Vec<PathBuf> {
+        let started = profile.runs.last().and_then(|run| run.info.started_unix_ns);
+        let started = started.and_then(|at| i64::try_from(at).ok()).unwrap_or(i64::MIN);
+        let has_changed =
+            |folder: &&PathBuf| About::at(folder).is_ok_and(|it| it.changed_ns >= started);
+        self.folders.iter().filter(has_changed).cloned().collect()
+    }
+}
