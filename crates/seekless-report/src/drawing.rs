@@ -15,6 +15,7 @@ pub use shape::Drawing;
 pub(crate) use shape::assert_texts_keep_apart;
 pub(crate) use shape::{Anchor, Ink, Shape, Text};
 use std::path::Path;
+pub(crate) use svg::dark_rules;
 
 /// What a picture is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +46,12 @@ impl Drawing {
     #[must_use]
     pub fn svg(&self) -> String {
         svg::write(self)
+    }
+
+    /// As an element of an HTML page whose style has [`dark_rules`].
+    #[must_use]
+    pub(crate) fn svg_in_page(&self) -> String {
+        svg::write_in_page(self)
     }
 
     /// As a PNG file, two pixels for each unit.

@@ -11,6 +11,7 @@
 //! * [`chart`] and [`before_after`] make a [`Drawing`], which is written as SVG or PNG
 //!   ([`Format`]). A picture is the same on every machine: the font of a PNG comes with the
 //!   program.
+//! * [`page`] makes one HTML page with a timeline, a treemap and tables that can be sorted.
 //!
 //! # Its neighbours
 //!
@@ -37,6 +38,7 @@
 mod bars;
 pub mod chart;
 mod drawing;
+pub mod page;
 mod picture;
 mod table;
 mod words;

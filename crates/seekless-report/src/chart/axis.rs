@@ -28,7 +28,7 @@ pub enum Unit {
 
 impl Unit {
     /// In words, as short as an axis wants them.
-    pub(super) fn words(self, value: f64) -> String {
+    pub(crate) fn words(self, value: f64) -> String {
         match self {
             Unit::Bytes => format_bytes(value.round() as u64).replace(".0 ", " "),
             Unit::Count => format_count(value.round() as u64),

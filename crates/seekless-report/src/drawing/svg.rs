@@ -7,30 +7,61 @@ use std::fmt::Write;
 pub(super) fn write(drawing: &Drawing) -> String {
     let (width, height) = (drawing.width, drawing.height);
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-         role=\"img\">\n<title>{}</title>\n<style>{}</style>\n<rect class=\"{}\" width=\"{width}\" height=\"{height}\" \
+        "{}<style>{}</style>\n<rect class=\"{}\" width=\"{width}\" height=\"{height}\" \
          rx=\"8\" fill=\"{}\"/>\n",
-        escape(&drawing.title),
+        head(drawing),
         style(),
         class(Ink::Page),
         colour(Ink::Page),
     );
+    write_shapes(&mut out, drawing);
+    out
+}
+
+/// The picture as an element of a page that has a style of its own: without rules, and without a
+/// ground.
+pub(super) fn write_in_page(drawing: &Drawing) -> String {
+    let mut out = head(drawing);
+    write_shapes(&mut out, drawing);
+    // A policy that names styles by their hashes allows none in attributes.
+    out.replace(" style=\"fill:none\"", " fill=\"none\"")
+}
+
+fn head(drawing: &Drawing) -> String {
+    let (width, height) = (drawing.width, drawing.height);
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
+         role=\"img\">\n<title>{}</title>\n",
+        escape(&drawing.title)
+    )
+}
+
+fn write_shapes(out: &mut String, drawing: &Drawing) {
     for shape in &drawing.shapes {
         let _ = writeln!(out, "{}", element(shape));
     }
-    out + "</svg>\n"
+    *out += "</svg>\n";
 }
 
 fn style() -> String {
-    let mut style =
-        "text{font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif}\n@media \
-         (prefers-color-scheme:dark){"
-            .to_owned();
+    let dark = dark_rules("");
+    format!(
+        "text{{font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif}}\n@media \
+         (prefers-color-scheme:dark){{{dark}}}"
+    )
+}
+
+/// The colours of a dark page. `within` limits them: a selector and a blank, or nothing.
+pub(crate) fn dark_rules(within: &str) -> String {
+    let mut rules = String::new();
     for ink in Ink::all() {
         let (class, dark) = (class(ink), ink.colours().1);
-        let _ = write!(style, ".{class}{{fill:#{dark:06x}}}.{class}-line{{stroke:#{dark:06x}}}");
+        let _ = write!(
+            rules,
+            "{within}.{class}{{fill:#{dark:06x}}}{within}.{class}-line{{stroke:#{dark:06x}}}"
+        );
     }
-    style + "}"
+    rules
 }
 
 fn class(ink: Ink) -> String {
