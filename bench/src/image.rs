@@ -60,13 +60,22 @@ impl Image {
     /// Adds a file under this name; returns its path.
     pub(crate) fn add(&self, file: &Path, name: &str) -> anyhow::Result<PathBuf> {
         let added = self.mounted.join(name);
+        let copied = self.writable(|| Ok(std::fs::copy(file, &added)?));
+        copied.with_context(|| format!("cannot copy {}", file.display()))?;
+        Ok(added)
+    }
+
+    /// Does something while it may be written to.
+    pub(crate) fn writable<T>(
+        &self,
+        work: impl FnOnce() -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
         let remount =
             |how: &str| succeed(Command::new("mount").args(["-o", how]).arg(&self.mounted));
         remount("remount,rw")?;
-        let copied = std::fs::copy(file, &added);
+        let done = work();
         remount("remount,ro")?;
-        copied.with_context(|| format!("cannot copy {}", file.display()))?;
-        Ok(added)
+        done
     }
 
     fn mount(&self) -> anyhow::Result<()> {

@@ -33,7 +33,14 @@ pub(crate) enum Quick {
 /// Benches that `./run` builds apart.
 pub(crate) const APART: [&str; 2] = ["cached", "python"];
 
-pub(crate) const ENTRIES: [Entry; 21] = [
+pub(crate) const ENTRIES: [Entry; 22] = [
+    Entry {
+        name: "advise",
+        answers: "whether a start becomes as fast as advise expects",
+        takes: "10 minutes",
+        needs: "root; git, python3, cc and perl for their rows",
+        quick: Quick::Words("--only shell --devices none --runs 1"),
+    },
     Entry {
         name: "arcadia",
         answers: "how fast a game's start loads from a pack, beside loose files and squashfs",

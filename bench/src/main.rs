@@ -1,6 +1,7 @@
 //! Benchmarks, one module a question: `./run bench NAME`. `libcachesim.py` asks a rival the same.
 //! Each returns its figures as tables, which `--save` and `--results FILE` write.
 
+mod advise;
 mod all;
 mod arcadia;
 mod bandwidth;
@@ -46,6 +47,8 @@ struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Question {
+    /// What `seekless advise` expects of its best measure, beside what it then measures (root).
+    Advise(advise::Args),
     /// Runs the benches one after another; --quick gives each little work.
     All(all::Args),
     /// A start of 0 A.D. from a pack that was made without it: on demand with and without
@@ -101,6 +104,7 @@ impl Question {
     /// The name of the file of results.
     fn name(&self) -> &'static str {
         match self {
+            Self::Advise(_) => "advise",
             Self::All(_) => "all",
             Self::Arcadia(_) => "arcadia",
             Self::Bandwidth(_) => "bandwidth",
@@ -127,6 +131,7 @@ impl Question {
     /// Measures, prints, and returns what `--save` writes.
     fn measure(&self, output: &Output) -> anyhow::Result<Vec<Table>> {
         match self {
+            Self::Advise(args) => advise::run(args),
             Self::All(args) => all::run(args, output).map(|()| Vec::new()),
             Self::Arcadia(args) => arcadia::run(args),
             Self::Bandwidth(args) => bandwidth::run(args),

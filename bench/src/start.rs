@@ -1,10 +1,11 @@
 //! How long programs take from exec to exit when nothing of them is cached: alone, under `seekless
-//! run`, after `vmtouch -t`, with Debian's `preload`, and from a mounted pack or squashfs, in turn.
-//! They lie on an ext4 of their own on a loop device, which
-//! is mounted anew before each start: so they are cold without emptying the machine's caches. The
-//! kernel's throttle can slow that device. Needs root.
+//! run`, after `vmtouch -t`, with Debian's `preload`, and from a mounted pack or squashfs, in turn;
+//! the whole start also from a pack of its own, and after `seekless layout`. They lie on an ext4 of
+//! their own on a loop device, which is mounted anew before each start: so they are cold without
+//! emptying the machine's caches. The kernel's throttle can slow that device. Needs root.
 
 mod packed;
+mod way;
 mod whole;
 
 use crate::command::{Commands, succeed};
@@ -22,6 +23,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
+use way::Way;
 
 /// Options of the measurement.
 #[derive(clap::Args, Debug)]
@@ -42,7 +44,7 @@ pub(crate) struct Args {
     /// volume
     #[arg(long)]
     below: bool,
-    /// Python and our own command are cold as well
+    /// Python and our own command are cold as well; with `run --mount auto`, and after `layout`
     #[arg(long, conflicts_with_all = ["mounted", "preload"])]
     whole: bool,
     /// Does not give `run` what the device charges
@@ -67,28 +69,18 @@ pub(crate) struct Args {
     commands: Commands,
 }
 
-/// A way to start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-enum Way {
-    Plain,
-    Run,
-    Wrong,
-    Vmtouch,
-    Preload,
-    Mount,
-    RunMount,
-    Squashfuse,
-}
-
 /// What a way to start needs.
 struct Prepared {
     script: String,
+    /// Another that imports the same.
+    alike: String,
     profile: PathBuf,
     wrong: Option<PathBuf>,
     /// For vmtouch.
     listed: PathBuf,
     pack: Option<PathBuf>,
+    /// The profile on the image, with its own pack beside it.
+    packed: Option<PathBuf>,
     preload_state: Option<PathBuf>,
 }
 
@@ -191,7 +183,7 @@ fn tables(args: &Args, rows: &[Row]) -> Vec<Table> {
         args.device, args.readahead
     );
     let of = |id: &str| if args.whole { format!("whole-{id}") } else { id.to_owned() };
-    let ours = [Way::Run, Way::RunMount, Way::Mount, Way::Wrong];
+    let ours = [Way::Run, Way::RunMount, Way::Mount, Way::Wrong, Way::Auto, Way::LaidRun];
     let table = |id, title, unit, better| {
         Table::new(&of(id), title, "import", unit, better)
             .contenders(ours.map(|way| Contender::ours(way.contender())))
@@ -225,48 +217,16 @@ struct Bench<'a> {
     image: Image,
 }
 
-impl Way {
-    /// The name in tables of results, with the program's.
-    fn contender(self) -> &'static str {
-        match self {
-            Self::Plain => "plain",
-            Self::Run => "seekless run",
-            Self::Wrong => "seekless run, wrong profile",
-            Self::Vmtouch => "vmtouch -t",
-            Self::Preload => "preload",
-            Self::Mount => "seekless mount",
-            Self::RunMount => "seekless run --mount",
-            Self::Squashfuse => "squashfuse, zstd",
-        }
-    }
-
-    fn name(self) -> String {
-        let words = match self {
-            Self::Plain => "plain",
-            Self::Run => "run",
-            Self::Wrong => "run, wrong profile",
-            Self::Vmtouch => "vmtouch",
-            Self::Preload => "preload",
-            Self::Mount => "mount",
-            Self::RunMount => "run --mount",
-            Self::Squashfuse => "squashfuse",
-        };
-        words.to_owned()
-    }
-}
-
 impl Bench<'_> {
     fn import(&self, import: &str) -> anyhow::Result<Vec<Row>> {
-        let prepared = self.prepare(import)?;
-        let ways = self.ways(&prepared);
-        let mut trials: Vec<Vec<Trial>> = ways.iter().map(|_| Vec::new()).collect();
-        for round in 0..=self.args.rounds {
-            for (way, trials) in ways.iter().zip(&mut trials) {
-                let trial = self.trial(*way, &prepared)?;
-                if round > 0 {
-                    trials.push(trial);
-                }
-            }
+        let mut prepared = self.prepare(import)?;
+        let mut ways = self.ways(&prepared);
+        let mut trials = self.in_turn(&ways, &prepared)?;
+        if self.args.whole {
+            prepared.profile = self.lay(import, &prepared)?;
+            let laid = [Way::LaidPlain, Way::LaidRun];
+            trials.extend(self.in_turn(&laid, &prepared)?);
+            ways.extend(laid);
         }
         let of = |trials: &[Trial], figure: fn(&Trial) -> f64| {
             median(&mut trials.iter().map(figure).collect::<Vec<f64>>())
@@ -281,6 +241,28 @@ impl Bench<'_> {
             bytes: of(trials, |trial| trial.served.bytes as f64) as u64,
         };
         Ok(ways.iter().zip(&trials).map(row).collect())
+    }
+
+    /// The timed trials of each way.
+    fn in_turn(&self, ways: &[Way], prepared: &Prepared) -> anyhow::Result<Vec<Vec<Trial>>> {
+        let mut trials: Vec<Vec<Trial>> = ways.iter().map(|_| Vec::new()).collect();
+        for round in 0..=self.args.rounds {
+            for (way, trials) in ways.iter().zip(&mut trials) {
+                let trial = self.trial(*way, prepared)?;
+                if round > 0 {
+                    trials.push(trial);
+                }
+            }
+        }
+        Ok(trials)
+    }
+
+    /// Lays the files of a profile in the order of need, and learns where they lie now.
+    fn lay(&self, import: &str, prepared: &Prepared) -> anyhow::Result<PathBuf> {
+        let mut layout = Command::new(&self.seekless);
+        layout.arg("layout").arg(&prepared.profile).arg("--within").arg(self.image.mounted());
+        self.image.writable(|| succeed(layout.stdout(Stdio::null())))?;
+        self.learn(&format!("laid-{import}"), &prepared.alike)
     }
 
     fn prepare(&self, import: &str) -> anyhow::Result<Prepared> {
@@ -303,13 +285,19 @@ impl Bench<'_> {
                 Ok(self.python(&mut command, &self.packages).args(["-c", &stays]).spawn()?)
             })
         };
+        let packed = match self.args.whole {
+            true => Some(self.packed(&profile, &alike)?),
+            false => None,
+        };
         Ok(Prepared {
+            packed,
             script: format!("import {names}, sys; sys.exit(0)"),
             listed: self.list(&profile)?,
             preload_state: self.preload.as_ref().map(learn).transpose()?,
             profile,
             wrong,
             pack,
+            alike,
         })
     }
 
@@ -320,7 +308,27 @@ impl Bench<'_> {
         ways.extend(prepared.preload_state.as_ref().map(|_| Way::Preload));
         ways.extend(prepared.pack.iter().flat_map(|_| [Way::Mount, Way::RunMount]));
         ways.extend(self.squashed.as_ref().map(|_| Way::Squashfuse));
+        ways.extend(prepared.packed.as_ref().map(|_| Way::Auto));
         ways
+    }
+
+    /// The profile on the image, with the pack that `run --mount auto` makes beside it.
+    fn packed(&self, profile: &Path, script: &str) -> anyhow::Result<PathBuf> {
+        let own = self.image.add(profile, "profile.parquet")?;
+        self.image.writable(|| {
+            let mut command = Command::new(&self.seekless);
+            command.args(["run", "--no-record", "--mount", "auto", "--profile"]).arg(&own);
+            command.arg("--");
+            succeed(self.python(&mut command, &self.packages).args(["-c", script]))?;
+            let notes = own.with_extension("packed");
+            let started = Instant::now();
+            while !notes.exists() {
+                ensure!(started.elapsed().as_secs() < 60, "no pack was made beside a start");
+                std::thread::sleep(std::time::Duration::from_millis(100));
+            }
+            Ok(())
+        })?;
+        Ok(own)
     }
 
     /// A pack of the packages, ordered by a start of this script.
@@ -412,8 +420,13 @@ impl Bench<'_> {
         let mounted = self.packages.clone();
         let mut seekless = Command::new(&self.seekless);
         Ok(match way {
-            Way::Plain | Way::Preload => (Command::new("env"), mounted),
-            Way::Run | Way::Wrong => {
+            Way::Plain | Way::LaidPlain | Way::Preload => (Command::new("env"), mounted),
+            Way::Auto => {
+                let own = prepared.packed.as_ref().context("no pack")?;
+                self.run(&mut seekless, own).args(["--mount", "auto", "--"]);
+                (seekless, mounted)
+            }
+            Way::Run | Way::LaidRun | Way::Wrong => {
                 let wrong = prepared.wrong.as_ref().filter(|_| way == Way::Wrong);
                 self.run(&mut seekless, wrong.unwrap_or(&prepared.profile)).arg("--");
                 (seekless, mounted)

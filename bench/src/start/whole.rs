@@ -23,7 +23,8 @@ pub(super) fn image(args: &Args, place: &Path, ours: &Path) -> anyhow::Result<Im
     for program in ["seekless", "seekless-verbs"] {
         copy(&ours.with_file_name(program), &staged.join(OWN).join(program))?;
     }
-    let image = Image::of(&staged, place, args.readahead, 0)?;
+    // Room for packs, and for what a layout moves.
+    let image = Image::of(&staged, place, args.readahead, 1)?;
     std::fs::remove_dir_all(staged)?;
     Ok(image)
 }

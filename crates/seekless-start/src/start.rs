@@ -24,6 +24,7 @@ mod waves;
 mod whole;
 
 pub use own::{ask as ask_for_own_pages, note_beside as note_own_pages};
+pub use packed::build as make_pack;
 pub use plan::{Decision, Pack, Waits};
 pub use recording::{Recording, Taught};
 pub use sample::become_if_cached;

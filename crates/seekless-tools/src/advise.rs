@@ -8,8 +8,8 @@
 //! the device as a few hundred reads of these files show it. The simulated wait of the plain start
 //! is compared with the measured one, and all others are corrected by the same factor.
 //!
-//! [`Options::verify`] carries the best measure out and times it, cold, in turn with the plain
-//! start.
+//! [`Options::verify`] carries out those that change nothing and times them, cold, in turn with the
+//! plain start.
 
 mod advice;
 mod counter;
@@ -19,12 +19,15 @@ mod measures;
 mod places;
 mod report;
 mod starts;
+mod timeline;
 mod verify;
 
 pub use advice::{
-    Advice, Cause, DeviceFigures, Folder, Found, Learned, Measure, Part, Source, Starts, Verified,
-    WaitOfFile,
+    Advice, Cause, DeviceFigures, Folder, Found, Learned, Measure, Moment, Part, Source, Starts,
+    Timeline, Verified, WaitOfFile, When,
 };
+
+pub use measures::quoted;
 
 use seekless_device::Costs;
 use seekless_job::{Error, ErrorKind, Result};
@@ -44,7 +47,7 @@ pub struct Options {
     pub budget: Option<Duration>,
     /// What the device charges. `None`: as it is measured now.
     pub costs: Option<Costs>,
-    /// Whether to carry the best measure out and time it.
+    /// Whether to carry out the measures that change nothing, and time them.
     pub verify: bool,
     /// The command `seekless`, which carries it out.
     pub command: PathBuf,
@@ -54,18 +57,19 @@ pub struct Options {
 
 /// Finds out what a program waits for when it starts cold, and what would help. The program runs
 /// two times for the recordings, and `2 × runs` times for the clock; with `verify` another
-/// `2 × runs` times, with the standard streams of this process. `tell` gets what is done now.
+/// `3 × runs` times, with the standard streams of this process. `tell` gets what is done now.
 ///
 /// # Errors
 /// The program cannot be started or recorded, or the caller asked to stop.
 pub fn advise(words: &[OsString], options: &Options, tell: &mut dyn FnMut(&str)) -> Result<Advice> {
     let mut session = Session::new(words, options, tell)?;
-    let learned = session.record()?;
+    let mut learned = session.record()?;
     let starts = session.time_in_turn()?;
     let device = device::find(&learned, options, session.tell)?;
     session.make_cold()?;
     let expected = expected::of(words, &learned, &device.costs)?;
     let mut advice = report::sum_up(&learned, words, &starts, device, &expected);
+    advice.timeline = std::mem::take(&mut learned.timeline);
     if options.verify {
         advice.verified = verify::carry_out(&mut session, &learned, &advice, options)?;
         verify::replace(&mut advice);

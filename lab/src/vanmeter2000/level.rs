@@ -83,7 +83,7 @@ impl Level {
         let words = match self {
             Self::Disk => return None,
             Self::Network(_) => "network, 20 ms",
-            Self::Cached(_) => "network, 20 ms, with a cache folder",
+            Self::Cached(_) => "rclone, 20 ms",
             Self::Cd(_) => "CD, 130 ms, 28 MB/s",
             Self::Archive(_) => "archive, 500 ms a recall",
         };

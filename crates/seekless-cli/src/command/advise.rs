@@ -1,5 +1,6 @@
 //! `seekless advise`: where the wait of a cold start goes, and what would help.
 
+mod page;
 mod words;
 
 use crate::interrupt;
@@ -8,9 +9,11 @@ use anyhow::Context;
 use seekless::device::DeviceSpec;
 use seekless::device::units::parse_duration;
 use seekless::sys::inherited::empty_standard_input;
-use seekless::tools::advise::{Options, advise};
+use seekless::sys::output::Content;
+use seekless::tools::advise::{Options, advise, quoted};
 use seekless::tools::device::named;
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -23,15 +26,16 @@ use std::time::Duration;
 /// The best comes first, with the commands that do it. What gains less than 5 % or 20 ms is not
 /// offered.
 ///
-/// The program runs 2 × --runs times, and two or three times more to be recorded. Its standard
+/// The program runs 2 × --runs times, and two or three times more to be recorded. While a pack is
+/// tried, its files lie twice on the disk. Its standard
 /// input is empty; its own output goes where it always goes, and the advice, also with --json, to
 /// standard error. Give a program that ends by itself, and that may run several times.
 ///
 /// As root, all caches of the machine are dropped before each cold start, names and inodes too.
 /// Other users drop the program's own files: names stay cached, so waiting for these is not seen.
 ///
-/// --verify carries the best measure out and times it cold, in turn with the plain start, without
-/// changing anything. A layout moves files, so it is left to you.
+/// --verify carries out the measures that change nothing, and times them cold, in turn with the
+/// plain start. A layout moves files, so it is left to you.
 ///
 /// Time in calls is measured. A touch of a mapped file that had to wait is counted, and taken to
 /// wait for one request. What neither explains is a row of its own.
@@ -41,6 +45,7 @@ Examples:
   seekless advise -- python3 -c 'import numpy'
   sudo seekless advise --verify -- git -C ~/src/linux status
   seekless advise --runs 5 --budget 2min -- make -j2
+  seekless advise --html start.html -- python3 -c 'import numpy'
   seekless advise --json -- ls 2> advice.json")]
 pub struct Args {
     /// Cold starts to time, and as many cached ones
@@ -49,13 +54,18 @@ pub struct Args {
     /// Begin no further pair of starts after this time, such as 2min
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     budget: Option<u64>,
-    /// Carry the best measure out, and time it
+    /// Carry out the measures that change nothing, and time them
     #[arg(long)]
     verify: bool,
     /// The device's costs: a name that `seekless devices` lists, iops=N,bandwidth=RATE, or a TOML
     /// file [default: measured by reads of the program's files]
     #[arg(long, value_name = "DEVICE", value_parser = named)]
     device: Option<DeviceSpec>,
+    /// Write a page to look at: bars, a timeline of the start, folders and files
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    #[command(flatten)]
+    force: output::Force,
     /// Print all figures as JSON
     #[arg(long)]
     json: bool,
@@ -71,6 +81,9 @@ pub struct Args {
 
 /// Starts the program several times, and prints the advice.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    // What may not be written is known before the program runs.
+    let html = args.html.as_deref().map(|path| args.force.destination(path));
+    let html = html.map(|destination| destination.create(Content::Text)).transpose()?;
     empty_standard_input().context("the program cannot be given an empty input")?;
     let own = std::env::current_exe().context("cannot find the running command")?;
     let options = Options {
@@ -90,11 +103,23 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let Some(advice) = interrupt::finished(advice)? else {
         return Ok(interrupt::exit_code());
     };
+    if let Some(mut html) = html {
+        let written = html.write_all(page::page(&advice, &repeated()).as_bytes());
+        written.with_context(|| format!("cannot write {}", output::shown(html.path())))?;
+        html.publish()?;
+    }
     match args.json {
         true => Words::Error.json(&advice)?,
         false => Words::Error.text(&words::report(&advice))?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The command line that repeats this.
+fn repeated() -> String {
+    let words: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    format!("seekless {}", words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "))
 }
 
 /// The command that users call, which stands beside the one that runs.

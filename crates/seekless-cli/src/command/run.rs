@@ -59,11 +59,12 @@ use std::process::ExitCode;
 /// With --mount auto a pack of the start's own is made beside its profile, once it was learned:
 /// what most starts need, in the order of need. A later start that is not recorded sees it in place
 /// of the real folders, where that is expected to pay. Names that it has not come from the real
-/// folders, and what the program writes goes there. Folders in which a recorded start wrote are
-/// left out. Before the start, each folder's own entry shows whether names were added, removed or
-/// replaced, and later inotify does: then the real files are read. A file that was changed where it
-/// lies shows only once its entry is looked at, beside the program: a line on standard error (of
-/// the next start, if that is a pipe) then says that the start may have read what it held before.
+/// folders, and what the program writes goes there. Folders in which a recorded start wrote, as far
+/// as that was recorded, are left out. Before the start, each folder's own entry shows whether
+/// names were added, removed or replaced, and later inotify does: then the real files are read. A
+/// file that was changed where it lies shows only once its entry is looked at, beside the program:
+/// a line on standard error (of the next start, if that is a pipe) then says that the start may
+/// have read what it held before.
 ///
 /// The device's costs are those that `seekless probe` measured, else assumed ones; how many
 /// requests it serves at once is tried with the first reads of a start, once a week. --device gives

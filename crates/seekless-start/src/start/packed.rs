@@ -11,6 +11,7 @@ mod places;
 mod served;
 mod wait;
 
+pub use build::build;
 pub(super) use build::build_beside;
 pub(super) use lay::lay;
 pub(super) use wait::{Choice, NO_PACK, choose};

@@ -31,8 +31,58 @@ pub struct Advice {
     pub measures: Vec<Measure>,
     /// What would not help, with its expected start in seconds.
     pub useless: Vec<(String, f64)>,
-    /// What the best measure gained when it was carried out.
-    pub verified: Option<Verified>,
+    /// What measures gained when they were carried out; empty if that was not asked for.
+    pub verified: Vec<Verified>,
+    /// What the recorded cold start did when; for pictures, and not in the JSON.
+    #[serde(skip)]
+    pub timeline: Timeline,
+}
+
+/// What a recorded start did when.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Timeline {
+    /// The paths of the files.
+    pub files: Vec<String>,
+    /// How many threads there were.
+    pub threads: u32,
+    /// Calls and touches, by the time at which they began.
+    pub moments: Vec<Moment>,
+    /// Later ones, of which there were too many.
+    pub left_out: u64,
+}
+
+/// A call, or a touch of a mapped file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moment {
+    /// Of which file.
+    pub file: u32,
+    /// By which thread.
+    pub thread: u32,
+    /// When it began, in seconds from the start on.
+    pub start_s: f64,
+    /// How long it took; 0 for a touch, which is not timed.
+    pub seconds: f64,
+    /// The bytes read, written or touched.
+    pub bytes: u64,
+    /// What it was.
+    pub what: When,
+}
+
+/// What a moment was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// A read that waited for the device.
+    WaitingRead,
+    /// A read of what was cached.
+    CachedRead,
+    /// A look-up that waited.
+    WaitingName,
+    /// A look-up of what was known.
+    KnownName,
+    /// A first touch of a mapped file.
+    Touch,
+    /// A write or sync.
+    Written,
 }
 
 /// Starts of the program, in seconds.

@@ -1,5 +1,5 @@
-//! What is expected of the start: alone, with `seekless run`, and after `seekless layout`. The code
-//! that does these says so.
+//! What is expected of the start: alone, with `seekless run`, from a pack of its own, and after
+//! `seekless layout`. The code that does these says so.
 
 use super::starts::Learned;
 use seekless_device::Costs;
@@ -17,6 +17,9 @@ pub(super) struct Expected {
     pub(super) layout_saves_s: Option<f64>,
     /// Files that a layout would move.
     pub(super) out_of_place: u64,
+    /// The whole start from its pack, in seconds; `None` if there can be none, or it would come no
+    /// sooner.
+    pub(super) packed_s: Option<f64>,
 }
 
 /// To be asked while the program's files are cold.
@@ -29,6 +32,8 @@ pub(super) fn of(words: &[OsString], learned: &Learned, costs: &Costs) -> Result
         ..start::Options::default()
     };
     let decision = prepare(words, &options)?.decision;
+    let packed = prepare(words, &start::Options { packs: true, ..options })?.decision;
+    let is_packed = packed.pack.is_some_and(|pack| pack.without.is_none());
     let options =
         layout::Options { costs: Some(*costs), dry_run: true, ..layout::Options::default() };
     let sources = [learned.profile.clone()];
@@ -37,6 +42,7 @@ pub(super) fn of(words: &[OsString], learned: &Learned, costs: &Costs) -> Result
     Ok(Expected {
         decision,
         layout_saves_s: laid.as_ref().map(|laid| laid.before.seconds - laid.after.seconds),
+        packed_s: is_packed.then_some(packed.warmed.seconds),
         out_of_place: laid.map_or(0, |laid| laid.out_of_place),
     })
 }

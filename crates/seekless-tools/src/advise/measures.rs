@@ -14,11 +14,13 @@ const CORRECTION_MAX: f64 = 4.0;
 
 /// The names of measures, which `verify` knows too.
 pub(super) const RUN: &str = "run: bring its files in beside it";
+pub(super) const PACK: &str = "pack: see its files in one pack (--mount auto)";
 const LAYOUT: &str = "layout: lay its files in order, then run";
 
 /// Adds what would help, best first, and what would not.
 pub(super) fn add(advice: &mut Advice, expected: &Expected) {
-    let offers = [offer_run(advice, expected), offer_layout(advice, expected)];
+    let offers =
+        [offer_run(advice, expected), offer_pack(advice, expected), offer_layout(advice, expected)];
     let gain = |measure: &Measure| advice.starts.cold_median_s - measure.start_s;
     let is_worth =
         |measure: &Measure| gain(measure) >= GAIN_MIN_S.max(GAIN_MIN * advice.starts.cold_median_s);
@@ -49,6 +51,11 @@ fn offer_run(advice: &Advice, expected: &Expected) -> Option<Measure> {
     let left_s = if decision.warms { decision.warmed.seconds } else { decision.plain.seconds };
     let wait_s = left_s * correction(advice, expected);
     Some(measure(advice, expected, RUN, wait_s, vec![run(advice)]))
+}
+
+fn offer_pack(advice: &Advice, expected: &Expected) -> Option<Measure> {
+    let wait_s = expected.packed_s? * correction(advice, expected);
+    Some(measure(advice, expected, PACK, wait_s, vec![run_with(advice, "--mount auto ")]))
 }
 
 fn offer_layout(advice: &Advice, expected: &Expected) -> Option<Measure> {
@@ -86,12 +93,17 @@ fn spread_s(starts: &Starts) -> f64 {
 
 /// `seekless run -- CMD`, ready to paste.
 fn run(advice: &Advice) -> String {
+    run_with(advice, "")
+}
+
+fn run_with(advice: &Advice, options: &str) -> String {
     let words: Vec<String> = advice.command.iter().map(|word| quoted(word)).collect();
-    format!("seekless run -- {}", words.join(" "))
+    format!("seekless run {options}-- {}", words.join(" "))
 }
 
 /// A word as a shell reads it.
-fn quoted(word: &str) -> String {
+#[must_use]
+pub fn quoted(word: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=:,@%+".contains(&byte);
     match !word.is_empty() && word.bytes().all(plain) {
         true => word.to_owned(),
@@ -123,7 +135,7 @@ mod tests {
     fn expected(plain_s: f64, warmed_s: f64, layout_saves_s: Option<f64>) -> Expected {
         let (plain, warmed) = (waits(plain_s), waits(warmed_s));
         let decision = Decision { plain, warmed, warms: true, ..Decision::default() };
-        Expected { decision, layout_saves_s, out_of_place: 5 }
+        Expected { decision, layout_saves_s, out_of_place: 5, packed_s: None }
     }
 
     #[test]
@@ -151,6 +163,16 @@ mod tests {
         let mut found = advice(0.03, 0.01);
         add(&mut found, &expected(0.02, 0.005, None));
         assert!(found.measures.is_empty(), "15 ms of 30 are not worth a measure");
+    }
+
+    #[test]
+    fn a_pack_is_offered_where_it_is_expected_to_be_used() {
+        let mut found = advice(3.0, 1.0);
+        let packed_s = Some(1.0);
+        add(&mut found, &Expected { packed_s, ..expected(4.0, 2.0, None) });
+        assert_eq!((found.measures[0].what.as_str(), found.measures[0].start_s), (PACK, 1.5));
+        let command = "seekless run --mount auto -- '/usr/bin/my app' -x";
+        assert_eq!(found.measures[0].commands, [command]);
     }
 
     #[test]

@@ -1,13 +1,16 @@
 //! The starts of the program: recorded, timed cold and cached, in turn.
 
-use super::advice::{Starts, median};
+use super::advice::{Starts, Timeline, median};
 use super::counter::{Counter, Served};
-use super::{Options, go_on};
+use super::{Options, go_on, timeline};
 use rustix::process::geteuid;
 use seekless_job::{Error, ErrorKind, Result};
-use seekless_measure::{Coldness, Dropping, make_cold};
+use seekless_measure::{Dropping, make_cold};
 use seekless_record::{self as record, Mappings, Recorded};
 use seekless_start::profiles::{self, Key};
+use seekless_start::start::make_pack;
+use seekless_sys::home;
+use seekless_sys::residency::drop_all_caches;
 use seekless_sys::usage::{self, Usage};
 use seekless_trace::summary::{CallKind, Waits};
 use seekless_trace::{Needs, Trace, unescape_path};
@@ -25,6 +28,8 @@ use tempfile::TempDir;
 pub(super) struct Learned {
     /// What it waited for in calls.
     pub(super) waits: Waits,
+    /// What it did when.
+    pub(super) timeline: Timeline,
     /// What it needs.
     pub(super) needs: Needs,
     /// The profile for `seekless run`.
@@ -57,7 +62,9 @@ pub(super) struct Session<'a> {
     /// Regular files that the program uses.
     files: Vec<PathBuf>,
     counter: Counter,
-    coldness: Coldness,
+    coldness: String,
+    /// Whether names and inodes are dropped too.
+    names_cold: bool,
 }
 
 impl<'a> Session<'a> {
@@ -80,14 +87,14 @@ impl<'a> Session<'a> {
             began: Instant::now(),
             files: Vec::new(),
             counter: Counter::default(),
-            coldness: Coldness::default(),
+            coldness: String::new(),
+            names_cold: false,
         })
     }
 
     /// Records the program cold, then with its files cached.
     pub(super) fn record(&mut self) -> Result<Learned> {
-        let folder = tempfile::Builder::new().prefix("seekless-advise").tempdir();
-        let folder = folder.map_err(|error| {
+        let folder = folder().map_err(|error| {
             Error::because(ErrorKind::Io, "there is no temporary folder to record into", error)
         })?;
         if !geteuid().is_root() {
@@ -107,13 +114,17 @@ impl<'a> Session<'a> {
         let learned = profiles::learn_trace(&cold, Some(cpu_ns))?;
         let key = Key::new(&self.words[0], &self.words[1..]);
         profiles::update(&profile, |before| learned.added_to(before, key.text()))?;
+        // Without a pack the others are judged.
+        let _ = make_pack(&profile, std::env::current_dir().ok().as_deref());
         (self.tell)("recording a start with its files cached");
         let (cached, _) = self.recorded(&folder.path().join("cached.parquet"))?;
         let mut waits = Waits::of(&trace).map_err(unreadable)?;
-        subtract(&mut waits, &Waits::of(&cached).map_err(unreadable)?);
+        let cached = Waits::of(&cached).map_err(unreadable)?;
+        subtract(&mut waits, &cached);
         let looks = profiles::read(&profile)?.looks;
         Ok(Learned {
             waits,
+            timeline: timeline::of(&trace, &cached.by_kind())?,
             needs: Needs::of(&trace).map_err(unreadable)?,
             profile,
             profile_name: key.name(),
@@ -160,16 +171,20 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Drops the program's files, as root all caches of the machine.
+    /// Drops all caches of the machine; without root, the program's files. To look at each file
+    /// after the first would bring its name in again, which takes as long as a cold start.
     pub(super) fn make_cold(&mut self) -> Result<()> {
         go_on(&self.options.cancel)?;
+        if drop_all_caches().is_ok() {
+            self.names_cold = true;
+            self.coldness = "all caches of the machine were dropped".to_owned();
+            return Ok(());
+        }
         let there = self.files.iter().filter(|path| path.exists());
-        let coldness = make_cold(there, Dropping::Machine).map_err(|error| {
+        let coldness = make_cold(there, Dropping::Files).map_err(|error| {
             Error::because(ErrorKind::Measure, "the program's files cannot be dropped", error)
         })?;
-        if !self.files.is_empty() {
-            self.coldness = coldness;
-        }
+        self.coldness = coldness.to_string();
         Ok(())
     }
 
@@ -199,8 +214,8 @@ impl<'a> Session<'a> {
             major_faults: middle(cold.iter().map(|run| Some(run.used.major_faults))).unwrap_or(0),
             requests: served(|served| served.requests),
             device_bytes: served(|served| served.bytes),
-            coldness: self.coldness.to_string(),
-            names_cold: self.coldness.metadata_dropped,
+            coldness: self.coldness.clone(),
+            names_cold: self.names_cold,
             cut_short,
             cold_s,
             cached_s,
@@ -233,6 +248,15 @@ impl<'a> Session<'a> {
         });
         Ok(Timed { seconds, used: usage::of_children().since(used), served })
     }
+}
+
+/// A folder for what is learned here, on the device of the user's profiles, where a pack would lie.
+fn folder() -> std::io::Result<TempDir> {
+    let mut new = tempfile::Builder::new();
+    new.prefix("seekless-advise.");
+    let state = home::state().filter(|state| std::fs::create_dir_all(state).is_ok());
+    let made = state.and_then(|state| new.tempdir_in(state).ok());
+    made.map_or_else(|| new.tempdir(), Ok)
 }
 
 /// The median of the processor time.

@@ -1,52 +1,82 @@
-//! Carries the best measure out and times it, cold, in turn with the program alone.
+//! Carries measures out and times them, cold, in turn with the program alone.
 
 use super::Options;
-use super::advice::{Advice, Found, Verified, median};
-use super::measures::RUN;
+use super::advice::{Advice, DeviceFigures, Found, Measure, Verified, median};
+use super::measures::{PACK, RUN};
 use super::starts::{Learned, Session};
 use seekless_job::Result;
 use std::process::Command;
 
-/// Times the best measure that changes nothing; `None` if there is none. A layout moves files: that
-/// is for the user to ask for.
+/// Times the measures that change nothing, in turn with the program alone. A layout moves files:
+/// that is for the user to ask for.
 pub(super) fn carry_out(
     session: &mut Session<'_>,
     learned: &Learned,
     advice: &Advice,
     options: &Options,
-) -> Result<Option<Verified>> {
-    let Some(measure) = advice.measures.iter().find(|measure| measure.what == RUN) else {
-        return Ok(None);
-    };
-    let (mut plain_s, mut with_s) = (Vec::new(), Vec::new());
-    for run in 0..options.runs {
-        (session.tell)(&format!("start alone and with run {} of {}", run + 1, options.runs));
+) -> Result<Vec<Verified>> {
+    let can = |measure: &&Measure| [RUN, PACK].contains(&measure.what.as_str());
+    let measures: Vec<&Measure> = advice.measures.iter().filter(can).collect();
+    let mut plain_s = Vec::new();
+    let mut with_s: Vec<Vec<f64>> = vec![Vec::new(); measures.len()];
+    for run in 0..if measures.is_empty() { 0 } else { options.runs } {
+        (session.tell)(&format!(
+            "cold start alone, and with help, {} of {}",
+            run + 1,
+            options.runs
+        ));
         session.make_cold()?;
         plain_s.push(session.timed(&mut session.plain())?.seconds);
-        session.make_cold()?;
-        let mut helped = Command::new(&options.command);
-        helped.arg("run").arg("--no-record").arg("--profile").arg(&learned.profile);
-        // Apart from what other starts have noted of this device.
-        helped.env("XDG_STATE_HOME", learned.folder.path()).arg("--").args(session.words);
-        with_s.push(session.timed(&mut helped)?.seconds);
+        for (measure, with_s) in measures.iter().zip(&mut with_s) {
+            session.make_cold()?;
+            let mut helped = helped(session, learned, advice, (options, measure));
+            with_s.push(session.timed(&mut helped)?.seconds);
+        }
     }
-    Ok(Some(Verified {
+    let verified = measures.iter().zip(with_s).map(|(measure, with_s)| Verified {
         what: measure.what.clone(),
         expected_start_s: measure.start_s,
         wait_s: (median(&with_s) - advice.starts.cached_median_s).max(0.0),
-        plain_s,
+        plain_s: plain_s.clone(),
         with_s,
-    }))
+    });
+    Ok(verified.collect())
+}
+
+/// The command line of a measure. It is apart from what other starts have noted of this device.
+fn helped(
+    session: &Session<'_>,
+    learned: &Learned,
+    advice: &Advice,
+    (options, measure): (&Options, &Measure),
+) -> Command {
+    let mut helped = Command::new(&options.command);
+    helped.arg("run").arg("--no-record").arg("--profile").arg(&learned.profile);
+    helped.arg("--device").arg(told(&advice.device));
+    if measure.what == PACK {
+        helped.args(["--mount", "auto"]);
+    }
+    helped.env("XDG_STATE_HOME", learned.folder.path()).arg("--").args(session.words);
+    helped
+}
+
+/// The device's costs as `seekless run` takes them: a user's starts find these out by themselves.
+fn told(device: &DeviceFigures) -> String {
+    let DeviceFigures { request_ns, bytes_per_second, at_once, .. } = device;
+    let iops = (u64::from(*at_once) * 1_000_000_000).div_ceil(*request_ns.max(&1));
+    format!("iops={},bandwidth={bytes_per_second}B/s,latency={request_ns}ns", iops.max(1))
 }
 
 /// Puts the measured figures in place of the simulated ones.
 pub(super) fn replace(advice: &mut Advice) {
-    let Some(verified) = &advice.verified else { return };
-    let start_s = median(&verified.with_s);
-    for measure in advice.measures.iter_mut().filter(|measure| measure.what == verified.what) {
-        (measure.start_s, measure.wait_s) = (start_s, verified.wait_s);
-        measure.error_s = spread_s(&verified.with_s);
-        measure.found = Found::Measured;
+    for verified in &advice.verified {
+        let same = |measure: &&mut Measure| measure.what == verified.what;
+        for measure in advice.measures.iter_mut().filter(same) {
+            measure.start_s = median(&verified.with_s);
+            measure.wait_s = verified.wait_s;
+            measure.error_s = spread_s(&verified.with_s);
+            measure.found = Found::Measured;
+        }
     }
     advice.measures.sort_by(|one, other| one.start_s.total_cmp(&other.start_s));
 }
@@ -55,4 +85,26 @@ fn spread_s(values: &[f64]) -> f64 {
     let longest = values.iter().copied().fold(0.0, f64::max);
     let shortest = values.iter().copied().fold(f64::MAX, f64::min);
     ((longest - shortest) / 2.0).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seekless_device::DeviceSpec;
+
+    #[test]
+    fn run_is_told_the_costs_that_were_found() {
+        let found = |request_ns, at_once| DeviceFigures {
+            request_ns,
+            bytes_per_second: 150_000_000,
+            at_once,
+            ..DeviceFigures::default()
+        };
+        for (request_ns, at_once) in [(2_000_000, 1), (2_000_000, 16), (50_000, 4)] {
+            let spec: DeviceSpec = told(&found(request_ns, at_once)).parse().unwrap();
+            let costs = spec.costs();
+            assert_eq!((costs.request_ns, costs.depth), (request_ns, at_once));
+            assert_eq!(costs.bytes_per_second, 150_000_000);
+        }
+    }
 }

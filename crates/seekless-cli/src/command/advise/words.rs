@@ -2,7 +2,7 @@
 
 use crate::output::{line, table};
 use seekless::device::units::{counted, format_bytes, format_count, format_duration};
-use seekless::tools::advise::{Advice, Cause, Found, Measure, Source};
+use seekless::tools::advise::{Advice, Cause, DeviceFigures, Found, Measure, Source};
 use std::fmt::Write as _;
 
 /// Folders that are listed.
@@ -22,7 +22,7 @@ pub(super) fn report(advice: &Advice) -> String {
     text + &helps(advice) + &verdict(advice) + &notes(advice)
 }
 
-fn seconds(value: f64) -> String {
+pub(super) fn seconds(value: f64) -> String {
     format_duration((value.max(0.0) * 1e9) as u64)
 }
 
@@ -34,16 +34,7 @@ fn is_worth_it(advice: &Advice) -> bool {
 fn heading(advice: &Advice) -> String {
     let starts = &advice.starts;
     let device = &advice.device;
-    let costs = match device.source {
-        Source::Assumed => "costs assumed".to_owned(),
-        Source::Given | Source::Measured => format!(
-            "{} a request, {}/s, {} at once{}",
-            format_duration(device.request_ns),
-            format_bytes(device.bytes_per_second),
-            device.at_once,
-            if device.source == Source::Given { " (given)" } else { "" },
-        ),
-    };
+    let costs = costs(device);
     let on = if device.name.is_empty() { String::new() } else { format!("{}, ", device.name) };
     format!(
         "\n{}\n{} and {}; {}{costs}\n",
@@ -54,8 +45,22 @@ fn heading(advice: &Advice) -> String {
     )
 }
 
+/// What the device costs.
+pub(super) fn costs(device: &DeviceFigures) -> String {
+    if device.source == Source::Assumed {
+        return "costs assumed".to_owned();
+    }
+    format!(
+        "{} a request, {}/s, {} at once{}",
+        format_duration(device.request_ns),
+        format_bytes(device.bytes_per_second),
+        device.at_once,
+        if device.source == Source::Given { " (given)" } else { "" },
+    )
+}
+
 /// The answer in a sentence or two.
-fn sentence(advice: &Advice) -> String {
+pub(super) fn sentence(advice: &Advice) -> String {
     let (starts, learned) = (&advice.starts, &advice.learned);
     let mut text = format!("A cold start takes {}: ", seconds(starts.cold_median_s));
     let _ = match is_worth_it(advice) {
@@ -190,15 +195,16 @@ fn simpler<'a>(advice: &'a Advice, best: &Measure) -> Option<&'a Measure> {
 
 /// What `--verify` measured beside what was expected.
 fn checked(advice: &Advice) -> String {
-    let Some(verified) = &advice.verified else { return String::new() };
-    let starts = |values: &[f64]| values.iter().map(|value| seconds(*value)).collect::<Vec<_>>();
-    format!(
-        "\nMeasured in turn: alone {}; {} {} (expected {}).\n",
-        starts(&verified.plain_s).join(", "),
-        line(verified.what.split(':').next().unwrap_or(&verified.what)),
-        starts(&verified.with_s).join(", "),
-        seconds(verified.expected_start_s),
-    )
+    let Some(first) = advice.verified.first() else { return String::new() };
+    let starts =
+        |values: &[f64]| values.iter().map(|value| seconds(*value)).collect::<Vec<_>>().join(", ");
+    let mut text = format!("\nMeasured in turn: alone {}", starts(&first.plain_s));
+    for verified in &advice.verified {
+        let what = line(verified.what.split(':').next().unwrap_or(&verified.what)).into_owned();
+        let expected = seconds(verified.expected_start_s);
+        let _ = write!(text, "; {what} {} (expected {expected})", starts(&verified.with_s));
+    }
+    text + ".\n"
 }
 
 /// What a reader should know of the figures.
@@ -235,7 +241,7 @@ fn percent(part: f64, whole: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seekless::tools::advise::{DeviceFigures, Folder, Learned, Part, Starts, Verified};
+    use seekless::tools::advise::{Folder, Learned, Part, Starts, Verified};
 
     fn advice() -> Advice {
         Advice {
@@ -334,7 +340,7 @@ mod tests {
             expected_start_s: 2.25,
             wait_s: 1.25,
         };
-        let text = report(&Advice { verified: Some(verified), ..advice() });
+        let text = report(&Advice { verified: vec![verified], ..advice() });
         let line = "Measured in turn: alone 3.00 s, 3.50 s; run 2.00 s, 2.50 s (expected 2.25 s).";
         assert!(text.contains(line), "{text}");
     }

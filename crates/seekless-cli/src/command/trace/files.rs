@@ -35,8 +35,8 @@ pub struct Args {
     /// The traces
     #[arg(required = true, value_name = "RUN")]
     traces: Vec<PathBuf>,
-    /// Sort by this: amounts from the largest down, others from the first on [default: latency; read
-    /// if the traces have no latencies]
+    /// Sort by this: amounts from the largest down, others from the first on [default: latency, or
+    /// read if the traces have no latencies]
     #[arg(long, value_name = "KEY", value_parser = PossibleValuesParser::new(SortBy::NAMES))]
     sort: Option<String>,
     /// Sort the other way round
@@ -109,12 +109,12 @@ fn few_columns(files: &[FileUse], folders: bool) -> String {
     let header = ["waited", "bytes", "opened", if folders { "folder" } else { "file" }];
     let row = |file: &FileUse| {
         let below = here.as_ref().and_then(|here| Path::new(&file.path).strip_prefix(here).ok());
-        let below = below.map(|path| path.display().to_string()).filter(|path| !path.is_empty());
+        let below = below.and_then(Path::to_str).filter(|path| !path.is_empty());
         vec![
             format_duration(file.latency_ns),
             format_bytes(file.read_bytes),
             format_count(file.opens),
-            below.unwrap_or_else(|| file.path.clone()),
+            below.unwrap_or(&file.path).to_owned(),
         ]
     };
     table(&header, files.iter().map(row).collect())

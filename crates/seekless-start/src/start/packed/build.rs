@@ -55,8 +55,12 @@ pub(in crate::start) fn build_beside(profile: &Path) {
     let _ = beside::start(build);
 }
 
-/// Makes the pack of a profile. Where no folder may be seen from a pack, the notes say that.
-fn build(path: &Path, here: Option<&Path>) -> Result<()> {
+/// Makes the pack of a profile beside it. Where no folder may be seen from a pack, the notes say
+/// that. `here` is the working folder of the starts.
+///
+/// # Errors
+/// The profile cannot be read, files change meanwhile, or the pack cannot be written.
+pub fn build(path: &Path, here: Option<&Path>) -> Result<()> {
     let profile = profiles::read(path)?;
     let wanted = Wanted::of(&profile);
     let folders = Folders::of(&wanted, &Places::of(&profile, &wanted, here));
