@@ -1,10 +1,11 @@
-//! Exports a trace as CSV, as Ozen's sector text, as libCacheSim's oracleGeneral or lcs, or as a
-//! log of fio. The CSV has the names that the importer knows, so that it can be imported again
-//! without loss.
+//! Exports a trace as CSV, as Ozen's sector text, as libCacheSim's oracleGeneral or lcs, as a log
+//! of fio, or as events for Perfetto. The CSV has the names that the importer knows, so that it can
+//! be imported again without loss.
 
 mod fio;
 mod oracle;
 mod ozen;
+mod perfetto;
 
 use crate::error::{Error, Result};
 use crate::{Access, Columns, Trace, unescape_path};
@@ -15,6 +16,7 @@ use std::io::{self, BufWriter, Write};
 pub use fio::{FioVersion, fio};
 pub use oracle::{LcsVersion, lcs, oracle_general};
 pub use ozen::{OzenPages, ozen};
+pub use perfetto::perfetto;
 
 /// What a trace can be written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +31,8 @@ pub enum Format {
     Lcs(LcsVersion),
     /// As [`fio`] writes it.
     Fio(FioVersion),
+    /// As [`perfetto`] writes it.
+    Perfetto,
 }
 
 impl Format {
@@ -56,6 +60,7 @@ impl Format {
             Format::OracleGeneral => oracle_general(trace, out, progress),
             Format::Lcs(version) => lcs(trace, version, out, progress),
             Format::Fio(version) => fio(trace, version, out, progress),
+            Format::Perfetto => perfetto(trace, out, progress),
         }
     }
 }

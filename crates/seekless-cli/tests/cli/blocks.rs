@@ -97,11 +97,20 @@ fn mapped_blocks_are_those_that_the_block_layer_sees() {
     assert_eq!((pre.metadata().kind, pre.metadata().view), (Kind::Blocks, Some(View::PreCache)));
     assert_eq!((post.metadata().kind, post.metadata().view), (Kind::Blocks, Some(View::PostCache)));
     assert_eq!(pre.metadata().lost + post.metadata().lost, 0);
-    let [mut asked, mut issued] = [pre, post].map(|trace| reads_of(&trace, &data));
+    let [asked, issued] = [pre, post].map(|trace| reads_of(&trace, &data));
     assert!(asked.len() as u64 >= READS, "{} pieces of {READS} reads", asked.len());
+    // Where two pieces happen to lie side by side, the block layer makes one request of them.
+    let [mut asked, mut issued] = [asked, issued].map(sectors);
     asked.sort_unstable();
     issued.sort_unstable();
     assert_eq!(asked, issued, "{}", said(&output));
+}
+
+/// The sectors of these reads.
+fn sectors(reads: Vec<(i64, u64)>) -> Vec<i64> {
+    let sectors =
+        |(offset, bytes): (i64, u64)| (0..bytes as i64 / 512).map(move |at| offset / 512 + at);
+    reads.into_iter().flat_map(sectors).collect()
 }
 
 /// The reads of a trace that lie where the file lies: offset on the disk, and bytes.

@@ -31,7 +31,7 @@ use Prints::{Data, Json, Words};
 
 /// Each verb, with lines of words behind it. Words in capitals stand for files with odd names,
 /// which [`Place`] makes; GONE for one that is missing.
-const LINES: [(&str, &[(Prints, &str)]); 40] = [
+const LINES: [(&str, &[(Prints, &str)]); 42] = [
     ("tour", &[(Words, "--keep FULL"), (Words, "--device GONE"), (Words, "GONE")]),
     (
         "record",
@@ -194,6 +194,16 @@ const LINES: [(&str, &[(Prints, &str)]); 40] = [
             (Words, "FILE"),
             (Words, "GONE"),
             (Json, "TRACE -n --json"),
+        ],
+    ),
+    ("cool", &[(Words, "TREE"), (Words, "FILE TRACE"), (Words, "GONE"), (Json, "TREE --json")]),
+    (
+        "advise",
+        &[
+            (Words, "--runs 1 -- PROGRAM ARGUMENT FILE"),
+            (Words, "--runs 1 --html OUT -- PROGRAM ARGUMENT"),
+            (Words, "--html FILE -- PROGRAM"),
+            (Words, "-- GONE"),
         ],
     ),
     (

@@ -154,11 +154,10 @@ order  opened  missing  stats  read     bytes   unique      size   waited  first
     -       0        2      1     0       0 B      0 B         -  20.0 µs  0: 1.0 ms  0: 2.0 ms  /home/game/mods.cfg
     -       0        0      0     0       0 B      0 B         -  44.0 µs  1: 1.50 s  1: 1.50 s  /home/game/save
 ";
-    let said = printed(directory.path(), "trace files game.parquet --all-columns");
+    let said = printed(directory.path(), "trace files game.parquet --all-columns --sort read");
     assert_eq!(said, golden);
-    let few = "\
- waited     bytes  opened  file
-───────────────────────────────────────────────────
+    let few = " waited     bytes  opened  file
+──────────────────────────────────────────────────
  5.3 ms  210.0 KB       2  /usr/share/art/wall.dds
 44.0 µs       0 B       0  /home/game/save
 35.0 µs       0 B       1  /usr/lib/libgame.so

@@ -25,6 +25,9 @@ use std::process::ExitCode;
 /// fio2, fio3: a log that `fio --read_iolog` replays, of the reads, writes and syncs of one run; 3
 /// has a time on each line.
 ///
+/// perfetto: events of one run that https://ui.perfetto.dev opens (JSON): a slice for each call on
+/// the track of its thread, an instant for each touch of a mapped file.
+///
 /// A file whose name ends in .zst is compressed with zstd.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
@@ -32,7 +35,8 @@ Examples:
   seekless trace export run.parquet | head
   seekless trace export --format csv run.parquet -o run.csv
   seekless trace export --format oracle-general blocks.parquet -o blocks.oracleGeneral.zst
-  seekless trace export --format fio3 run.parquet -o run.fio")]
+  seekless trace export --format fio3 run.parquet -o run.fio
+  seekless trace export --format perfetto run.parquet -o run.json")]
 pub struct Args {
     /// The trace to read
     trace: PathBuf,
@@ -64,6 +68,8 @@ enum Format {
     Fio2,
     /// A log for fio, version 3
     Fio3,
+    /// Events for Perfetto's UI
+    Perfetto,
 }
 
 /// Exports.
@@ -77,6 +83,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Format::Lcs3 => export::Format::Lcs(export::LcsVersion::Three),
         Format::Fio2 => export::Format::Fio(export::FioVersion::Two),
         Format::Fio3 => export::Format::Fio(export::FioVersion::Three),
+        Format::Perfetto => export::Format::Perfetto,
     };
     let out = args.force.destination(&args.output);
     out.check(format.content(&out))?;
