@@ -66,9 +66,11 @@ pub fn advise(words: &[OsString], options: &Options, tell: &mut dyn FnMut(&str))
     let mut learned = session.record()?;
     let starts = session.time_in_turn()?;
     let device = device::find(&learned, options, session.tell)?;
+    (session.tell)("timing seekless run itself, cold");
+    let own_s = verify::own_s(&mut session, &learned, &device.figures, options)?;
     session.make_cold()?;
     let expected = expected::of(words, &learned, &device.costs)?;
-    let mut advice = report::sum_up(&learned, words, &starts, device, &expected);
+    let mut advice = report::sum_up(&learned, words, &starts, (device, own_s), &expected);
     advice.timeline = std::mem::take(&mut learned.timeline);
     if options.verify {
         advice.verified = verify::carry_out(&mut session, &learned, &advice, options)?;

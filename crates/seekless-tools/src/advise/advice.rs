@@ -18,6 +18,9 @@ pub struct Advice {
     pub learned: Learned,
     /// The device of most of its files.
     pub device: DeviceFigures,
+    /// What `seekless run` itself takes to start and decide when it is cold too, in seconds; every
+    /// measure has it.
+    pub own_s: f64,
     /// The wait by cause, the longest first. The parts add up to the wait.
     pub parts: Vec<Part>,
     /// The wait in calls by folder, the longest first. `FOLDER/*` is what lies in it beside others

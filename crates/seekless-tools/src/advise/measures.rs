@@ -77,6 +77,7 @@ fn measure(
     wait_s: f64,
     commands: Vec<String>,
 ) -> Measure {
+    let wait_s = wait_s + advice.own_s;
     let start_s = advice.starts.cached_median_s + wait_s;
     let gain_s = (advice.starts.cold_median_s - start_s).abs();
     let off = (correction(advice, expected).ln().abs() / 2.0).max(MODEL_ERROR);
@@ -153,6 +154,16 @@ mod tests {
             ]
         );
         assert!(found.useless.is_empty());
+    }
+
+    #[test]
+    fn what_our_own_command_takes_counts() {
+        let mut found = Advice { own_s: 0.5, ..advice(3.0, 1.0) };
+        add(&mut found, &expected(2.0, 1.0, None));
+        assert_eq!((found.measures[0].wait_s, found.measures[0].start_s), (1.5, 2.5));
+        let mut found = Advice { own_s: 1.5, ..advice(3.0, 1.0) };
+        add(&mut found, &expected(2.0, 1.0, None));
+        assert!(found.measures.is_empty(), "it takes more than it saves");
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(super) fn sum_up(
     learned: &Learned,
     words: &[std::ffi::OsString],
     starts: &Starts,
-    device: device::Found,
+    (device, own_s): (device::Found, f64),
     expected: &Expected,
 ) -> Advice {
     let wait_s = (starts.cold_median_s - starts.cached_median_s).max(0.0);
@@ -41,6 +41,7 @@ pub(super) fn sum_up(
             method: learned.method.clone(),
             blind: learned.blind.clone(),
         },
+        own_s,
         profile: learned.profile_name.clone(),
         parts: parts(learned, starts, (wait_s, share), &device.figures),
         device: device.figures,
