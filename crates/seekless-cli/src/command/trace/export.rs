@@ -25,7 +25,7 @@ use std::process::ExitCode;
 /// fio2, fio3: a log that `fio --read_iolog` replays, of the reads, writes and syncs of one run; 3
 /// has a time on each line.
 ///
-/// perfetto: events of one run that https://ui.perfetto.dev opens (JSON): a slice for each call on
+/// perfetto: events of one run that `ui.perfetto.dev` opens (JSON): a slice for each call on
 /// the track of its thread, an instant for each touch of a mapped file.
 ///
 /// A file whose name ends in .zst is compressed with zstd.
