@@ -12,7 +12,7 @@ mod published;
 mod ring;
 
 pub(crate) use assembler::{Assembler, Helper, Jump, Label, Program, Register, Width};
-pub(crate) use idioms::{lookup, read, read_into, update};
+pub(crate) use idioms::{count, lookup, put, read, read_into, update};
 pub(crate) use kernel_types::KernelTypes;
 pub(crate) use map::{Kind, Map};
 pub(crate) use program::{Attached, load};

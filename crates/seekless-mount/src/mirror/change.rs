@@ -74,7 +74,7 @@ impl Nodes {
     }
 }
 
-/// What is made belongs to whoever asked for it.
+/// What is made belongs to the user of the process that asked for it.
 pub(super) fn give(path: &Path, request: &Request) -> io::Result<()> {
     let (user, group) = (request.uid(), request.gid());
     let of_folder = path.parent().and_then(|above| lstat(above).ok());

@@ -55,7 +55,7 @@ pub(crate) struct Seen {
     pub(super) inherited: Vec<(FileId, Vec<u8>)>,
     /// Names that cannot be made absolute.
     pub(super) lost: u64,
-    /// Names and files that are new since somebody asked.
+    /// Names and files that are new since the last call of `take_new`.
     new: u32,
     /// Names are unseen now: a new file is named as its process has it.
     pub(crate) is_blind: bool,

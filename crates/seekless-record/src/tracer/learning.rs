@@ -1,4 +1,4 @@
-//! A program of which only first needs are recorded: nobody interprets its calls. Its first thread
+//! A program of which only first needs are recorded: its calls are not interpreted. Its first thread
 //! is attached for its signals, as where calls are reported.
 
 use super::{Traced, Tracer};

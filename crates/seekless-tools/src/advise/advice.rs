@@ -314,3 +314,10 @@ pub(super) fn median(values: &[f64]) -> f64 {
         (_, half) => f64::midpoint(sorted[half - 1], sorted[half]),
     }
 }
+
+/// How far a median may be off: half the range of the values.
+pub(super) fn spread(values: &[f64]) -> f64 {
+    let longest = values.iter().copied().fold(0.0, f64::max);
+    let shortest = values.iter().copied().fold(f64::MAX, f64::min);
+    ((longest - shortest) / 2.0).max(0.0)
+}

@@ -1,6 +1,6 @@
 //! What would help, from what is expected of each and what was measured of the plain start.
 
-use super::advice::{Advice, Found, Measure, Starts};
+use super::advice::{Advice, Found, Measure, spread};
 use super::expected::Expected;
 
 /// A measure that gains less is not offered: this share of the start, and seconds.
@@ -81,15 +81,8 @@ fn measure(
     let start_s = advice.starts.cached_median_s + wait_s;
     let gain_s = (advice.starts.cold_median_s - start_s).abs();
     let off = (correction(advice, expected).ln().abs() / 2.0).max(MODEL_ERROR);
-    let error_s = (off * gain_s).hypot(spread_s(&advice.starts));
+    let error_s = (off * gain_s).hypot(spread(&advice.starts.cold_s));
     Measure { what: what.to_owned(), wait_s, start_s, error_s, commands, found: Found::Simulated }
-}
-
-/// How far the median of the cold starts may be off: half their range.
-fn spread_s(starts: &Starts) -> f64 {
-    let longest = starts.cold_s.iter().copied().fold(0.0, f64::max);
-    let shortest = starts.cold_s.iter().copied().fold(f64::MAX, f64::min);
-    ((longest - shortest) / 2.0).max(0.0)
 }
 
 /// `seekless run -- CMD`, ready to paste.
@@ -114,6 +107,7 @@ pub fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::advice::Starts;
     use super::*;
     use seekless_start::start::{Decision, Waits};
 

@@ -1,7 +1,7 @@
 //! Carries measures out and times them, cold, in turn with the program alone.
 
 use super::Options;
-use super::advice::{Advice, DeviceFigures, Found, Measure, Verified, median};
+use super::advice::{Advice, DeviceFigures, Found, Measure, Verified, median, spread};
 use super::measures::{PACK, RUN};
 use super::starts::{Learned, Session};
 use seekless_job::Result;
@@ -87,17 +87,11 @@ pub(super) fn replace(advice: &mut Advice) {
         for measure in advice.measures.iter_mut().filter(same) {
             measure.start_s = median(&verified.with_s);
             measure.wait_s = verified.wait_s;
-            measure.error_s = spread_s(&verified.with_s);
+            measure.error_s = spread(&verified.with_s);
             measure.found = Found::Measured;
         }
     }
     advice.measures.sort_by(|one, other| one.start_s.total_cmp(&other.start_s));
-}
-
-fn spread_s(values: &[f64]) -> f64 {
-    let longest = values.iter().copied().fold(0.0, f64::max);
-    let shortest = values.iter().copied().fold(f64::MAX, f64::min);
-    ((longest - shortest) / 2.0).max(0.0)
 }
 
 #[cfg(test)]

@@ -7,11 +7,9 @@ use super::{Scope, Tables};
 use crate::bpf::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
 use crate::bpf::Width::{Eight, Four};
 use crate::bpf::{Assembler, Helper, Jump, Label, Map, Program, Register, Width};
+use crate::bpf::{count, put};
 pub(super) use crate::bpf::{lookup, read, read_into, update};
 use crate::seccomp::When;
-
-/// The reader looks by itself; to wake it at each record costs more than the record.
-const NO_WAKEUP: i32 = 1;
 
 /// Places on the stack.
 const AT_IDS: i16 = -8;
@@ -19,8 +17,6 @@ const AT_KEY: i16 = -12;
 const AT_ANY: i16 = -32;
 /// Below the records that are made on the stack: what is to be sent, and where the ring is.
 const AT_SENT: i16 = layout::AT_RECORD - 8;
-const AT_SENT_BYTES: i16 = AT_SENT - 8;
-const AT_PLACE: i16 = AT_SENT_BYTES - 4;
 
 /// Writes the programs.
 pub(super) struct Code<'a> {
@@ -328,31 +324,11 @@ impl Code<'_> {
 
     /// As [`Code::send`]; register 0 is 0 if the record had room.
     pub(super) fn put(&self, code: &mut Assembler) {
-        let (none, done) = (code.label(), code.label());
-        code.store(Eight, Stack, AT_SENT, R2);
-        code.store(Eight, Stack, AT_SENT_BYTES, R3);
-        code.store_number(Four, Stack, AT_PLACE, 0);
-        lookup(code, self.ring, AT_PLACE);
-        code.jump_if(R0, Jump::Equal, 0, none);
-        code.copy(R1, R0);
-        code.load(Eight, R2, Stack, AT_SENT);
-        code.load(Eight, R3, Stack, AT_SENT_BYTES);
-        code.set(R4, NO_WAKEUP);
-        code.call(Helper::Output);
-        code.jump(done);
-        code.place(none);
-        code.set(R0, 1);
-        code.place(done);
+        put(code, self.ring, AT_SENT);
     }
 
     fn count_lost(&self, code: &mut Assembler) {
-        let end = code.label();
-        code.store_number(Four, Stack, AT_KEY, 0);
-        lookup(code, &self.tables.lost, AT_KEY);
-        code.jump_if(R0, Jump::Equal, 0, end);
-        code.set(R1, 1);
-        code.add_atomic(R0, R1);
-        code.place(end);
+        count(code, &self.tables.lost, AT_KEY);
         code.set(R0, 0);
         code.exit();
     }

@@ -10,11 +10,9 @@ use super::layout::{
 use crate::bpf::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
 use crate::bpf::Width::{Eight, Four};
 use crate::bpf::{Assembler, Helper, Jump, Label, Map, Program, Register, Width};
-use crate::bpf::{lookup, update};
+use crate::bpf::{count, lookup, put, update};
 use crate::call_events::convention::HERE;
 
-/// The reader looks by itself; to wake it at each record costs more than the record.
-const NO_WAKEUP: i32 = 1;
 /// AT_FDCWD.
 const CURRENT_DIRECTORY: i32 = libc::AT_FDCWD;
 
@@ -26,8 +24,6 @@ const AT_THREAD: i16 = -32;
 const AT_BLOCK: i16 = -48;
 const AT_PAGES: i16 = AT_BLOCK - PAGES_BYTES;
 const AT_SENT: i16 = AT_PAGES - 8;
-const AT_SENT_BYTES: i16 = AT_SENT - 8;
-const AT_PLACE: i16 = AT_SENT_BYTES - 4;
 
 /// Writes the programs.
 pub(super) struct Code<'a> {
@@ -398,31 +394,11 @@ impl Code<'_> {
     /// Puts the record at register 2, of the length in register 3, into the ring. Register 0 is 0
     /// if it had room.
     fn put(&self, code: &mut Assembler) {
-        let (none, done) = (code.label(), code.label());
-        code.store(Eight, Stack, AT_SENT, R2);
-        code.store(Eight, Stack, AT_SENT_BYTES, R3);
-        code.store_number(Four, Stack, AT_PLACE, 0);
-        lookup(code, self.ring, AT_PLACE);
-        code.jump_if(R0, Jump::Equal, 0, none);
-        code.copy(R1, R0);
-        code.load(Eight, R2, Stack, AT_SENT);
-        code.load(Eight, R3, Stack, AT_SENT_BYTES);
-        code.set(R4, NO_WAKEUP);
-        code.call(Helper::Output);
-        code.jump(done);
-        code.place(none);
-        code.set(R0, 1);
-        code.place(done);
+        put(code, self.ring, AT_SENT);
     }
 
     fn count_lost(&self, code: &mut Assembler) {
-        let end = code.label();
-        code.store_number(Four, Stack, AT_KEY, 0);
-        lookup(code, &self.tables.lost, AT_KEY);
-        code.jump_if(R0, Jump::Equal, 0, end);
-        code.set(R1, 1);
-        code.add_atomic(R0, R1);
-        code.place(end);
+        count(code, &self.tables.lost, AT_KEY);
         code.set(R0, 0);
         code.exit();
     }

@@ -48,7 +48,7 @@ pub(in crate::start) fn build_beside(profile: &Path) {
         yield_to_other_reads();
         let begun = Instant::now();
         while begun.elapsed() < START && !beside.has_ended(START - begun.elapsed()) {}
-        // Nobody is there to learn of an error; the next start tries it again.
+        // There is no caller to report an error to; the next start tries it again.
         let _ = build(profile, here.as_deref());
     };
     // Without a pack the start is what it would be.

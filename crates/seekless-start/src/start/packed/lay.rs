@@ -76,8 +76,8 @@ pub(in crate::start) fn lay(packed: &Packed, profile: &Path) -> Result<()> {
     }
 }
 
-/// A copy of the standard error, for words about changed files. Of a pipe there is none: whoever
-/// reads it to its end would wait for the check of the files.
+/// A copy of the standard error, for words about changed files; none of a pipe, whose reader would
+/// wait for the check of the files, since its end comes only then.
 fn errors() -> Option<OwnedFd> {
     let found = fstat(rustix::stdio::stderr()).ok()?;
     let waits = matches!(FileType::from_raw_mode(found.st_mode), FileType::Fifo | FileType::Socket);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What lies there is made by the kernel, or written by whoever looks after the machine.
+/// What lies there is made by the kernel, or written by its administrator.
 const NEVER: [&str; 5] = ["/proc", "/sys", "/dev", "/run", "/etc"];
 /// A folder that holds so many roots is one itself, if it may be.
 const TOGETHER: usize = 3;
