@@ -1,5 +1,5 @@
-//! A program of which only first needs are recorded: its calls are not interpreted. Its first thread
-//! is attached for its signals, as where calls are reported.
+//! A program of which only first needs are recorded, without a look at each of its calls. Its
+//! first thread is attached for its signals, as where calls are reported.
 
 use super::{Traced, Tracer};
 use crate::needed::Seen;
