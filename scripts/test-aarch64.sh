@@ -33,10 +33,10 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 
-# The front program is static, and runs the tools; the other one has the other verbs.
+# The program of the tools is static; that of the other verbs is not.
 emulated() {
     case $1 in
-        wc | grep | find) qemu-aarch64 "$there/seekless" "$@" ;;
+        wc | grep | find) qemu-aarch64 "$there/seekless-gnu" "$@" ;;
         *) qemu-aarch64 -L "$root" "$there/seekless-verbs" "$@" ;;
     esac
 }

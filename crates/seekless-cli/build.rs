@@ -1,5 +1,6 @@
-//! Links the program `seekless` statically if the C library's archives are installed. Without a
-//! dynamic loader it starts in two thirds of the time. It stays a position-independent executable.
+//! Links the programs `seekless` and `seekless-gnu` statically if the C library's archives are
+//! installed. Without a dynamic loader a program starts in two thirds of the time. It stays a
+//! position-independent executable.
 //!
 //! `-C target-feature=+crt-static` would do it too. But it applies to every crate and macro unless
 //! a target is named, and `cargo install` cannot pass it to one program. So the linker gets a
@@ -26,6 +27,9 @@ const ARCHIVES: [(&str, &str); 7] = [
     ("libgcc_s.a", "libgcc_eh.a"),
 ];
 
+/// The programs that are linked so.
+const STATIC: [&str; 2] = ["seekless", "seekless-gnu"];
+
 /// With "1" the crate `pcre2-sys` builds the library itself.
 const BUNDLED_PCRE2: &str = "PCRE2_SYS_STATIC";
 
@@ -38,12 +42,16 @@ fn main() {
         return;
     }
     let Some(folder) = archives() else { return };
-    println!("cargo:rustc-link-arg-bin=seekless=-static-pie");
-    println!("cargo:rustc-link-arg-bin=seekless=-L{}", folder.display());
-    // Again, as the compiler's driver has them: on aarch64 the C library needs the compiler's, but
-    // those archives stand before it.
-    for word in ["-Wl,--start-group", "-lgcc", "-lgcc_eh", "-lc", "-Wl,--end-group"] {
-        println!("cargo:rustc-link-arg-bin=seekless={word}");
+    for program in STATIC {
+        // LLVM's linker keeps the exception tables of all functions, a megabyte.
+        println!("cargo:rustc-link-arg-bin={program}=-fuse-ld=bfd");
+        println!("cargo:rustc-link-arg-bin={program}=-static-pie");
+        println!("cargo:rustc-link-arg-bin={program}=-L{}", folder.display());
+        // Again, as the compiler's driver has them: on aarch64 the C library needs the compiler's,
+        // but those archives stand before it.
+        for word in ["-Wl,--start-group", "-lgcc", "-lgcc_eh", "-lc", "-Wl,--end-group"] {
+            println!("cargo:rustc-link-arg-bin={program}={word}");
+        }
     }
 }
 

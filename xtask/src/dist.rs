@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The programs of the package `seekless-cli`.
-const PROGRAMS: [&str; 2] = ["seekless", "seekless-verbs"];
+const PROGRAMS: [&str; 3] = ["seekless", "seekless-gnu", "seekless-verbs"];
 
 /// Shells, and the name of each one's completion file.
 const SHELLS: [(&str, &str); 5] = [

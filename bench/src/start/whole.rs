@@ -20,7 +20,7 @@ pub(super) fn image(args: &Args, place: &Path, ours: &Path) -> anyhow::Result<Im
     copy(&args.packages, &staged.join(PACKAGES))?;
     copy(&prefix(&args.python)?, &staged.join(PYTHON))?;
     std::fs::create_dir(staged.join(OWN))?;
-    for program in ["seekless", "seekless-verbs"] {
+    for program in ["seekless", "seekless-gnu", "seekless-verbs"] {
         copy(&ours.with_file_name(program), &staged.join(OWN).join(program))?;
     }
     // Room for packs, and for what a layout moves.

@@ -12,6 +12,7 @@ pub mod fits;
 pub mod foreign;
 pub mod grep;
 pub mod layout;
+pub mod learn;
 pub mod man;
 pub mod mount;
 pub mod order;

@@ -1,14 +1,16 @@
-//! The program `seekless`: runs wc, grep and find itself, and for every other verb becomes
-//! `seekless-verbs`. A start that is known to need no help becomes the program that it starts.
+//! The program `seekless`: starts a program that `run` was given, where its profile says how, and
+//! becomes another for all else: `seekless-gnu` for wc, grep and find, `seekless-verbs` for the
+//! other verbs.
 //!
-//! When a position-independent program starts, its addresses are fixed up one by one. The whole
-//! command has 37,000 of them, which take a third of a millisecond; most lie in code for traces and
-//! pictures. The stand-ins alone have few. So they start as fast as the tools that they replace.
+//! It is small, since what `run` starts waits for it, and a cold file costs a request for each part
+//! that is touched. When a position-independent program starts, its addresses are fixed up one by
+//! one. The whole command has 37,000 of them, which take a third of a millisecond; most lie in code
+//! for traces and pictures. The stand-ins alone have few. So they start as fast as the tools that
+//! they replace.
 
 use crate::launch::not_executed;
 use crate::output::{say, shown};
-use crate::stand_in;
-use seekless::start::start::{ask_for_own_pages, become_if_cached, note_own_pages};
+use seekless::start::start::{ask_for_itself, ask_for_own_pages, become_known};
 use seekless::sys::inherited::keep_closed;
 use seekless::sys::replace::{become_found, become_program};
 use std::env;
@@ -19,25 +21,24 @@ use std::process::ExitCode;
 
 /// The name of the program with all verbs.
 const VERBS: &str = "seekless-verbs";
+/// The name of the program that stands in for tools, and these.
+const GNU: &str = "seekless-gnu";
+const STAND_INS: [&str; 3] = ["wc", "grep", "find"];
 
-/// Runs a stand-in, or becomes the program of all verbs.
+/// Starts a program, or becomes another of ours.
 #[must_use]
 pub fn main() -> ExitCode {
     keep_closed();
-    if let Some(code) = stand_in::run(env::args_os()) {
-        return code;
-    }
-    become_if_cached(&env::args_os().skip(1).collect::<Vec<_>>());
-    if env::args_os().nth(1).is_some_and(|verb| verb == "run") {
-        // What is started waits for this command.
+    let words: Vec<OsString> = env::args_os().collect();
+    let folder = folder();
+    let stands_in = stands_in(&words);
+    let program = folder.join(if stands_in { GNU } else { VERBS });
+    if !stands_in && words.get(1).is_some_and(|verb| verb == "run") {
+        ask_for_itself();
+        become_known(&words[1..], &program);
         ask_for_own_pages();
-        let writes = |word: OsString| word != "--no-record" && word != "--dry-run";
-        if env::args_os().all(writes) {
-            note_own_pages();
-        }
     }
-    let program = verbs();
-    let arguments: Vec<CString> = env::args_os().map(c_string).collect();
+    let arguments: Vec<CString> = words.into_iter().map(c_string).collect();
     let error = become_program(&c_string(program.clone().into()), &arguments);
     let program = shown(&program);
     if let Some(words) = wrapped(&arguments) {
@@ -50,6 +51,13 @@ pub fn main() -> ExitCode {
         "cannot start {program}: {error}; install it beside seekless, it holds the other verbs"
     ));
     ExitCode::from(2)
+}
+
+/// Whether the name that the command is called by, or its first word, is that of a tool.
+fn stands_in(words: &[OsString]) -> bool {
+    let called = words.first().and_then(|word| Path::new(word).file_name());
+    let verb = words.get(1).map(OsString::as_os_str);
+    called.into_iter().chain(verb).any(|name| STAND_INS.iter().any(|tool| name == *tool))
 }
 
 /// The program that `run` or `mount` would start and its arguments, as far as that can be known
@@ -65,12 +73,12 @@ fn wrapped(arguments: &[CString]) -> Option<&[CString]> {
     words.get(end + 1..).filter(|words| !words.is_empty())
 }
 
-/// The path of the program with all verbs: beside this one, with links resolved.
-fn verbs() -> PathBuf {
+/// The folder of this program, with links resolved; the others lie beside it.
+fn folder() -> PathBuf {
     let own = env::current_exe()
         .unwrap_or_else(|_| PathBuf::from(env::args_os().next().unwrap_or_default()));
     let own = own.canonicalize().unwrap_or(own);
-    own.parent().unwrap_or(Path::new("")).join(VERBS)
+    own.parent().unwrap_or(Path::new("")).to_owned()
 }
 
 /// Converts an argument or a path, which contains no NUL.
@@ -100,5 +108,23 @@ mod tests {
         ] {
             assert_eq!(found(line), None, "{line}");
         }
+    }
+
+    #[test]
+    fn a_tool_is_asked_for_by_its_name_or_by_the_first_word() {
+        let stands_in =
+            |line: &str| stands_in(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        for line in ["seekless grep x", "/usr/bin/wc -l", "find", "seekless wc"] {
+            assert!(stands_in(line), "{line}");
+        }
+        for line in ["seekless", "seekless run wc", "seekless -l wc"] {
+            assert!(!stands_in(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_tools_are_those_that_are_stood_in_for() {
+        let commands = crate::stand_in::commands();
+        assert!(commands.map(|command| command.get_name().to_owned()).eq(STAND_INS));
     }
 }

@@ -1,6 +1,7 @@
 //! The `seekless` command: flags, progress and words around the library; no logic of its own.
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use seekless::start::start::LEARN;
 use seekless::sys::inherited::keep_closed;
 use std::process::ExitCode;
 
@@ -13,7 +14,7 @@ mod groups;
 pub mod interrupt;
 pub mod launch;
 pub mod output;
-mod stand_in;
+pub mod stand_in;
 
 /// Find out what your program reads, and make those reads cheap.
 #[derive(Parser, Debug)]
@@ -59,6 +60,8 @@ pub enum Verb {
     Completions(command::completions::Args),
     #[command(name = "__man", hide = true)]
     Man(command::man::Args),
+    #[command(name = LEARN, hide = true)]
+    Learn(command::learn::Args),
     #[command(name = "__tour-reader", hide = true)]
     TourReader(command::tour_reader::Args),
 }
@@ -137,6 +140,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Fits(args) => command::fits::run(args),
         Verb::Completions(args) => command::completions::run(args),
         Verb::Man(args) => command::man::run(args),
+        Verb::Learn(args) => command::learn::run(args),
         Verb::TourReader(args) => command::tour_reader::run(args),
     }
 }

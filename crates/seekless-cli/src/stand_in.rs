@@ -2,8 +2,11 @@
 //! tool does, and start as quickly, since the tree of verbs is not built.
 
 use crate::command;
+use crate::output::say;
 use clap::Command;
+use seekless::sys::inherited::keep_closed;
 use seekless::sys::signals::end_by_broken_pipes;
+use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
@@ -30,6 +33,16 @@ const STAND_INS: [StandIn; 3] = [
 pub(crate) fn commands() -> impl Iterator<Item = Command> {
     let ordered = STAND_INS.iter().zip(DISPLAY_ORDER..);
     ordered.map(|(stand_in, order)| (stand_in.command)().display_order(order))
+}
+
+/// The program that has these alone.
+#[must_use]
+pub fn main() -> ExitCode {
+    keep_closed();
+    run(env::args_os()).unwrap_or_else(|| {
+        say("seekless-gnu holds wc, grep and find; give one of these, or call seekless");
+        ExitCode::from(2)
+    })
 }
 
 /// Runs the verb that stands in for a tool; `None` if the command line names another. It ends by

@@ -58,7 +58,9 @@ pub fn build_throttled(spec: DeviceSpec, clock: Clock) -> io::Result<Arc<dyn Eng
     Ok(Arc::new(Throttled::new(automatic(), Box::new(spec.model()), clock)?))
 }
 
-fn automatic() -> Arc<dyn Engine> {
+/// Makes io_uring's engine, or threads where it is refused.
+#[must_use]
+pub fn automatic() -> Arc<dyn Engine> {
     match Ring::new() {
         Ok(ring) => Arc::new(ring),
         Err(error) => Arc::new(Threads::named(why_refused(&error))),

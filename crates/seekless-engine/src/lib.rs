@@ -83,7 +83,7 @@ pub use arena::{Arena, Page, Pages};
 pub use buffer::{ALIGNMENT, AlignedBuf};
 pub use clock::Clock;
 pub use done::Done;
-pub use kind::{EngineKind, build, build_driven, build_throttled};
+pub use kind::{EngineKind, automatic, build, build_driven, build_throttled};
 pub use noop::Noop;
 pub use pool::BufferPool;
 pub use read::{BufferAndResult, Completion, Engine, Read};

@@ -96,7 +96,7 @@ pub(crate) fn recorded_by(
     let live = options.live.clone();
     let settings = Settings {
         special: options.special,
-        selection,
+        chosen: Some(Box::new(move |name: &[u8]| selection.keeps(name))),
         own,
         places,
         live,

@@ -4,7 +4,6 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::faults::{Watch, Whose};
 use crate::record::why_no_touches;
-use crate::selection::Selection;
 use crate::sink::Rows;
 use crate::tracer::Settings;
 use seekless_trace::Access;
@@ -30,7 +29,7 @@ impl Touches {
     /// [`ErrorKind::Refused`]: perf events are refused; the message says how to allow them.
     pub fn follow(pid: i32) -> Result<Self> {
         let rows = Rows::unwritten();
-        let settings = Settings { selection: Selection::new(&[], &[])?, ..Settings::default() };
+        let settings = Settings::default();
         let watch = Watch::start(Whose::Starting(pid), rows.clone(), Arc::new(settings)).map_err(
             |error| Error::new(ErrorKind::Refused, why_no_touches(&error)).because(error),
         )?;

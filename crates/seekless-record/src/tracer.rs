@@ -44,7 +44,6 @@ use crate::options::Grain;
 use crate::paths::{self, Paths};
 use crate::recorded::{Status, Summary};
 use crate::requests::Requests;
-use crate::selection::Selection;
 use crate::sink::Sink;
 use crate::thread::{Pending, Thread};
 use crate::threads::Threads;
@@ -60,12 +59,17 @@ use std::time::Instant;
 /// they are one signal to the whole process group.
 const SAME_SIGNAL_NS: u64 = 100_000_000;
 
+/// Whether the file of a name is recorded.
+pub(crate) type Chosen = Box<dyn Fn(&[u8]) -> bool + Send + Sync>;
+
 /// The settings of a recording.
 #[derive(Default)]
 pub(crate) struct Settings {
     /// Record pipes, sockets, terminals, /proc, /sys and /dev too.
     pub(crate) special: bool,
-    pub(crate) selection: Selection,
+    /// Which names of files are recorded; `None` keeps all. Apart from its kind, so that a program
+    /// that records all files holds no code for globs.
+    pub(crate) chosen: Option<Chosen>,
     /// Absolute names of the recorder's own files.
     pub(crate) own: Vec<Vec<u8>>,
     /// Find out where files lie.
@@ -77,14 +81,17 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
+    /// Whether the file of this name was chosen.
+    pub(crate) fn keeps(&self, name: &[u8]) -> bool {
+        self.chosen.as_ref().is_none_or(|chosen| chosen(name))
+    }
+
     /// Whether a mapped file of this name is recorded.
     pub(crate) fn names_file(&self, name: &[u8]) -> bool {
         let ordinary = name.first() == Some(&b'/')
             && !paths::is_special(name)
             && !name.starts_with(b"/memfd:");
-        (ordinary || self.special)
-            && self.selection.keeps(name)
-            && !self.own.iter().any(|own| own == name)
+        (ordinary || self.special) && self.keeps(name) && !self.own.iter().any(|own| own == name)
     }
 }
 

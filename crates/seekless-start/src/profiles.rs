@@ -2,6 +2,7 @@
 //! and removed. One file a kind of start, named by the program and a sum of its [`Key`].
 
 pub(crate) mod beside;
+pub(crate) mod flat;
 mod key;
 mod learn;
 mod looks;
@@ -229,7 +230,19 @@ pub fn update(path: &Path, change: impl FnOnce(Option<Profile>) -> Profile) -> R
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unwritable)?;
     let _lock = lock_folder(folder).map_err(unwritable)?;
     let profile = change(Profile::read(path).ok());
-    write(&profile, Destination::new(path).replacing(true).private())
+    write(&profile, Destination::new(path).replacing(true).private())?;
+    flat::write(path, &profile);
+    Ok(())
+}
+
+/// Adds the runs of a flat form, which a small program has learned, to the profile at `path`.
+///
+/// # Errors
+/// It is damaged, or as [`update`].
+pub fn add_flat(path: &Path, form: &[u8]) -> Result<()> {
+    let damaged = || Error::new(ErrorKind::Invalid, "what was learned of a start is damaged");
+    let (learned, _) = flat::decoded(form).ok_or_else(damaged)?;
+    update(path, |before| learn::merged(before, learned))
 }
 
 fn write(profile: &Profile, out: Destination) -> Result<()> {
@@ -285,7 +298,7 @@ pub fn prune(options: &Prune) -> Result<Vec<Kept>> {
             continue;
         }
         if !options.dry_run {
-            beside::remove(&kept.path);
+            beside::remove_all(&kept.path);
             fs::remove_file(&kept.path).map_err(|error| {
                 let why = format!("{} cannot be removed", kept.path.display());
                 Error::because(ErrorKind::Io, why, error)

@@ -18,18 +18,19 @@ mod own;
 pub(crate) mod packed;
 mod plan;
 mod proof;
+mod quick;
 mod recording;
 mod sample;
 mod waves;
 mod whole;
 
-pub use own::{ask as ask_for_own_pages, note_beside as note_own_pages};
+pub use own::ask as ask_for_own_pages;
 pub use packed::build as make_pack;
 pub use plan::{Decision, Pack, Waits};
+pub use quick::{LEARN, ask_for_itself, become_known};
 pub use recording::{Recording, Taught};
-pub use sample::become_if_cached;
 
-use crate::profiles::{self, Key};
+use crate::profiles::{self, Key, Learned};
 use packed::Packed;
 use plan::Plan;
 use seekless_device::Costs;
@@ -37,7 +38,7 @@ use seekless_job::{Error, ErrorKind, Result};
 use seekless_record::Status;
 use seekless_sys::{beside, replace};
 use seekless_trace::Profile;
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{CString, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -79,6 +80,8 @@ pub struct Start {
     recording: recording::Now,
     /// Whether to note what this command needs of its own files.
     notes: bool,
+    /// Whether the profile's flat form is missing.
+    lacks_flat: bool,
     /// How long a sample of what is cached will stand, in seconds; `None` if none may be kept.
     sample_s: Option<u64>,
     /// The pack that files are seen from, and the plan without it.
@@ -99,6 +102,7 @@ pub struct Start {
 struct Known {
     path: PathBuf,
     profile: Option<Profile>,
+    lacks_flat: bool,
     fault: Option<Error>,
 }
 
@@ -116,18 +120,28 @@ impl Known {
                 Self { path, fault, ..Self::default() }
             }
             (false, _) => match profiles::read(&path) {
-                Ok(profile) => Self { path, profile: Some(profile), fault: None },
-                Err(error) => Self { path, profile: None, fault: Some(error) },
+                Ok(profile) => Self { path, profile: Some(profile), ..Self::default() },
+                Err(error) => Self { path, fault: Some(error), ..Self::default() },
             },
         }
     }
 
     /// The profile of this user for such a start. One that cannot be read is recorded anew.
     fn own(key: &Key) -> Self {
-        match profiles::place(key) {
-            Ok(path) => Self { profile: profiles::read(&path).ok(), path, fault: None },
+        Self::flat(key).unwrap_or_else(|| match profiles::place(key) {
+            Ok(path) => {
+                let profile = profiles::read(&path).ok();
+                Self { lacks_flat: profile.is_some(), profile, path, fault: None }
+            }
             Err(error) => Self { fault: Some(error), ..Self::default() },
-        }
+        })
+    }
+
+    /// The same, if it can be read at once.
+    fn flat(key: &Key) -> Option<Self> {
+        let path = profiles::place(key).ok()?;
+        let profile = profiles::flat::read(&path)?;
+        Some(Self { path, profile: Some(profile), ..Self::default() })
     }
 }
 
@@ -147,84 +161,17 @@ pub enum Outcome {
 /// No program is named.
 pub fn prepare(words: &[OsString], options: &Options) -> Result<Start> {
     let plain = Start::plain(words)?;
-    let key = &plain.key;
-    let Known { path, profile, fault } = match &options.profile {
+    let known = match &options.profile {
         Some(path) => Known::named(path, options.recording),
-        None => Known::own(key),
+        None => Known::own(&plain.key),
     };
-    let asked = if fault.is_some() { Recording::Never } else { options.recording };
     let options = &Options { expects: options.expects || options.packs, ..options.clone() };
-    let (mut plan, mut decision) = decide::decide(profile.as_ref(), key, options);
-    let recording = recording::now(asked, profile.as_ref(), &decision, &words[0], &options.profile);
-    let mut packed = None;
-    if options.packs && profile.is_some() && fault.is_none() {
-        let known = (profile.as_ref(), key, &*path);
-        packed = see_from_pack(known, &words[0], options, recording, (&mut plan, &mut decision));
+    let mut start = plain.decided(known, options);
+    start.said = packed::unsaid(&start.path).filter(|_| options.packs);
+    if options.packs && start.profile.is_some() && start.fault.is_none() {
+        start.see_from_pack(options);
     }
-    decision.recording = match &fault {
-        Some(_) => "none, since there is no profile to go by".to_owned(),
-        None => recording.words(),
-    };
-    decision.profile.clone_from(&path);
-    let fresh_s = profile.as_ref().and_then(|it| recording::fresh_s(it, &options.profile));
-    let sample_s = fresh_s.filter(|_| plan.is_settled && sample::stands_for(options));
-    let notes = asked != Recording::Never && profile.is_some();
-    let said = packed::unsaid(&path).filter(|_| options.packs);
-    let packs = decision.pack.as_ref().is_some_and(|pack| pack.without == Some(packed::NO_PACK));
-    Ok(Start {
-        path,
-        profile,
-        plan,
-        recording,
-        notes,
-        sample_s,
-        packed,
-        packs,
-        decision,
-        said,
-        fault,
-        ..plain
-    })
-}
-
-/// Chooses whether files are seen from the start's own pack. If so, the plan becomes that of the
-/// rest.
-fn see_from_pack(
-    (profile, key, path): (Option<&Profile>, &Key, &Path),
-    program: &OsStr,
-    options: &Options,
-    recording: recording::Now,
-    (plan, decision): (&mut Plan, &mut Decision),
-) -> Option<(Box<Packed>, Plan)> {
-    let mut of_rest = None;
-    let rest = |roots: &[PathBuf]| {
-        let hidden = options.hidden.iter().chain(roots).cloned().collect();
-        let (plan, decision) = decide::decide(profile, key, &Options { hidden, ..options.clone() });
-        of_rest = Some(plan);
-        decision
-    };
-    let why_not = match recording {
-        recording::Now::Nothing(_) if recording::has_privileges(program) => {
-            Some("the program would lose its privileges")
-        }
-        recording::Now::Nothing(_) => None,
-        _ => Some("this start is recorded"),
-    };
-    let choice = packed::choose(path, profile, options, why_not, decision, rest);
-    let (packed, pack) = match choice {
-        packed::Choice::Without(why) => {
-            (None, Pack { without: Some(why), folders: Vec::new(), waits: Waits::default() })
-        }
-        packed::Choice::Pack { packed, waits, whole } => {
-            decision.warmed = whole;
-            decision.warms = of_rest.as_ref().is_some_and(|plan| !plan.reads.is_empty());
-            let pack = Pack { without: None, folders: packed.roots(), waits };
-            let without = std::mem::replace(plan, of_rest.unwrap_or_default());
-            (Some((packed, without)), pack)
-        }
-    };
-    decision.pack = Some(pack);
-    packed
+    Ok(start)
 }
 
 impl Start {
@@ -244,6 +191,7 @@ impl Start {
             plan: Plan::default(),
             recording: recording::Now::Nothing("since there is no profile to go by"),
             notes: false,
+            lacks_flat: false,
             sample_s: None,
             packed: None,
             packs: false,
@@ -251,6 +199,72 @@ impl Start {
             said: None,
             fault: None,
         })
+    }
+
+    /// Decides by what is known of such starts.
+    fn decided(self, known: Known, options: &Options) -> Self {
+        let Known { path, profile, lacks_flat, fault } = known;
+        let asked = if fault.is_some() { Recording::Never } else { options.recording };
+        let (plan, mut decision) = decide::decide(profile.as_ref(), &self.key, options);
+        let named = &options.profile;
+        let recording = recording::now(asked, profile.as_ref(), &decision, &self.words[0], named);
+        decision.recording = match &fault {
+            Some(_) => "none, since there is no profile to go by".to_owned(),
+            None => recording.words(),
+        };
+        decision.profile.clone_from(&path);
+        let fresh_s = profile.as_ref().and_then(|it| recording::fresh_s(it, named));
+        let sample_s = fresh_s.filter(|_| plan.is_settled && sample::stands_for(options));
+        let notes = asked != Recording::Never && profile.is_some();
+        Self {
+            path,
+            profile,
+            plan,
+            recording,
+            notes,
+            lacks_flat,
+            sample_s,
+            decision,
+            fault,
+            ..self
+        }
+    }
+
+    /// Chooses whether files are seen from the start's own pack. If so, the plan becomes that of
+    /// the rest.
+    fn see_from_pack(&mut self, options: &Options) {
+        let (profile, key) = (self.profile.as_ref(), &self.key);
+        let mut of_rest = None;
+        let rest = |roots: &[PathBuf]| {
+            let hidden = options.hidden.iter().chain(roots).cloned().collect();
+            let options = Options { hidden, ..options.clone() };
+            let (plan, decision) = decide::decide(profile, key, &options);
+            of_rest = Some(plan);
+            decision
+        };
+        let why_not = match self.recording {
+            recording::Now::Nothing(_) if recording::has_privileges(&self.words[0]) => {
+                Some("the program would lose its privileges")
+            }
+            recording::Now::Nothing(_) => None,
+            _ => Some("this start is recorded"),
+        };
+        let choice = packed::choose(&self.path, profile, options, why_not, &self.decision, rest);
+        let pack = match choice {
+            packed::Choice::Without(why) => {
+                self.packs = why == packed::NO_PACK;
+                Pack { without: Some(why), folders: Vec::new(), waits: Waits::default() }
+            }
+            packed::Choice::Pack { packed, waits, whole } => {
+                self.decision.warmed = whole;
+                self.decision.warms = of_rest.as_ref().is_some_and(|plan| !plan.reads.is_empty());
+                let pack = Pack { without: None, folders: packed.roots(), waits };
+                let without = std::mem::replace(&mut self.plan, of_rest.unwrap_or_default());
+                self.packed = Some((packed, without));
+                pack
+            }
+        };
+        self.decision.pack = Some(pack);
     }
 
     /// Becomes the program, with a helper beside it where there is something to do. Returns only if
@@ -277,14 +291,6 @@ impl Start {
                 }
             }
         }
-        let words: Vec<CString> =
-            match self.words.iter().map(|word| CString::new(word.as_bytes())).collect() {
-                Ok(words) => words,
-                Err(_) => {
-                    let error = Error::new(ErrorKind::Invalid, "an argument holds a zero byte");
-                    return Outcome::Failed(126, error);
-                }
-            };
         if let Some((packed, without)) = self.packed.take()
             && let Err(error) = packed::lay(&packed, &self.path)
         {
@@ -294,8 +300,22 @@ impl Start {
         if self.packs {
             packed::build_beside(&self.path);
         }
+        self.become_program(|start, learned| {
+            // There is no caller left to learn of an error; the next start learns again.
+            let key = start.key.text();
+            let _ = profiles::update(&start.path, |before| learned.added_to(before, key));
+        })
+    }
+
+    /// Becomes the program, with a helper beside it that hands `keep` what it has learned.
+    fn become_program(&self, keep: impl FnOnce(&Self, Learned)) -> Outcome {
+        let words = self.words.iter().map(|word| CString::new(word.as_bytes()));
+        let Ok(words) = words.collect::<std::result::Result<Vec<CString>, _>>() else {
+            let error = Error::new(ErrorKind::Invalid, "an argument holds a zero byte");
+            return Outcome::Failed(126, error);
+        };
         if !self.plan.reads.is_empty() || matches!(self.recording, recording::Now::Touches(_)) {
-            let held = beside::start(|beside| help::help(beside, &self));
+            let held = beside::start(|beside| help::help(beside, self, keep));
             // Without a helper the program starts as it would without us, and a helper that waits
             // for a device which does not answer is not waited for.
             let within = Duration::from_secs_f64(2.0 * self.decision.head_start_s) + PATIENCE;
@@ -306,6 +326,9 @@ impl Start {
         }
         if self.notes {
             own::note();
+        }
+        if let Some(profile) = self.profile.as_ref().filter(|_| self.notes && self.lacks_flat) {
+            profiles::flat::write(&self.path, profile);
         }
         let error = replace::become_found(&words);
         let program = self.words[0].to_string_lossy();

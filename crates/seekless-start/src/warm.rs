@@ -156,8 +156,7 @@ pub(crate) fn costs(given: Option<Costs>, first: &Path) -> (Costs, bool) {
 
 struct Job<'a> {
     wanted: &'a [Wanted],
-    /// `None` if no engine can be had: then each file is brought in by itself.
-    waves: Option<Waves>,
+    waves: Waves,
     /// Ranges for the next wave.
     gathered: Mutex<Vec<(Arc<Opened>, Extent)>>,
     costs: Costs,
@@ -236,7 +235,7 @@ impl Job<'_> {
 impl Job<'_> {
     /// Brings ranges in: what is to be locked at once, else with others in a wave.
     fn bring_in(&self, opened: &Arc<Opened>, missing: Vec<Extent>) {
-        if self.waves.is_none() || self.options.lock {
+        if self.options.lock {
             return opened.bring_in(&missing, &self.options.cancel);
         }
         let ranges = missing.into_iter().map(|extent| (Arc::clone(opened), extent));
@@ -253,8 +252,8 @@ impl Job<'_> {
         }
         let reads = std::mem::take(&mut *gathered);
         drop(gathered);
-        if let Some(waves) = self.waves.as_ref().filter(|_| !self.is_cancelled()) {
-            waves.begin(reads.into_iter()).wait();
+        if !self.is_cancelled() {
+            self.waves.begin(reads.into_iter()).wait();
         }
     }
 

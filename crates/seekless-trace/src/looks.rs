@@ -4,13 +4,14 @@
 
 use crate::error::Result;
 use crate::{Access, Batch, Columns, FileId, Op, Trace};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// ENOENT.
 const NO_ENTRY: i32 = 2;
 
 /// A name that a run looked up.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Look {
     /// The absolute path, escaped as a trace's are.
     pub name: String,
@@ -23,7 +24,7 @@ pub struct Look {
 }
 
 /// What is looked up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum LookKind {
     /// A name, of a file or of nothing.
     Name,

@@ -5,6 +5,7 @@ use crate::error::{Error, ErrorKind, Result, interrupted};
 use crate::names::Names;
 use crate::writer::RUNS_MAX;
 use crate::{Batch, Columns, FileId, Op, PageSet, Trace, import, open_with};
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,7 +13,7 @@ const PAGE_BYTES: u64 = 4096;
 
 /// A range of a file that a run read or touched for the first time, except perhaps some pages in
 /// its middle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Need {
     /// Which file; an index into [`Needs::names`].
     pub file: FileId,

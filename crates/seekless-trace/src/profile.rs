@@ -47,7 +47,7 @@ pub struct Profile {
 }
 
 /// A file of a profile, and how to see that it is still the same.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfiledFile {
     /// Its path, escaped as a trace's are.
     pub name: String,

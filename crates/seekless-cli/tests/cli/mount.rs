@@ -58,7 +58,7 @@ impl Overlaid {
         assert!(run(&root, "pack data -o data.zip").status.success());
         fs::write(root.join("data/art/a"), "loose").unwrap();
         let programs = Path::new(env!("CARGO_BIN_EXE_seekless")).parent().unwrap();
-        for program in ["seekless", "seekless-verbs"] {
+        for program in ["seekless", "seekless-gnu", "seekless-verbs"] {
             copy_program(&programs.join(program), &root.join(program));
         }
         Self { _folder: folder, root }

@@ -48,8 +48,9 @@ impl Place {
         for number in 0..FILES {
             let content = format!("{number} of them\n").repeat(700);
             write(&files.join(format!("f{number:02}")), content.as_bytes());
-            // Else the files may lie side by side, and be brought in by one request.
-            write(&root.join(format!("between/{number}")), &[7; 256 << 10]);
+            // Else the files may lie side by side, and be brought in by one request. A file of
+            // another size may be put elsewhere.
+            write(&root.join(format!("between/{number}")), content.as_bytes());
         }
         std::os::unix::fs::symlink("f07", files.join("link")).unwrap();
         Self { _folder: folder, files, state, writes: None }
@@ -241,7 +242,7 @@ fn a_pack_goes_with_its_profile() {
     let mut command = crate::seekless(Path::new("/"));
     command.args(["profiles", "prune", "--max-size", "1B"]).env("XDG_STATE_HOME", &place.state);
     assert!(command.output().unwrap().status.success());
-    for extension in ["parquet", "zip", "packed", "served"] {
+    for extension in ["parquet", "flat", "zip", "packed", "served"] {
         assert_eq!(place.of_profile(extension), None);
     }
 }

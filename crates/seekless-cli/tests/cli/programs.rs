@@ -1,5 +1,5 @@
-//! The command is two programs: `seekless`, which starts quickly, and `seekless-verbs`, which it
-//! becomes.
+//! The command is three programs: `seekless`, which starts quickly, and `seekless-gnu` and
+//! `seekless-verbs`, which it becomes.
 
 use super::{copy_program, printed, run, seekless, workplace};
 use std::fs;
@@ -9,9 +9,14 @@ use std::process::{Command, Output};
 
 /// A copy of `seekless` without `seekless-verbs`, in a folder of its own.
 fn alone(folder: &Path) -> Command {
-    let copy = folder.join("seekless");
-    copy_program(Path::new(env!("CARGO_BIN_EXE_seekless")), &copy);
-    Command::new(copy)
+    for program in [env!("CARGO_BIN_EXE_seekless"), env!("CARGO_BIN_EXE_seekless-gnu")] {
+        let program = Path::new(program);
+        let copy = folder.join(program.file_name().expect("a program"));
+        if !copy.exists() {
+            copy_program(program, &copy);
+        }
+    }
+    Command::new(folder.join("seekless"))
 }
 
 fn said(output: &Output) -> String {
@@ -45,7 +50,12 @@ fn through_a_link_elsewhere_it_finds_the_other_verbs() {
 
 #[test]
 fn it_is_position_independent_and_stripped() {
-    for program in [env!("CARGO_BIN_EXE_seekless"), env!("CARGO_BIN_EXE_seekless-verbs")] {
+    let all = [
+        env!("CARGO_BIN_EXE_seekless"),
+        env!("CARGO_BIN_EXE_seekless-gnu"),
+        env!("CARGO_BIN_EXE_seekless-verbs"),
+    ];
+    for program in all {
         let bytes = fs::read(program).expect("the program");
         let kind = u16::from_le_bytes([bytes[16], bytes[17]]);
         assert_eq!(kind, 3, "{program} is not ET_DYN");

@@ -200,7 +200,7 @@ impl Tracer {
     pub(super) fn keeps_name(&mut self, name: &[u8]) -> bool {
         let hidden = paths::is_special(name) && !self.settings.special
             || self.settings.own.iter().any(|own| own == name);
-        let kept = self.settings.selection.keeps(name);
+        let kept = self.settings.keeps(name);
         self.summary.left_out += u64::from(!hidden && !kept);
         !hidden && kept
     }

@@ -355,9 +355,7 @@ impl Tracer {
     fn is_other(&self, entry: Entry, found: &Found) -> bool {
         match entry {
             Entry::Other => !self.is_recorded(found),
-            Entry::LeftOut => {
-                self.is_recorded(found) && !self.settings.selection.keeps(&found.name)
-            }
+            Entry::LeftOut => self.is_recorded(found) && !self.settings.keeps(&found.name),
             Entry::File(_) => false,
         }
     }

@@ -91,7 +91,7 @@ impl Tracer {
         if !self.is_recorded(found) {
             return Entry::Other;
         }
-        if !self.settings.selection.keeps(&found.name) {
+        if !self.settings.keeps(&found.name) {
             return Entry::LeftOut;
         }
         let sized = matches!(found.kind, FileType::RegularFile);

@@ -1,4 +1,4 @@
-//! What lies beside a profile: the pack of its files, and what is noted of it.
+//! What lies beside a profile: its flat form, the pack of its files, and what is noted of that.
 
 use seekless_job::{Error, ErrorKind, Result};
 use seekless_sys::output::{Content, Destination, Output};
@@ -8,6 +8,8 @@ use std::path::Path;
 /// Each has the profile's name, and its own extension.
 pub(crate) const PACK: &str = "zip";
 pub(crate) const NOTES: &str = "packed";
+/// The profile itself, in a form that is read at once.
+pub(crate) const FLAT: &str = "flat";
 pub(crate) const SERVED: &str = "served";
 /// Words that stay when the pack goes.
 pub(crate) const SAID: &str = "said";
@@ -39,6 +41,12 @@ pub(crate) fn unwritten(path: &Path, error: io::Error) -> Error {
 pub(crate) fn bytes(profile: &Path) -> u64 {
     let beside = OF_PACK.map(|extension| profile.with_extension(extension));
     beside.iter().filter_map(|path| std::fs::metadata(path).ok()).map(|found| found.len()).sum()
+}
+
+/// Removes all that lies beside a profile.
+pub(crate) fn remove_all(profile: &Path) {
+    remove(profile);
+    let _ = std::fs::remove_file(profile.with_extension(FLAT));
 }
 
 /// Removes the pack beside a profile. The notes go first: without them it is not used.

@@ -211,21 +211,24 @@ impl Learned {
     /// Adds the run to a profile, as its newest.
     #[must_use]
     pub fn added_to(self, before: Option<Profile>, key: &str) -> Profile {
-        let mut profile = before.unwrap_or_default();
-        key.clone_into(&mut profile.key);
-        append(
-            &mut profile,
-            Profile {
-                files: self.files,
-                runs: vec![self.run],
-                looks: self.looks,
-                written: self.written,
-                ..Profile::default()
-            },
-        );
-        keep_newest(&mut profile);
-        profile
+        let newer = Profile {
+            key: key.to_owned(),
+            files: self.files,
+            runs: vec![self.run],
+            looks: self.looks,
+            written: self.written,
+        };
+        merged(before, newer)
     }
+}
+
+/// A profile with the runs of a newer one, whose key it gets.
+pub(super) fn merged(before: Option<Profile>, newer: Profile) -> Profile {
+    let mut profile = before.unwrap_or_default();
+    profile.key.clone_from(&newer.key);
+    append(&mut profile, newer);
+    keep_newest(&mut profile);
+    profile
 }
 
 /// The number of a file among `files`, to which it is added if it is not there.

@@ -7,7 +7,7 @@ use super::bringing::Bringing;
 use super::plan::Plan;
 use super::recording::Now;
 use super::waves::{self, Waves};
-use crate::profiles;
+use crate::profiles::{self, Learned};
 use seekless_policy::foresight::start::Course;
 use seekless_record::Touches;
 use seekless_sys::beside::{self, Beside};
@@ -29,8 +29,9 @@ const PAGE_BYTES: u64 = 4096;
 /// Files of a plan stay open until all is brought in.
 const DESCRIPTORS: u64 = 64 << 10;
 
-/// Does the helper's work, until the program has ended or nothing is left to do.
-pub(super) fn help(beside: &mut Beside, start: &Start) {
+/// Does the helper's work, until the program has ended or nothing is left to do. `keep` gets what
+/// was learned.
+pub(super) fn help(beside: &mut Beside, start: &Start, keep: impl FnOnce(&Start, Learned)) {
     beside::yield_to_other_reads();
     allow_descriptors(DESCRIPTORS);
     let learns = matches!(start.recording, Now::Touches(_));
@@ -40,7 +41,7 @@ pub(super) fn help(beside: &mut Beside, start: &Start) {
     let bringing = Bringing::new(plan);
     let found = try_device(beside, &bringing);
     let at_once = found.map_or(plan.at_once, |found| plan.at_once.max(found.at_once as usize));
-    std::thread::scope(|scope| {
+    let watch = std::thread::scope(|scope| {
         if seekless_job::crew::start(scope, 1, || bring(&bringing, at_once)).is_err() {
             bringing.stop();
         }
@@ -51,10 +52,11 @@ pub(super) fn help(beside: &mut Beside, start: &Start) {
         watch.hold(beside, &bringing);
         watch.watch(beside, &bringing, learns);
         bringing.stop();
-        if learns {
-            watch.learn(start);
-        }
+        watch
     });
+    if learns && let Some(learned) = watch.learned(start) {
+        keep(start, learned);
+    }
 }
 
 /// Brings all in: by waves where the file system says where files lie, else several reads at once.
@@ -119,6 +121,7 @@ struct Watch {
     course: Course,
     started: Instant,
     started_unix_ns: Option<u64>,
+    duration: Duration,
     cpu_ns: Option<u64>,
 }
 
@@ -133,6 +136,7 @@ impl Watch {
             course: Course::default(),
             started: Instant::now(),
             started_unix_ns: now.map(|now| now.as_nanos() as u64),
+            duration: Duration::ZERO,
             cpu_ns: None,
         }
     }
@@ -166,6 +170,7 @@ impl Watch {
             }
             let learned = !learns || self.touches.is_none() || self.started.elapsed() > START;
             if ended || (bringing.is_done() && learned) {
+                self.duration = self.started.elapsed();
                 return;
             }
         }
@@ -184,9 +189,9 @@ impl Watch {
         goes_on
     }
 
-    fn learn(mut self, start: &Start) {
-        let duration_ns = self.started.elapsed().as_nanos() as u64;
-        let Some(touches) = self.touches.take() else { return };
+    /// What the start has needed, if anything.
+    fn learned(mut self, start: &Start) -> Option<Learned> {
+        let touches = self.touches.take()?;
         let (names, _) = touches.finish(&mut self.rows);
         let text = |word: &std::ffi::OsString| escape_path(word.as_bytes());
         let info = RunInfo {
@@ -194,17 +199,13 @@ impl Watch {
             clock: "monotonic".to_owned(),
             source: "seekless run: page faults; reads by calls as of an earlier run".to_owned(),
             started_unix_ns: self.started_unix_ns,
-            duration_ns: Some(duration_ns),
+            duration_ns: Some(self.duration.as_nanos() as u64),
             ..RunInfo::default()
         };
         let nothing = seekless_trace::Profile::default();
         let before = start.profile.as_ref().unwrap_or(&nothing);
         let learned = profiles::learn(&names, &self.rows, info, self.cpu_ns, before);
-        if learned.needs() > 0 {
-            // There is no caller left to learn of an error; the next start learns again.
-            let key = start.key.text();
-            let _ = profiles::update(&start.path, |before| learned.added_to(before, key));
-        }
+        (learned.needs() > 0).then_some(learned)
     }
 }
 

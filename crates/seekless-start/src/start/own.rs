@@ -59,13 +59,6 @@ pub(super) fn note() {
     drop(noted); // the next start notes it
 }
 
-/// The same, of a program before this one, once there are notes.
-pub fn note_beside() {
-    if place().is_some_and(|place| place.exists()) {
-        note();
-    }
-}
-
 fn note_in(place: &Path) -> io::Result<()> {
     let program = std::env::current_exe()?;
     let mut known = read(place);

@@ -8,16 +8,16 @@
 //! over all, one lies in a tenth of them in 99 of 100 cases.
 
 use super::Options;
-use crate::profiles::{self, Key};
+use crate::profiles::Key;
+use crate::profiles::flat::ProfileIs;
 use crate::warm::bring::{Recorded, open};
 use seekless_job::{Error, ErrorKind, Result};
 use seekless_policy::layout::extents::Extent;
 use seekless_sys::home;
 use seekless_sys::output::{Content, Destination};
-use seekless_sys::replace;
 use seekless_trace::{Identity, escape_path, unescape_path};
 use serde::{Deserialize, Serialize};
-use std::ffi::{CString, OsString};
+use std::ffi::OsString;
 use std::fs::{DirBuilder, Metadata};
 use std::io::Write;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -49,15 +49,6 @@ struct Sample {
     places: Vec<Noted>,
 }
 
-/// What shows that a profile has not changed.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct ProfileIs {
-    inode: u64,
-    bytes: u64,
-    changed_s: i64,
-    changed_ns: i64,
-}
-
 #[derive(Debug, Serialize, Deserialize)]
 struct Noted {
     path: String,
@@ -67,66 +58,9 @@ struct Noted {
     identity: Option<Identity>,
 }
 
-impl ProfileIs {
-    fn of(found: &Metadata) -> Self {
-        Self {
-            inode: found.ino(),
-            bytes: found.len(),
-            changed_s: found.mtime(),
-            changed_ns: found.mtime_nsec(),
-        }
-    }
-}
-
-/// Becomes the program at once, if the words after `seekless` ask for a start that is known to need
-/// no help. Returns if they do not, or the program cannot be executed.
-pub fn become_if_cached(words: &[OsString]) {
-    let Some((profile, command)) = asked(words) else { return };
-    let Some((profile, sample)) = place(command, profile) else { return };
-    if !is_cached(&profile, &sample) {
-        return;
-    }
-    let words: Option<Vec<CString>> =
-        command.iter().map(|word| CString::new(word.as_bytes()).ok()).collect();
-    if let Some(words) = words {
-        let _ = replace::become_found(&words);
-    }
-}
-
-/// The profile that is named and the command, if the words are `run` with no other option that
-/// matters here.
-fn asked(words: &[OsString]) -> Option<(Option<&Path>, &[OsString])> {
-    let mut rest = words.strip_prefix(&[OsString::from("run")][..])?;
-    let mut profile = None;
-    loop {
-        let (word, after) = rest.split_first()?;
-        match word.to_str() {
-            Some("--") => {
-                rest = after;
-                break;
-            }
-            Some("--no-record") => rest = after,
-            Some("--profile") => {
-                let (path, after) = after.split_first()?;
-                (profile, rest) = (Some(Path::new(path)), after);
-            }
-            _ if word.as_bytes().starts_with(b"-") => return None,
-            _ => break,
-        }
-    }
-    (!rest.is_empty()).then_some((profile, rest))
-}
-
-/// Where the profile of a start lies, and its sample.
-fn place(command: &[OsString], profile: Option<&Path>) -> Option<(PathBuf, PathBuf)> {
-    let (program, arguments) = command.split_first()?;
-    let key = Key::new(program, arguments);
-    let profile = match profile {
-        Some(path) => path.to_owned(),
-        None => profiles::place(&key).ok()?,
-    };
-    let sample = sample_of(&key, &profile)?;
-    Some((profile, sample))
+/// Whether a start is known to need no help.
+pub(super) fn shows_no_need(key: &Key, profile: &Path) -> bool {
+    sample_of(key, profile).is_some_and(|sample| is_cached(profile, &sample))
 }
 
 fn sample_of(key: &Key, profile: &Path) -> Option<PathBuf> {
@@ -238,22 +172,6 @@ mod tests {
     use super::*;
     use std::fs::File;
     use std::os::fd::AsFd;
-
-    fn words(text: &str) -> Vec<OsString> {
-        text.split(' ').map(OsString::from).collect()
-    }
-
-    #[test]
-    fn only_a_plain_run_is_quick() {
-        let all = words("run --no-record --profile p -- cat -n");
-        assert_eq!(asked(&all), Some((Some(Path::new("p")), &all[5..])));
-        let all = words("run cat -- x");
-        assert_eq!(asked(&all), Some((None, &all[1..])));
-        for other in ["run --explain cat", "run -n cat", "run --", "run", "warm p", "run --profile"]
-        {
-            assert_eq!(asked(&words(other)), None, "{other}");
-        }
-    }
 
     #[test]
     fn a_sample_stands_while_its_ranges_are_cached_and_the_profile_is_the_same() {

@@ -17,11 +17,11 @@ pub(super) struct Waves<'a> {
 }
 
 impl<'a> Waves<'a> {
-    /// `None` where the file system does not say where files lie, or no engine can be had.
+    /// `None` where the file system does not say where files lie.
     pub(super) fn new(bringing: &'a Bringing<'a>) -> Option<Self> {
         let first = bringing.plan.reads.first()?;
         bringing.file(first)?.place(first.extent.offset)?;
-        Some(Self { bringing, waves: wave::Waves::new()?, turn: Mutex::new(()) })
+        Some(Self { bringing, waves: wave::Waves::new(), turn: Mutex::new(()) })
     }
 
     /// Makes one more wave, and waits for it. Whether there was one.

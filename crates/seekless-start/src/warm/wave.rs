@@ -4,7 +4,7 @@
 
 use super::bring::Opened;
 use rustix::fs::{Advice, fadvise};
-use seekless_engine::{AlignedBuf, Completion, Engine, EngineKind, Read, Ring, build};
+use seekless_engine::{AlignedBuf, Completion, Engine, Read, Ring, automatic};
 use seekless_policy::layout::extents::Extent;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -49,11 +49,10 @@ struct Placed {
 }
 
 impl Waves {
-    /// `None` if no engine can be had.
-    pub(crate) fn new() -> Option<Self> {
+    pub(crate) fn new() -> Self {
         let ring = Ring::with_depth(READS_MAX as u32);
         let ring = ring.ok().map(|ring| Arc::new(ring) as Arc<dyn Engine>);
-        Some(Self { engine: ring.or_else(|| build(EngineKind::Auto).ok())? })
+        Self { engine: ring.unwrap_or_else(automatic) }
     }
 
     /// Begins a wave: what is cached, and what there is no memory for, is left out.
@@ -125,7 +124,7 @@ mod tests {
         if opened.iter().any(|file| file.cached(all) != Some(0)) {
             return eprintln!("skipped: the files cannot be dropped from the cache");
         }
-        let waves = Waves::new().unwrap();
+        let waves = Waves::new();
         waves.begin(opened.iter().map(|file| (Arc::clone(file), part))).wait();
         for file in &opened {
             let counts = (file.cached(part), file.cached(all));

@@ -1,0 +1,130 @@
+//! A start by the small program. What is started waits for this command, whose own files are cold
+//! too: so a start with nothing to decide but what its profile's flat form says is made by few
+//! pages of code, without Parquet, a recorder, packs and a parser of options.
+
+use super::sample;
+use super::{Known, Options, Recording, Start, recording::Now};
+use crate::profiles::{self, Key, Learned, flat};
+use rustix::fs::{Advice, MemfdFlags, SeekFrom, fadvise, memfd_create, seek};
+use seekless_sys::replace;
+use std::ffi::{CString, OsString};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::process::Command;
+
+/// The verb of the whole command that adds what was learned to a profile. It reads the flat form
+/// from its standard input.
+pub const LEARN: &str = "__learn";
+
+/// What a start is asked to do, where it has no other option.
+#[derive(Debug, PartialEq)]
+struct Asked<'a> {
+    profile: Option<&'a Path>,
+    records: bool,
+    words: &'a [OsString],
+}
+
+/// Asks for all of this small program, which lies together.
+pub fn ask_for_itself() {
+    // Without it the kernel reads what is touched.
+    let _ = File::open("/proc/self/exe").map(|own| fadvise(&own, 0, None, Advice::WillNeed));
+}
+
+/// Becomes the program that the words after `seekless` ask to run, if that is known to need no
+/// help, or its profile says what help. Else it returns, and the whole command has to decide;
+/// `whole` is its path.
+pub fn become_known(words: &[OsString], whole: &Path) {
+    let Some(asked) = asked(words) else { return };
+    let Some((program, arguments)) = asked.words.split_first() else { return };
+    let key = Key::new(program, arguments);
+    let own = || profiles::place(&key).ok();
+    let Some(profile) = asked.profile.map(Path::to_owned).or_else(own) else { return };
+    if sample::shows_no_need(&key, &profile) {
+        let words: Option<Vec<CString>> =
+            asked.words.iter().map(|word| CString::new(word.as_bytes()).ok()).collect();
+        let _ = words.map(|words| replace::become_found(&words));
+        return;
+    }
+    if asked.profile.is_some() || profiles::found(program).is_none() {
+        return;
+    }
+    let decided = catch_unwind(AssertUnwindSafe(|| decided(&asked, &key)));
+    if let Ok(Some(start)) = decided {
+        // The whole command says why it cannot be executed.
+        drop(start.become_program(|start, learned| hand_over(start, learned, whole)));
+    }
+}
+
+/// A start that a flat form says all about.
+fn decided(asked: &Asked<'_>, key: &Key) -> Option<Start> {
+    let known = Known::flat(key)?;
+    let recording = if asked.records { Recording::Auto } else { Recording::Never };
+    let options = Options { recording, ..Options::default() };
+    let start = Start::plain(asked.words).ok()?.decided(known, &options);
+    let notes = false; // of the whole command's pages, which are not touched
+    (!matches!(start.recording, Now::Whole(_))).then_some(Start { notes, ..start })
+}
+
+/// Becomes the whole command, which adds what was learned to the profile. There is no caller left
+/// to learn of an error; the next start learns again.
+fn hand_over(start: &Start, learned: Learned, whole: &Path) {
+    let form = flat::encoded(&learned.added_to(None, start.key.text()));
+    let given = || -> io::Result<File> {
+        let mut file = File::from(memfd_create("learned", MemfdFlags::CLOEXEC)?);
+        file.write_all(&form)?;
+        seek(&file, SeekFrom::Start(0))?;
+        Ok(file)
+    };
+    if let Ok(given) = given() {
+        let _ = Command::new(whole).arg(LEARN).arg(&start.path).stdin(given).exec();
+    }
+}
+
+/// What the words ask for, if they are `run` with no other option that matters here.
+fn asked(words: &[OsString]) -> Option<Asked<'_>> {
+    let mut rest = words.strip_prefix(&[OsString::from("run")][..])?;
+    let (mut profile, mut records) = (None, true);
+    loop {
+        let (word, after) = rest.split_first()?;
+        match word.to_str() {
+            Some("--") => {
+                rest = after;
+                break;
+            }
+            Some("--no-record") => (records, rest) = (false, after),
+            Some("--profile") => {
+                let (path, after) = after.split_first()?;
+                (profile, rest) = (Some(Path::new(path)), after);
+            }
+            _ if word.as_bytes().starts_with(b"-") => return None,
+            _ => break,
+        }
+    }
+    (!rest.is_empty()).then_some(Asked { profile, records, words: rest })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<OsString> {
+        text.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn only_a_plain_run_is_quick() {
+        let all = words("run --no-record --profile p -- cat -n");
+        let profile = Some(Path::new("p"));
+        assert_eq!(asked(&all), Some(Asked { profile, records: false, words: &all[5..] }));
+        let all = words("run cat -- x");
+        assert_eq!(asked(&all), Some(Asked { profile: None, records: true, words: &all[1..] }));
+        for other in ["run --explain cat", "run -n cat", "run --", "run", "warm p", "run --profile"]
+        {
+            assert_eq!(asked(&words(other)), None, "{other}");
+        }
+    }
+}
