@@ -44,6 +44,11 @@ pub fn place(key: &Key) -> Result<PathBuf> {
     Ok(folder()?.join(key.name()).with_extension(EXTENSION))
 }
 
+/// Whether a profile lies in the folder of this user's.
+pub(crate) fn is_own(path: &Path) -> bool {
+    folder().is_ok_and(|own| path.parent() == Some(&own))
+}
+
 /// A profile in figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Kept {
@@ -231,7 +236,9 @@ pub fn update(path: &Path, change: impl FnOnce(Option<Profile>) -> Profile) -> R
     let _lock = lock_folder(folder).map_err(unwritable)?;
     let profile = change(Profile::read(path).ok());
     write(&profile, Destination::new(path).replacing(true).private())?;
-    flat::write(path, &profile);
+    if is_own(path) {
+        flat::write(path, &profile);
+    }
     Ok(())
 }
 

@@ -119,29 +119,31 @@ impl Known {
                 let fault = Some(Error::new(ErrorKind::Missing, why));
                 Self { path, fault, ..Self::default() }
             }
-            (false, _) => match profiles::read(&path) {
-                Ok(profile) => Self { path, profile: Some(profile), ..Self::default() },
+            (false, _) => Self::flat(&path).unwrap_or_else(|| match profiles::read(&path) {
+                Ok(profile) => {
+                    Self { path, profile: Some(profile), lacks_flat: true, ..Self::default() }
+                }
                 Err(error) => Self { path, fault: Some(error), ..Self::default() },
-            },
+            }),
         }
     }
 
     /// The profile of this user for such a start. One that cannot be read is recorded anew.
     fn own(key: &Key) -> Self {
-        Self::flat(key).unwrap_or_else(|| match profiles::place(key) {
-            Ok(path) => {
-                let profile = profiles::read(&path).ok();
-                Self { lacks_flat: profile.is_some(), profile, path, fault: None }
-            }
-            Err(error) => Self { fault: Some(error), ..Self::default() },
+        let path = match profiles::place(key) {
+            Ok(path) => path,
+            Err(error) => return Self { fault: Some(error), ..Self::default() },
+        };
+        Self::flat(&path).unwrap_or_else(|| {
+            let profile = profiles::read(&path).ok();
+            Self { lacks_flat: profile.is_some(), profile, path, fault: None }
         })
     }
 
-    /// The same, if it can be read at once.
-    fn flat(key: &Key) -> Option<Self> {
-        let path = profiles::place(key).ok()?;
-        let profile = profiles::flat::read(&path)?;
-        Some(Self { path, profile: Some(profile), ..Self::default() })
+    /// A profile that can be read at once.
+    fn flat(path: &Path) -> Option<Self> {
+        let profile = Some(profiles::flat::read(path)?);
+        Some(Self { path: path.to_owned(), profile, ..Self::default() })
     }
 }
 

@@ -1,20 +1,26 @@
-//! The profile once more, beside it, for a start that has no time for Parquet: the small program
-//! reads it at once and by itself. It is checked by a sum, and it stands for the very file that it
-//! was made from: another profile in that place makes it void, and the whole command reads that.
+//! The profile once more, for a start that has no time for Parquet: the small program reads it at
+//! once and by itself. It is checked by a sum, and it stands for the very file that it was made
+//! from: another profile in that place makes it void, and the whole command reads that.
+//!
+//! It lies beside a profile of this user. Of one that came with a program, it lies in `flat` in the
+//! user's state folder.
 //!
 //! ```text
 //! "seekless profile 1\n"   CRC-32 of the rest, little-endian   postcard: Flat
 //! ```
 
 use super::beside::{self, FLAT};
+use super::is_own;
 use rustix::fs::{Advice, fadvise};
-use seekless_trace::{Look, Need, Profile, ProfiledFile, ProfiledRun, RunInfo};
+use seekless_sys::home;
+use seekless_trace::{Look, Need, Profile, ProfiledFile, ProfiledRun, RunInfo, fnv_1a};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::fs::{File, Metadata};
+use std::fs::{DirBuilder, File, Metadata};
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
 
 const MARK: &[u8] = b"seekless profile 1\n";
 /// A larger file is not ours.
@@ -134,19 +140,41 @@ pub(crate) fn decoded(bytes: &[u8]) -> Option<(Profile, ProfileIs)> {
     Some((flat.profile(), of))
 }
 
-/// Writes the flat form beside the profile that was just written. Without it starts read the
-/// profile itself.
+/// Writes the flat form of the profile at a path. Without it starts read the profile itself.
 pub(crate) fn write(path: &Path, profile: &Profile) {
+    if let Some(place) = place(path) {
+        write_at(&place, path, profile);
+    }
+}
+
+fn write_at(place: &Path, path: &Path, profile: &Profile) {
     let Ok(found) = std::fs::metadata(path) else { return };
     let bytes = sealed(&Flat::of(profile, ProfileIs::of(&found)));
-    let written = beside::write_private(&path.with_extension(FLAT), &bytes);
-    drop(written);
+    let folder = place.parent().unwrap_or(Path::new("."));
+    if DirBuilder::new().recursive(true).mode(0o700).create(folder).is_ok() {
+        let written = beside::write_private(place, &bytes);
+        drop(written);
+    }
+}
+
+/// Where the flat form of a profile lies.
+fn place(profile: &Path) -> Option<PathBuf> {
+    if is_own(profile) {
+        return Some(profile.with_extension(FLAT));
+    }
+    let path = std::path::absolute(profile).ok()?;
+    let name = format!("{:016x}", fnv_1a(path.as_os_str().as_bytes()));
+    Some(home::state()?.join(FLAT).join(name))
 }
 
 /// The profile at a path by its flat form, if there is one that stands for it.
 pub(crate) fn read(path: &Path) -> Option<Profile> {
+    read_at(&place(path)?, path)
+}
+
+fn read_at(place: &Path, path: &Path) -> Option<Profile> {
     let is = ProfileIs::of(&std::fs::metadata(path).ok()?);
-    let mut file = File::open(path.with_extension(FLAT)).ok()?;
+    let mut file = File::open(place).ok()?;
     let bytes = file.metadata().ok()?.len();
     if bytes > BYTES_MAX {
         return None;
@@ -187,13 +215,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cat.parquet");
         std::fs::write(&path, "a profile").unwrap();
-        assert_eq!(read(&path), None, "there is none");
-        write(&path, &sample());
-        assert_eq!(read(&path), Some(sample()));
+        let place = folder.path().join("flat/cat");
+        assert_eq!(read_at(&place, &path), None, "there is none");
+        write_at(&place, &path, &sample());
+        assert_eq!(read_at(&place, &path), Some(sample()));
         std::fs::write(&path, "another profile").unwrap();
-        assert_eq!(read(&path), None);
+        assert_eq!(read_at(&place, &path), None);
         std::fs::remove_file(&path).unwrap();
-        assert_eq!(read(&path), None);
+        assert_eq!(read_at(&place, &path), None);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::sample;
 use super::{Known, Options, Recording, Start, recording::Now};
 use crate::profiles::{self, Key, Learned, flat};
 use rustix::fs::{Advice, MemfdFlags, SeekFrom, fadvise, memfd_create, seek};
+use seekless_device::{Costs, DeviceSpec};
 use seekless_sys::replace;
 use std::ffi::{CString, OsString};
 use std::fs::File;
@@ -24,6 +25,7 @@ pub const LEARN: &str = "__learn";
 #[derive(Debug, PartialEq)]
 struct Asked<'a> {
     profile: Option<&'a Path>,
+    costs: Option<Costs>,
     records: bool,
     words: &'a [OsString],
 }
@@ -43,16 +45,16 @@ pub fn become_known(words: &[OsString], whole: &Path) {
     let key = Key::new(program, arguments);
     let own = || profiles::place(&key).ok();
     let Some(profile) = asked.profile.map(Path::to_owned).or_else(own) else { return };
-    if sample::shows_no_need(&key, &profile) {
+    if asked.costs.is_none() && sample::shows_no_need(&key, &profile) {
         let words: Option<Vec<CString>> =
             asked.words.iter().map(|word| CString::new(word.as_bytes()).ok()).collect();
         let _ = words.map(|words| replace::become_found(&words));
         return;
     }
-    if asked.profile.is_some() || profiles::found(program).is_none() {
-        return;
+    if profiles::found(program).is_none() {
+        return; // the whole command says so
     }
-    let decided = catch_unwind(AssertUnwindSafe(|| decided(&asked, &key)));
+    let decided = catch_unwind(AssertUnwindSafe(|| decided(&asked, &profile)));
     if let Ok(Some(start)) = decided {
         // The whole command says why it cannot be executed.
         drop(start.become_program(|start, learned| hand_over(start, learned, whole)));
@@ -60,10 +62,14 @@ pub fn become_known(words: &[OsString], whole: &Path) {
 }
 
 /// A start that a flat form says all about.
-fn decided(asked: &Asked<'_>, key: &Key) -> Option<Start> {
-    let known = Known::flat(key)?;
-    let recording = if asked.records { Recording::Auto } else { Recording::Never };
-    let options = Options { recording, ..Options::default() };
+fn decided(asked: &Asked<'_>, profile: &Path) -> Option<Start> {
+    let known = Known::flat(profile)?;
+    let options = Options {
+        profile: asked.profile.map(Path::to_owned),
+        costs: asked.costs,
+        recording: if asked.records { Recording::Auto } else { Recording::Never },
+        ..Options::default()
+    };
     let start = Start::plain(asked.words).ok()?.decided(known, &options);
     let notes = false; // of the whole command's pages, which are not touched
     (!matches!(start.recording, Now::Whole(_))).then_some(Start { notes, ..start })
@@ -87,7 +93,7 @@ fn hand_over(start: &Start, learned: Learned, whole: &Path) {
 /// What the words ask for, if they are `run` with no other option that matters here.
 fn asked(words: &[OsString]) -> Option<Asked<'_>> {
     let mut rest = words.strip_prefix(&[OsString::from("run")][..])?;
-    let (mut profile, mut records) = (None, true);
+    let (mut profile, mut costs, mut records) = (None, None, true);
     loop {
         let (word, after) = rest.split_first()?;
         match word.to_str() {
@@ -100,11 +106,17 @@ fn asked(words: &[OsString]) -> Option<Asked<'_>> {
                 let (path, after) = after.split_first()?;
                 (profile, rest) = (Some(Path::new(path)), after);
             }
+            Some("--device") => {
+                let (device, after) = after.split_first()?;
+                // The whole command reads files, and says what is wrong.
+                let device: DeviceSpec = device.to_str()?.parse().ok()?;
+                (costs, rest) = (Some(device.costs()), after);
+            }
             _ if word.as_bytes().starts_with(b"-") => return None,
             _ => break,
         }
     }
-    (!rest.is_empty()).then_some(Asked { profile, records, words: rest })
+    (!rest.is_empty()).then_some(Asked { profile, costs, records, words: rest })
 }
 
 #[cfg(test)]
@@ -118,12 +130,23 @@ mod tests {
     #[test]
     fn only_a_plain_run_is_quick() {
         let all = words("run --no-record --profile p -- cat -n");
-        let profile = Some(Path::new("p"));
-        assert_eq!(asked(&all), Some(Asked { profile, records: false, words: &all[5..] }));
+        let (profile, costs) = (Some(Path::new("p")), None);
+        assert_eq!(asked(&all), Some(Asked { profile, costs, records: false, words: &all[5..] }));
         let all = words("run cat -- x");
-        assert_eq!(asked(&all), Some(Asked { profile: None, records: true, words: &all[1..] }));
-        for other in ["run --explain cat", "run -n cat", "run --", "run", "warm p", "run --profile"]
-        {
+        let plain = Asked { profile: None, costs, records: true, words: &all[1..] };
+        assert_eq!(asked(&all), Some(plain));
+        let all = words("run --device iops=500,bandwidth=10MB cat");
+        let costs = asked(&all).unwrap().costs.unwrap();
+        assert_eq!((costs.request_ns, costs.bytes_per_second), (2_000_000, 10_000_000));
+        for other in [
+            "run --explain cat",
+            "run -n cat",
+            "run --",
+            "run",
+            "warm p",
+            "run --profile",
+            "run --device nonsense cat",
+        ] {
             assert_eq!(asked(&words(other)), None, "{other}");
         }
     }
