@@ -20,6 +20,7 @@ mod places;
 mod report;
 mod starts;
 mod timeline;
+pub mod traced;
 mod verify;
 
 pub use advice::{
