@@ -61,7 +61,7 @@ Examples:
 pub struct Args {
     /// Traces to look at instead of a program: Parquet, or any format that `trace import` reads,
     /// compressed or not; - is standard input
-    #[arg(required_unless_present = "command", conflicts_with_all = ["command", "runs", "budget", "verify", "html"], value_name = "TRACE", value_parser = input())]
+    #[arg(required_unless_present = "command", conflicts_with_all = ["command", "runs", "budget", "verify"], value_name = "TRACE", value_parser = input())]
     traces: Vec<PathBuf>,
     #[command(flatten)]
     traced: traced::TracedArgs,
@@ -78,7 +78,8 @@ pub struct Args {
     /// file [default: measured by reads of the program's files]
     #[arg(long, value_name = "DEVICE", value_parser = named)]
     device: Option<DeviceSpec>,
-    /// Write a page to look at: bars, a timeline of the start, folders and files
+    /// Write a page to look at: bars, a timeline of the start, folders and files; of a cache's
+    /// trace, its curve
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     #[command(flatten)]

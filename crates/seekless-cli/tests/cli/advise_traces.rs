@@ -212,6 +212,26 @@ fn of_one_run_nothing_is_held_out_and_a_fast_device_needs_no_help() {
 }
 
 #[test]
+fn the_page_holds_the_answer_and_the_curve_or_the_files() {
+    let folder = workplace();
+    write_ids(&folder.path().join("loop.ids"), looping().into_iter());
+    loads(folder.path(), "run.csv", 1);
+    let cached = "advise loop.ids --format ids --unit-weights --cache 700";
+    for (words, answer, part) in [
+        (cached, "Your cache of 700 ids hits", "Misses by size"),
+        ("advise run.csv", "With nothing cached the newest run waits", "Where the wait goes"),
+    ] {
+        let text = printed(folder.path(), &format!("{words} --html page.html --force"));
+        let html = fs::read_to_string(folder.path().join("page.html")).unwrap();
+        let sentence = text.lines().find(|line| line.starts_with(answer)).expect("the answer");
+        assert!(html.contains(part) && html.contains(sentence), "{sentence}");
+        assert!(html.len() < 1 << 20, "{} bytes", html.len());
+        let again = run(folder.path(), &format!("{words} --html page.html"));
+        assert!(!again.status.success(), "it is there");
+    }
+}
+
+#[test]
 fn a_program_without_dashes_is_explained() {
     let folder = workplace();
     let output = run(folder.path(), "advise no-such-trace");

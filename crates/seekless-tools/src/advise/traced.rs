@@ -50,10 +50,12 @@ pub fn advise_traces(
     tell: &mut dyn FnMut(&str),
 ) -> Result<TraceAdvice> {
     tell("reading");
-    if options.cache.is_none() && options.reading.unit.is_none_or(|unit| unit == Unit::File) {
-        if let Some(advice) = files::advise(traces, options, tell)? {
-            return Ok(TraceAdvice::Files(Box::new(advice)));
-        }
+    let may_be_files = options.reading.unit.is_none_or(|unit| unit == Unit::File);
+    if options.cache.is_none()
+        && may_be_files
+        && let Some(advice) = files::advise(traces, options, tell)?
+    {
+        return Ok(TraceAdvice::Files(Box::new(advice)));
     }
     Ok(TraceAdvice::Cache(Box::new(cache::advise(traces, options, tell)?)))
 }

@@ -2,6 +2,7 @@
 
 mod cache;
 mod files;
+mod page;
 
 use super::Args;
 use crate::command::foreign::{Foreign, say_left_out};
@@ -12,9 +13,11 @@ use seekless::device::units::parse_bytes;
 use seekless::policy::eviction::{NAMES, needs_of};
 use seekless::sim::{Capacities, Reading};
 use seekless::sys::memory::free_bytes;
+use seekless::sys::output::Content;
 use seekless::tools::advise::quoted;
 use seekless::tools::advise::traced::{Options, TraceAdvice, advise_traces};
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::process::ExitCode;
 
 /// Options for traces.
@@ -61,6 +64,8 @@ fn policy(name: &str) -> Result<String, String> {
 
 /// Looks at the traces, and prints the advice.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let html = args.html.as_deref().map(|path| args.force.destination(path));
+    let html = html.map(|destination| destination.create(Content::Text)).transpose()?;
     let traced = &args.traced;
     let options = Options {
         reading: Reading {
@@ -84,6 +89,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         true => advice?,
         false => advice.context("a program comes after --: seekless advise -- CMD")?,
     };
+    if let Some(mut html) = html {
+        let written = html.write_all(page::page(&advice, &super::repeated()).as_bytes());
+        written.with_context(|| format!("cannot write {}", output::shown(html.path())))?;
+        html.publish()?;
+    }
     say_left_out(&options.reading.import);
     match (args.json, &advice) {
         (true, _) => output::json(&advice)?,

@@ -10,7 +10,7 @@ mod offers;
 
 pub use advice::{FilesAdvice, Recorded};
 
-use super::super::advice::{Part, WaitOfFile};
+use super::super::advice::{Folder, Part, WaitOfFile};
 use super::super::places::{At, folders};
 use super::Options;
 use crate::advise::advice::{DeviceFigures, Source};
@@ -75,15 +75,31 @@ pub(super) fn advise(
         ..FilesAdvice::default()
     };
     let files = files(&needs, &estimate, &used);
-    let at: Vec<At<'_>> = files
-        .iter()
-        .map(|file| At { path: &file.path, wait_s: file.wait_s, needed_bytes: file.needed_bytes })
-        .collect();
-    advice.folders = folders(&at);
+    advice.folders = by_folder(&files);
     offers.add(&mut advice);
     advice.files = files;
     advice.files.truncate(FILES_LISTED);
     Ok(Some(advice))
+}
+
+/// The folders. Relative paths are put below a root that they do not name.
+fn by_folder(files: &[WaitOfFile]) -> Vec<Folder> {
+    let is_relative = |path: &str| !path.starts_with('/');
+    let rooted = |path: &str| format!("/{}", path.trim_start_matches('/'));
+    let paths: Vec<String> = files.iter().map(|file| rooted(&file.path)).collect();
+    let at: Vec<At<'_>> = paths
+        .iter()
+        .zip(files)
+        .map(|(path, file)| At { path, wait_s: file.wait_s, needed_bytes: file.needed_bytes })
+        .collect();
+    let mut found = folders(&at);
+    if files.iter().all(|file| is_relative(&file.path)) {
+        found
+            .iter_mut()
+            .for_each(|folder| folder.path = folder.path.trim_start_matches('/').to_owned());
+        found.iter_mut().filter(|folder| folder.path.is_empty()).for_each(|it| it.path.push('.'));
+    }
+    found
 }
 
 /// The device, and where its costs come from.

@@ -21,7 +21,7 @@ pub(super) fn report(advice: &CacheAdvice, words: &str) -> String {
         + &commands(advice, words)
 }
 
-fn heading(advice: &CacheAdvice) -> String {
+pub(super) fn heading(advice: &CacheAdvice) -> String {
     let unit = match advice.unit {
         Unit::File => "file",
         Unit::Page => "page",
@@ -44,7 +44,7 @@ fn heading(advice: &CacheAdvice) -> String {
 }
 
 /// The answer.
-fn sentence(advice: &CacheAdvice) -> String {
+pub(super) fn sentence(advice: &CacheAdvice) -> String {
     let present = &advice.present;
     let base = size(advice, present.capacity);
     let mut text = match advice.base.source {
@@ -180,6 +180,7 @@ fn reading_ahead(ahead: &ReadingAhead) -> String {
 
 /// The commands that show it in full.
 fn commands(advice: &CacheAdvice, words: &str) -> String {
+    let words = line(words);
     let mut policies = vec![advice.present.policy.as_str()];
     let mut sizes = vec![advice.present.capacity];
     for it in advice.measures.iter().map(|it| &it.outcome) {

@@ -35,7 +35,7 @@ fn heading(advice: &FilesAdvice) -> String {
 }
 
 /// The answer.
-fn sentence(advice: &FilesAdvice) -> String {
+pub(super) fn sentence(advice: &FilesAdvice) -> String {
     let mut text = format!(
         "With nothing cached the newest run waits {} for files. That is estimated from the trace: no \
          program was run.\nIt needs {} of {}. The device serves {} and {}.\n",

@@ -4,7 +4,7 @@ use super::super::is_worth;
 use super::advice::{FilesAdvice, Recorded};
 use super::estimate::Estimate;
 use crate::advise::advice::{Found, Measure};
-use crate::advise::measures::{GAIN_MIN_S, RUN, quoted};
+use crate::advise::measures::{GAIN_MIN_S, PACK, RUN, quoted};
 use crate::order::Loadings;
 use crate::order::newest::newest;
 use seekless_device::DeviceSpec;
@@ -66,20 +66,25 @@ impl Offers {
         let traces: Vec<String> = advice.traces.iter().map(|trace| quoted(trace)).collect();
         let traces = traces.join(" ");
         let mut all = Vec::new();
+        let words: Vec<String> = advice.command.iter().map(|word| quoted(word)).collect();
+        let words = words.join(" ");
+        let seconds = |ns: u64| ns as f64 / 1e9;
         let run = match advice.command.is_empty() {
             true => format!("seekless warm {traces}"),
-            false => {
-                let words: Vec<String> = advice.command.iter().map(|word| quoted(word)).collect();
-                format!("seekless run -- {}", words.join(" "))
-            }
+            false => format!("seekless run -- {words}"),
         };
         all.push((RUN, self.helped_s.unwrap_or(advice.wait_s), vec![run]));
-        if let Some(loadings) = &self.packed {
+        let Some(loadings) = &self.packed else { return all };
+        if !advice.command.is_empty() {
+            let mounted = format!("seekless run --mount auto -- {words}");
+            all.push((PACK, seconds(loadings.on_demand.time_ns), vec![mounted]));
+        }
+        // Nobody packs a whole file system.
+        if self.folder.parent().is_some() {
             let folder = quoted(&self.folder.to_string_lossy());
             let device = quoted(&advice.device.name);
             let pack =
                 format!("seekless pack {folder} -o data.zip --trace {traces} --device {device}");
-            let seconds = |ns: u64| ns as f64 / 1e9;
             all.push((LISTED, seconds(loadings.listed.time_ns), vec![pack.clone()]));
             all.push((ON_DEMAND, seconds(loadings.on_demand.time_ns), vec![pack]));
         }
