@@ -145,11 +145,12 @@ fn writes_and_sequential_reads_are_seen_in_a_block_trace() {
     // Reads of one page after the other, and a page that is written again and again.
     let rows: String = (0..4000_u64)
         .map(|turn| match turn % 4 {
-            0 => format!("{turn},0,write,4096\n"),
-            _ => format!("{turn},{},read,4096\n", 1_000_000 * 4096 + (turn - turn / 4) * 4096),
+            0 => format!("{turn},disk,0,write,4096\n"),
+            _ => format!("{turn},disk,{},read,4096\n", 1_000_000 * 4096 + (turn - turn / 4) * 4096),
         })
         .collect();
-    fs::write(folder.path().join("disk.csv"), format!("time_us,offset,op,bytes\n{rows}")).unwrap();
+    fs::write(folder.path().join("disk.csv"), format!("time_us,path,offset,op,bytes\n{rows}"))
+        .unwrap();
     let output = run(folder.path(), "advise disk.csv --unit page --cache 1MiB --json");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{said}");
