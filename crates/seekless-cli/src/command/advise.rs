@@ -43,8 +43,8 @@ use std::time::Duration;
 /// With traces instead of a program, no program is run. For traces of a program's files the wait is
 /// estimated from what they hold, on the device that --device names. For traces of blocks, objects
 /// or a service with few large files, and with --cache, the advice is about a cache: where the knee
-/// of LRU's miss ratios is, what twice the cache would hit, and which policy hits more in the second
-/// half of the requests, having been chosen on the first. It goes to standard output.
+/// of LRU's miss ratios is, what twice the cache would hit, and which policy hits more in the
+/// second half of the requests, having been chosen on the first. It goes to standard output.
 ///
 /// Time in calls is measured. A touch of a mapped file that had to wait is counted, and taken to
 /// wait for one request. What neither explains is a row of its own.
