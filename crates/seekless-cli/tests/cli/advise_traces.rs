@@ -17,7 +17,7 @@ struct Draws(u64);
 impl Draws {
     fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (self.0 >> 33) * limit >> 31
+        ((self.0 >> 33) * limit) >> 31
     }
 }
 
