@@ -9,6 +9,8 @@
 
 mod exact;
 mod hash;
+mod knee;
+mod miniature;
 mod sampled;
 mod shards;
 mod sizes;
@@ -16,6 +18,8 @@ mod stack;
 mod while_read;
 
 pub use exact::{LruMisses, exact, exact_lru};
+pub use knee::{Knee, STEPS_PER_DOUBLING, doublings, knee, miss_ratio_at};
+pub use miniature::Miniature;
 pub use sampled::{Sampling, sampled};
 pub use shards::{Shards, shards};
 pub use sizes::spread;

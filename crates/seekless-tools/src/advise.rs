@@ -10,6 +10,8 @@
 //!
 //! [`Options::verify`] carries out those that change nothing and times them, cold, in turn with the
 //! plain start.
+//!
+//! [`traced`] gives advice from traces alone, and runs nothing.
 
 mod advice;
 mod counter;
@@ -20,6 +22,7 @@ mod places;
 mod report;
 mod starts;
 mod timeline;
+pub mod traced;
 mod verify;
 
 pub use advice::{

@@ -9,6 +9,7 @@ mod choice;
 mod files;
 mod judge;
 mod naming;
+pub(crate) mod newest;
 mod report;
 mod rivals;
 mod schedule;

@@ -1,8 +1,11 @@
-//! `seekless advise`: where the wait of a cold start goes, and what would help.
+//! `seekless advise`: where the wait of a cold start goes, and what would help; or what a trace
+//! shows of either.
 
 mod page;
+mod traced;
 mod words;
 
+use crate::command::foreign::input;
 use crate::interrupt;
 use crate::output::{self, Words};
 use anyhow::Context;
@@ -37,6 +40,12 @@ use std::time::Duration;
 /// --verify carries out the measures that change nothing, and times them cold, in turn with the
 /// plain start. A layout moves files, so it is left to you.
 ///
+/// With traces instead of a program, no program is run. For traces of a program's files the wait is
+/// estimated from what they hold, on the device that --device names. For traces of blocks, objects
+/// or a service with few large files, and with --cache, the advice is about a cache: where the knee
+/// of LRU's miss ratios is, what twice the cache would hit, and which policy hits more in the
+/// second half of the requests, having been chosen on the first. It goes to standard output.
+///
 /// Time in calls is measured. A touch of a mapped file that had to wait is counted, and taken to
 /// wait for one request. What neither explains is a row of its own.
 #[derive(clap::Args, Debug)]
@@ -46,8 +55,16 @@ Examples:
   sudo seekless advise --verify -- git -C ~/src/linux status
   seekless advise --runs 5 --budget 2min -- make -j2
   seekless advise --html start.html -- python3 -c 'import numpy'
-  seekless advise --json -- ls 2> advice.json")]
+  seekless advise --json -- ls 2> advice.json
+  seekless advise monday.parquet tuesday.parquet --device iops=500,bandwidth=150MB/s
+  seekless advise blocks.oracleGeneral.zst --cache 1GiB")]
 pub struct Args {
+    /// Traces to look at instead of a program: Parquet, or any format that `trace import` reads,
+    /// compressed or not; - is standard input
+    #[arg(required_unless_present = "command", conflicts_with_all = ["command", "runs", "budget", "verify"], value_name = "TRACE", value_parser = input())]
+    traces: Vec<PathBuf>,
+    #[command(flatten)]
+    traced: traced::TracedArgs,
     /// Cold starts to time, and as many cached ones
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     runs: u32,
@@ -61,7 +78,8 @@ pub struct Args {
     /// file [default: measured by reads of the program's files]
     #[arg(long, value_name = "DEVICE", value_parser = named)]
     device: Option<DeviceSpec>,
-    /// Write a page to look at: bars, a timeline of the start, folders and files
+    /// Write a page to look at: bars, a timeline of the start, folders and files; of a cache's
+    /// trace, its curve
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     #[command(flatten)]
@@ -70,17 +88,15 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     /// The program and its arguments
-    #[arg(
-        required = true,
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        value_name = "CMD"
-    )]
+    #[arg(last = true, conflicts_with_all = ["cache", "policy", "unit", "unit_weights", "format", "columns", "binary"], value_name = "CMD")]
     command: Vec<OsString>,
 }
 
 /// Starts the program several times, and prints the advice.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    if args.command.is_empty() {
+        return traced::run(&args);
+    }
     // What may not be written is known before the program runs.
     let html = args.html.as_deref().map(|path| args.force.destination(path));
     let html = html.map(|destination| destination.create(Content::Text)).transpose()?;

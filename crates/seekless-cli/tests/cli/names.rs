@@ -204,6 +204,10 @@ const LINES: [(&str, &[(Prints, &str)]); 42] = [
             (Words, "--runs 1 --html OUT -- PROGRAM ARGUMENT"),
             (Words, "--html FILE -- PROGRAM"),
             (Words, "-- GONE"),
+            (Words, "TRACE"),
+            (Words, "TRACE --cache 64KiB"),
+            (Json, "TRACE --json"),
+            (Words, "GONE"),
         ],
     ),
     (

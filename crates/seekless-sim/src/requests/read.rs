@@ -65,11 +65,15 @@ impl Reading {
     fn unit_of(&self, traces: &[PathBuf]) -> Result<Unit> {
         match self.unit {
             Some(unit) => Ok(unit),
-            None => Ok(Unit::of(self.first_kind(traces)?)),
+            None => Ok(Unit::of(self.kind(traces)?)),
         }
     }
 
-    fn first_kind(&self, traces: &[PathBuf]) -> Result<Kind> {
+    /// The kind of the first trace, by its metadata or its format.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn kind(&self, traces: &[PathBuf]) -> Result<Kind> {
         let Some(first) = traces.first() else { return Ok(Kind::Files) };
         let foreign = || Ok(import::kind_of(first, &self.import)?.unwrap_or(Kind::Files));
         if self.import.format.is_some() {

@@ -4,8 +4,8 @@ use super::advice::{Advice, Found, Measure, spread};
 use super::expected::Expected;
 
 /// A measure that gains less is not offered: this share of the start, and seconds.
-const GAIN_MIN: f64 = 0.05;
-const GAIN_MIN_S: f64 = 0.02;
+pub(super) const GAIN_MIN: f64 = 0.05;
+pub(super) const GAIN_MIN_S: f64 = 0.02;
 /// A simulation is off by this share of what it says is gained, where nothing else is known.
 const MODEL_ERROR: f64 = 0.15;
 /// Measured and simulated wait of the plain start may differ by this factor; beyond it the model is

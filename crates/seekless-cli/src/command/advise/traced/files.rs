@@ -1,0 +1,116 @@
+//! Advice on a program's files in words.
+
+use super::super::words::{costs, seconds};
+use crate::output::{line, table};
+use seekless::device::units::{counted, format_bytes, format_count};
+use seekless::tools::advise::traced::files::FilesAdvice;
+use seekless::tools::advise::{Cause, Measure, Source};
+use std::fmt::Write as _;
+
+/// Folders that are listed.
+const FOLDERS: usize = 5;
+/// Measures that are listed.
+const MEASURES: usize = 5;
+
+/// What a user reads.
+pub(super) fn report(advice: &FilesAdvice) -> String {
+    heading(advice) + &sentence(advice) + &causes(advice) + &folders(advice) + &helps(advice)
+}
+
+fn heading(advice: &FilesAdvice) -> String {
+    let device = &advice.device;
+    let source = match device.source {
+        Source::Assumed => format!("{} (assumed; --device gives yours)", line(&device.name)),
+        _ => format!("{}: {}", line(&device.name), costs(device)),
+    };
+    let program = match advice.command.is_empty() {
+        true => String::new(),
+        false => format!("{}\n", line(&advice.command.join(" "))),
+    };
+    format!(
+        "{program}{}: {}; on {source}\n\n",
+        line(&advice.traces.join(" ")),
+        counted(advice.runs, "run"),
+    )
+}
+
+/// The answer.
+pub(super) fn sentence(advice: &FilesAdvice) -> String {
+    let mut text = format!(
+        "With nothing cached the newest run waits {} for files. That is estimated from the trace: no \
+         program was run.\nIt needs {} of {}. The device serves {} and {}.\n",
+        seconds(advice.wait_s),
+        format_bytes(advice.needed_bytes),
+        counted(advice.needed_files, "file"),
+        counted(advice.requests, "request"),
+        format_bytes(advice.device_bytes),
+    );
+    let recorded = advice.recorded.and_then(|it| it.duration_s.zip(it.in_calls_s));
+    if let Some((duration_s, in_calls_s)) = recorded {
+        let _ = writeln!(
+            text,
+            "When it was recorded it took {}, {} of these in calls on files.",
+            seconds(duration_s),
+            seconds(in_calls_s),
+        );
+    }
+    text
+}
+
+fn causes(advice: &FilesAdvice) -> String {
+    let rows = advice.parts.iter().map(|part| {
+        let what = match part.cause {
+            Cause::Names => counted(part.calls, "request"),
+            _ => format!("{}, {}", counted(part.calls, "request"), format_bytes(part.bytes)),
+        };
+        let share = 100.0 * part.wait_s / advice.wait_s.max(f64::MIN_POSITIVE);
+        vec![part.cause.words().to_owned(), seconds(part.wait_s), format!("{share:.0} %"), what]
+    });
+    "\n".to_owned() + &table(&["where the wait goes", "wait", "share", "for"], rows.collect())
+}
+
+fn folders(advice: &FilesAdvice) -> String {
+    let folders = advice.folders.iter().filter(|folder| folder.wait_s > 0.0).take(FOLDERS);
+    let rows = folders.map(|folder| {
+        vec![
+            folder.path.clone(),
+            seconds(folder.wait_s),
+            format_count(folder.files),
+            format_bytes(folder.needed_bytes),
+        ]
+    });
+    "\n".to_owned() + &table(&["folder", "wait", "files", "needed"], rows.collect())
+}
+
+fn helps(advice: &FilesAdvice) -> String {
+    let mut text = "\n".to_owned();
+    let how = match advice.held_out {
+        true => "simulated, made from the other runs",
+        false => "simulated, made from this run",
+    };
+    let row = |it: &Measure| {
+        vec![it.what.clone(), seconds(it.wait_s), format!("{how}, ±{}", seconds(it.error_s))]
+    };
+    let rows: Vec<_> = advice.measures.iter().take(MEASURES).map(row).collect();
+    if !rows.is_empty() {
+        text += &table(&["what helps", "wait", "found by"], rows);
+    }
+    for (what, wait_s) in &advice.useless {
+        let _ = writeln!(text, "Would not help: {} ({}).", line(what), seconds(*wait_s));
+    }
+    let Some(best) = advice.measures.first() else {
+        return text + "\nNothing helps: nothing saves 5 % of the time, or 20 ms.\n";
+    };
+    text += "\nDo this:\n";
+    for command in &best.commands {
+        let _ = writeln!(text, "  {}", line(command));
+    }
+    let other = advice.measures.iter().find(|it| it.commands != best.commands);
+    if let Some(other) = other {
+        let _ = writeln!(text, "Or, for a wait of {}:", seconds(other.wait_s));
+        for command in &other.commands {
+            let _ = writeln!(text, "  {}", line(command));
+        }
+    }
+    text
+}

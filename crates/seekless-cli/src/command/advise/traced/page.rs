@@ -1,0 +1,115 @@
+//! Advice from traces as a page.
+
+use super::super::words::seconds;
+use super::{cache, files};
+use seekless::report::chart::{Axis, LineChart, LinePoint, Series, Unit};
+use seekless::report::page::{Bar, Bars, Column, Content, Curve, Leaf, Page, Table, Treemap};
+use seekless::tools::advise::traced::TraceAdvice;
+use seekless::tools::advise::traced::cache::{CacheAdvice, CacheMeasure};
+use seekless::tools::advise::traced::files::FilesAdvice;
+
+/// The whole page. `command` repeats it.
+pub(super) fn page(advice: &TraceAdvice, command: &str) -> String {
+    match advice {
+        TraceAdvice::Cache(advice) => of_cache(advice, command),
+        TraceAdvice::Files(advice) => of_files(advice, command),
+    }
+}
+
+fn of_cache(advice: &CacheAdvice, command: &str) -> String {
+    let said = cache::sentence(advice);
+    let (answer, rest) = said.trim_end().split_once('\n').unwrap_or((&said, ""));
+    Page::new(&format!("seekless advise {}", advice.traces.join(" ")))
+        .sentence(answer)
+        .sentence(rest)
+        .curve(curve(advice))
+        .table(measures(advice))
+        .command(command)
+        .html()
+}
+
+fn curve(advice: &CacheAdvice) -> Curve {
+    let points = advice.curve.points.iter().map(|point| LinePoint {
+        x: point.capacity as f64,
+        y: point.miss_ratio,
+        low: point.low,
+        high: point.high,
+    });
+    let unit = if advice.in_bytes { Unit::Bytes } else { Unit::Count };
+    let chart = LineChart {
+        title: "Miss ratio of LRU by cache size".to_owned(),
+        x: Axis::log("cache size", unit),
+        y: Axis::linear("miss ratio", Unit::Percent),
+        series: vec![Series { name: advice.curve.policy.clone(), points: points.collect() }],
+        caption: cache::heading(advice).trim_end().replace('\n', ": "),
+    };
+    Curve { heading: "Misses by size".to_owned(), chart }
+}
+
+/// What helps, and the present cache last.
+fn measures(advice: &CacheAdvice) -> Table {
+    let present = CacheMeasure { outcome: advice.present.clone(), misses_saved: 0.0 };
+    let row = |it: &CacheMeasure| {
+        let outcome = &it.outcome;
+        vec![
+            outcome.policy.as_str().into(),
+            (outcome.capacity as f64).into(),
+            (1.0 - outcome.miss_ratio).into(),
+            (1.0 - outcome.second_miss_ratio).into(),
+        ]
+    };
+    let size = if advice.in_bytes { Content::Bytes } else { Content::Count };
+    Table {
+        heading: "What helps".to_owned(),
+        note:
+            "The present cache comes last. Policies were chosen on the first half of the requests."
+                .to_owned(),
+        columns: vec![
+            Column::new("policy", Content::Text),
+            Column::new("size", size),
+            Column::new("hits", Content::Share),
+            Column::new("in the second half", Content::Share),
+        ],
+        rows: advice.measures.iter().chain([&present]).map(row).collect(),
+    }
+}
+
+fn of_files(advice: &FilesAdvice, command: &str) -> String {
+    let said = files::sentence(advice);
+    let (answer, rest) = said.trim_end().split_once('\n').unwrap_or((&said, ""));
+    let bar = |label: &str, wait_s: f64| Bar {
+        label: label.to_owned(),
+        values: vec![wait_s],
+        figure: seconds(wait_s),
+    };
+    let measures = advice.measures.iter().map(|it| bar(&it.what, it.wait_s));
+    let bars = |heading: &str, rows: Vec<Bar>| Bars {
+        heading: heading.to_owned(),
+        note: "Estimated for a device, with nothing cached.".to_owned(),
+        parts: vec!["waiting for files".to_owned()],
+        rows,
+    };
+    let causes = advice.parts.iter().map(|part| bar(part.cause.words(), part.wait_s));
+    let leaf = |file: &seekless::tools::advise::WaitOfFile| Leaf {
+        path: file.path.clone(),
+        wait_s: file.wait_s,
+        bytes: file.needed_bytes,
+        requests: file.calls,
+    };
+    let folders = Treemap {
+        heading: "Folders".to_owned(),
+        note: "By wait, bytes needed, or requests.".to_owned(),
+        leaves: advice.files.iter().map(leaf).collect(),
+    };
+    Page::new(&format!("seekless advise {}", advice.traces.join(" ")))
+        .sentence(answer)
+        .sentence(rest)
+        .bars(bars(
+            "What would help",
+            std::iter::once(bar("alone", advice.wait_s)).chain(measures).collect(),
+        ))
+        .bars(bars("Where the wait goes", causes.collect()))
+        .treemap(folders)
+        .command(command)
+        .html()
+}

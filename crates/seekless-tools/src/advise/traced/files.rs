@@ -1,0 +1,149 @@
+//! What a program waits for its files, estimated from traces, and what would help.
+//!
+//! Nothing is measured here: a trace does not say what was cached when it was recorded. So the wait
+//! is what the newest run would wait if nothing was, on a device that is given or assumed, by the
+//! code with which `seekless run` decides. With several runs, what helps is made from the others.
+
+mod advice;
+mod estimate;
+mod offers;
+
+pub use advice::{FilesAdvice, Recorded};
+
+use super::super::advice::{Folder, Part, WaitOfFile};
+use super::super::places::{At, folders};
+use super::Options;
+use crate::advise::advice::{DeviceFigures, Source};
+use crate::order;
+use estimate::Estimate;
+use seekless_job::{Error, ErrorKind, Result};
+use seekless_sim::Unit;
+use seekless_trace::summary::Waits;
+use seekless_trace::{Kind, Needs, RunInfo, Trace};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A program that uses fewer files is one that stays with them.
+const FILES_MIN: usize = 16;
+/// A longer run is a service.
+const START_NS_MAX: u64 = 600_000_000_000;
+/// Files that are listed.
+const FILES_LISTED: usize = 1000;
+
+/// Advice for the newest run; `None` if these are no traces of a program's files.
+pub(super) fn advise(
+    traces: &[PathBuf],
+    options: &Options,
+    tell: &mut dyn FnMut(&str),
+) -> Result<Option<FilesAdvice>> {
+    let kind = options.reading.kind(traces).map_err(super::failed)?;
+    if kind != Kind::Files {
+        return Ok(None);
+    }
+    let unreadable = |error| Error::because(ErrorKind::Trace, "cannot read the trace", error);
+    let needs = Needs::read_with(traces, &options.reading.import).map_err(unreadable)?;
+    let Some(newest) = needs.runs.last() else { return Ok(None) };
+    let used: BTreeMap<u32, u64> = newest.iter().fold(BTreeMap::new(), |mut used, need| {
+        *used.entry(need.file).or_default() += need.bytes;
+        used
+    });
+    let lasted_ns = newest.iter().map(|need| need.time_ns).max().unwrap_or(0);
+    let is_asked = options.reading.unit == Some(Unit::File);
+    if !is_asked && (used.len() < FILES_MIN || lasted_ns > START_NS_MAX) {
+        return Ok(None);
+    }
+    let device = options.device.clone().unwrap_or(order::DEVICE);
+    tell("estimating the wait");
+    let estimate = Estimate::new(&needs, device.costs());
+    tell("simulating what would help");
+    let offers = offers::of(traces, &needs, &estimate, &device)?;
+    let recorded = recorded(traces.last())?;
+    let mut advice = FilesAdvice {
+        traces: traces.iter().map(|path| path.display().to_string()).collect(),
+        command: recorded.as_ref().map(|(info, _)| info.command.clone()).unwrap_or_default(),
+        estimated: true,
+        runs: needs.runs.len() as u64,
+        held_out: needs.runs.len() > 1,
+        device: figures(&device, options),
+        wait_s: estimate.plain.seconds,
+        requests: estimate.plain.requests,
+        device_bytes: estimate.plain.bytes,
+        needed_files: used.len() as u64,
+        needed_bytes: used.values().sum(),
+        parts: parts(&estimate),
+        recorded: recorded.map(|(_, recorded)| recorded),
+        ..FilesAdvice::default()
+    };
+    let files = files(&needs, &estimate, &used);
+    advice.folders = by_folder(&files);
+    offers.add(&mut advice);
+    advice.files = files;
+    advice.files.truncate(FILES_LISTED);
+    Ok(Some(advice))
+}
+
+/// The folders. Relative paths are put below a root that they do not name.
+fn by_folder(files: &[WaitOfFile]) -> Vec<Folder> {
+    let is_relative = |path: &str| !path.starts_with('/');
+    let rooted = |path: &str| format!("/{}", path.trim_start_matches('/'));
+    let paths: Vec<String> = files.iter().map(|file| rooted(&file.path)).collect();
+    let at: Vec<At<'_>> = paths
+        .iter()
+        .zip(files)
+        .map(|(path, file)| At { path, wait_s: file.wait_s, needed_bytes: file.needed_bytes })
+        .collect();
+    let mut found = folders(&at);
+    if files.iter().all(|file| is_relative(&file.path)) {
+        found
+            .iter_mut()
+            .for_each(|folder| folder.path = folder.path.trim_start_matches('/').to_owned());
+        found.iter_mut().filter(|folder| folder.path.is_empty()).for_each(|it| it.path.push('.'));
+    }
+    found
+}
+
+/// The device, and where its costs come from.
+fn figures(device: &seekless_device::DeviceSpec, options: &Options) -> DeviceFigures {
+    let costs = device.costs();
+    DeviceFigures {
+        name: device.to_string(),
+        request_ns: costs.request_ns,
+        bytes_per_second: costs.bytes_per_second,
+        at_once: costs.depth,
+        source: if options.device.is_some() { Source::Given } else { Source::Assumed },
+    }
+}
+
+/// What the newest trace says of its last run; `None` if it is of another format.
+fn recorded(trace: Option<&PathBuf>) -> Result<Option<(RunInfo, Recorded)>> {
+    let Some(Ok(trace)) = trace.map(|path| Trace::open(path)) else { return Ok(None) };
+    let Some(info) = trace.metadata().runs.last().cloned() else { return Ok(None) };
+    let unreadable = |error| Error::because(ErrorKind::Trace, "cannot read the trace", error);
+    let in_calls_s = match trace.metadata().runs.len() {
+        1 => Some(Waits::of(&trace).map_err(unreadable)?.in_calls_s).filter(|time_s| *time_s > 0.0),
+        _ => None,
+    };
+    let duration_s = info.duration_ns.map(|ns| ns as f64 / 1e9);
+    Ok(Some((info, Recorded { duration_s, in_calls_s })))
+}
+
+/// The wait by cause, the longest first. They add up to the wait.
+fn parts(estimate: &Estimate) -> Vec<Part> {
+    let mut parts: Vec<Part> = estimate.parts.values().copied().collect();
+    parts.sort_by(|one, other| other.wait_s.total_cmp(&one.wait_s));
+    parts
+}
+
+/// The files, the longest wait first.
+fn files(needs: &Needs, estimate: &Estimate, used: &BTreeMap<u32, u64>) -> Vec<WaitOfFile> {
+    let file = |(file, wait): (&u32, &estimate::OfFile)| WaitOfFile {
+        path: needs.names.get(*file as usize).cloned().unwrap_or_default(),
+        wait_s: wait.plain.seconds,
+        calls: wait.plain.requests,
+        needed_bytes: used.get(file).copied().unwrap_or(0),
+        first_s: wait.first_ns as f64 / 1e9,
+    };
+    let mut files: Vec<WaitOfFile> = estimate.files.iter().map(file).collect();
+    files.sort_by(|one, other| other.wait_s.total_cmp(&one.wait_s));
+    files
+}
