@@ -2,12 +2,13 @@
 
 mod curve;
 mod pack;
+mod page;
 mod picture;
 mod table;
 mod timed;
 
 use crate::command::foreign::{Foreign, input, say_left_out};
-use crate::output::{self, Picture, Words};
+use crate::output::{self, Html, Picture, Words};
 use anyhow::bail;
 use clap::builder::PossibleValuesParser;
 use seekless::device::DeviceSpec;
@@ -162,6 +163,8 @@ pub struct Args {
     #[arg(long, alias = "plot", value_name = "FILE", value_parser = output::picture_file)]
     picture: Option<PathBuf>,
     #[command(flatten)]
+    html: output::HtmlFile,
+    #[command(flatten)]
     pack: pack::PackArgs,
     #[command(flatten)]
     force: output::Force,
@@ -184,6 +187,7 @@ Examples:
   seekless sim blocks.parquet --policy lru,cflru --write-back linux,expire=10s --capacity 64MB
   seekless sim ids.parquet --unit-weights --policy lru,sieve --capacity 1%,5%,10% --every 5000
   seekless sim run.parquet --unit page --curve exact --policy lru --picture curve.svg
+  seekless sim run.parquet --unit page --capacity 1MB..256MB*2 --html caches.html
   seekless sim run.parquet --device iops=500,bandwidth=150MB/s --readahead none,ondemand,linux --readahead-max 1MiB
   seekless sim run.parquet --pack data.zip --device iops=500,bandwidth=150MB/s --policy lru,landlord
   seekless sim blocks.parquet --shards 0.05 --policy lru,arc,s3-fifo --picture curves.png
@@ -279,7 +283,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     let outputs = Outputs::begin(&args)?;
     if let Some(device) = &args.device {
-        return timed::run(&args, device, &outputs);
+        return timed::run(&args, device, outputs);
     }
     if let Some(method) = args.curve.or(args.shards.map(curve::Method::Sampled)) {
         let requests = read(&args)?;
@@ -292,6 +296,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(drawn) = outputs.picture {
         drawn.draw(&picture::rows(&args, &totals, &rows))?;
     }
+    if let Some(html) = outputs.html {
+        page::rows(html, &args, &totals, &rows)?;
+    }
     if args.json {
         outputs.words.json(&rows)?;
     } else {
@@ -303,6 +310,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 /// The outputs besides the report.
 struct Outputs {
     picture: Option<Picture>,
+    html: Option<Html>,
     post_cache: Option<(Destination, Format)>,
     words: Words,
 }
@@ -311,6 +319,7 @@ impl Outputs {
     /// Begins the outputs. Fails before the work starts if one of them may not be written.
     fn begin(args: &Args) -> anyhow::Result<Self> {
         let picture = Picture::begin(args.picture.as_deref(), args.force)?;
+        let html = args.html.begin(args.force)?;
         let post_cache = args.post_cache.as_deref().map(|word| {
             let format = args.post_cache_format.unwrap_or_else(|| Format::of(word));
             (args.force.destination(word), format)
@@ -318,15 +327,16 @@ impl Outputs {
         if let Some((out, format)) = &post_cache {
             out.check(format.content())?;
         }
-        let all =
-            picture.iter().map(Picture::destination).chain(post_cache.iter().map(|(out, _)| out));
+        let pages = html.iter().map(Html::destination);
+        let all = picture.iter().map(Picture::destination).chain(pages);
+        let all = all.chain(post_cache.iter().map(|(out, _)| out));
         let words = Words::beside(all.clone());
         if all.filter(|out| out.is_standard_output()).count() > 1 {
             bail!(
-                "--picture and --post-cache cannot both go to standard output: name a file for one"
+                "only one of --picture, --html and --post-cache can go to standard output: name a file for the others"
             );
         }
-        Ok(Self { picture, post_cache, words })
+        Ok(Self { picture, html, post_cache, words })
     }
 }
 

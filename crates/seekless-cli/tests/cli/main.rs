@@ -33,6 +33,7 @@ mod options;
 mod outputs;
 mod pack;
 mod packed;
+mod pages;
 mod pipes;
 mod private;
 mod probe;
