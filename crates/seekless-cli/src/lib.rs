@@ -12,6 +12,7 @@ pub mod getopt;
 mod groups;
 pub mod interrupt;
 pub mod launch;
+pub mod next;
 pub mod output;
 mod stand_in;
 

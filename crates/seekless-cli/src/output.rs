@@ -134,6 +134,15 @@ impl Words {
         write(self.stream(), lines(text).as_bytes())
     }
 
+    /// Whether that is a terminal.
+    #[must_use]
+    pub fn are_shown(self) -> bool {
+        match self {
+            Words::Output => is_shown(),
+            Words::Error => errors_are_shown(),
+        }
+    }
+
     fn stream(self) -> Stream {
         match self {
             Words::Output => Stream::Output,

@@ -1,6 +1,7 @@
 //! `seekless compare`: times a run's loads from cold loose files and from their pack.
 
 use crate::interrupt;
+use crate::next::{self, Found};
 use crate::output::{self, Html, Picture, Words};
 use anyhow::ensure;
 use clap::ValueEnum;
@@ -183,6 +184,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         words.json(&comparison)?;
     } else {
         words.text(&report(&comparison, args.drop_all_caches))?;
+        if comparison.decides() {
+            let (directory, ratio) = (&args.directory, comparison.pack().ratio);
+            next::say(words, &Found::Compared { directory, archive: &pack, ratio })?;
+        }
     }
     let too_slow = args.fail_if_slower.is_some_and(|percent| comparison.is_slower_by(percent));
     Ok(if too_slow { ExitCode::from(1) } else { ExitCode::SUCCESS })

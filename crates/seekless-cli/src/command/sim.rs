@@ -8,6 +8,7 @@ mod table;
 mod timed;
 
 use crate::command::foreign::{Foreign, input, say_left_out};
+use crate::next::{self, Found};
 use crate::output::{self, Html, Picture, Words};
 use anyhow::bail;
 use clap::builder::PossibleValuesParser;
@@ -23,6 +24,7 @@ use seekless::sim::{
 use seekless::sys::output::Destination;
 use seekless::tools::device::named;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -303,8 +305,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         outputs.words.json(&rows)?;
     } else {
         outputs.words.text(&table::report(&totals, &rows))?;
+        next::say(outputs.words, &Found::Misses { traces: &args.traces, sizes: sizes(&rows) })?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// How many sizes were simulated.
+fn sizes(rows: &[Row]) -> usize {
+    rows.iter().map(|row| row.figures.capacity).collect::<BTreeSet<_>>().len()
 }
 
 /// The outputs besides the report.

@@ -290,3 +290,26 @@ fn bytes_are_not_for_a_terminal() {
         );
     }
 }
+
+/// What people read beside the report does not reach a program that reads it.
+#[test]
+fn what_to_do_next_is_said_on_a_terminal_alone() {
+    let folder = workplace();
+    fs::write(folder.path().join("run.csv"), "op,path,offset,bytes\nread,a,0,4096\n").unwrap();
+    let words = "sim run.csv --unit page --policy lru --capacity 1MB";
+    let next = "Next: seekless sim run.csv --curve exact --policy lru  (shows the misses of";
+    let piped = run(folder.path(), words);
+    assert!(!String::from_utf8_lossy(&piped.stdout).contains("Next: "), "{piped:?}");
+    for (words, is_said) in [(words.to_owned(), true), (format!("{words} --json"), false)] {
+        let typed = format!("{} {words}", env!("CARGO_BIN_EXE_seekless"));
+        let mut script = Command::new("script"); // gives the command a terminal
+        script.current_dir(folder.path()).args(["-qec", &typed, "/dev/null"]);
+        let Ok(output) = script.output() else {
+            println!("skipped: there is no `script` here, which gives a command a terminal");
+            return;
+        };
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(text.contains(next), is_said, "{words}: {text}");
+        assert_eq!(text.matches("Next: ").count(), usize::from(is_said), "{text}");
+    }
+}

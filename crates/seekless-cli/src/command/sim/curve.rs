@@ -1,6 +1,7 @@
 //! `--curve`: miss ratios over a spread of cache sizes, exact or from samples of the ids.
 
 use super::{Args, Outputs, page, picture, table};
+use crate::next::{self, Found};
 use crate::output::table as text_table;
 use anyhow::bail;
 use seekless::sim::Requests;
@@ -84,6 +85,8 @@ pub(super) fn run(
         outputs.words.json(&curves)?;
     } else {
         outputs.words.text(&report(requests, &curves))?;
+        let found = Found::Misses { traces: &args.traces, sizes: sizes.len() };
+        next::say(outputs.words, &found)?;
     }
     Ok(ExitCode::SUCCESS)
 }

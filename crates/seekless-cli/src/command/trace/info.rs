@@ -3,6 +3,7 @@
 mod page;
 
 use crate::command::foreign::kinds;
+use crate::next::{self, Found};
 use crate::output::table;
 use crate::output::{self, Html, Words, line, shown};
 use seekless::device::units::{counted, format_bytes, format_count, format_duration};
@@ -53,15 +54,28 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let verdict = verdict(&trace)?;
-    let report = Report { path: &path, verdict: &verdict, all: &summary };
+    let report = Report { path: &path, verdict: &verdict.text, all: &summary };
     if let Some(html) = html {
         page::write(html, &report, &summary, &mut pictures(&trace)?)?;
     }
-    match args.json {
-        true => words.json(&summary)?,
-        false => words.text(&report.text())?,
+    if args.json {
+        words.json(&summary)?;
+        return Ok(ExitCode::SUCCESS);
     }
+    words.text(&report.text())?;
+    let traces = [args.trace];
+    next::say(words, &follows(&verdict, &summary, &traces))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What to do next with a trace: see to a program's waits, or else to a cache.
+fn follows<'a>(verdict: &Verdict, all: &'a TraceSummary, traces: &'a [PathBuf; 1]) -> Found<'a> {
+    let newest = all.metadata.runs.last();
+    let command = newest.map_or(&[][..], |run| &run.command);
+    match all.metadata.kind {
+        Kind::Files => verdict.found(&traces[0], command),
+        Kind::Blocks | Kind::Ids => Found::Requests(traces),
+    }
 }
 
 /// What the page shows and the report does not.
@@ -171,14 +185,35 @@ fn kind_words(kind: CallKind) -> &'static str {
 }
 
 /// How much of the time the program waited for its files, as far as the trace shows it.
-pub(in crate::command) fn verdict(trace: &Trace) -> anyhow::Result<String> {
+#[derive(Clone, Debug, Default)]
+pub(in crate::command) struct Verdict {
+    /// In words; empty if the trace does not show it.
+    pub(in crate::command) text: String,
+    took_ns: u64,
+    in_calls_ns: u64,
+}
+
+impl Verdict {
+    /// What it leads to.
+    pub(in crate::command) fn found<'a>(
+        &self,
+        trace: &'a Path,
+        command: &'a [String],
+    ) -> Found<'a> {
+        Found::Waits { trace, command, took_ns: self.took_ns, in_calls_ns: self.in_calls_ns }
+    }
+}
+
+/// Adds up the time in calls of a trace of files.
+pub(in crate::command) fn verdict(trace: &Trace) -> anyhow::Result<Verdict> {
     let runs = &trace.metadata().runs;
     let took_ns: Option<u64> = runs.iter().map(|run| run.duration_ns).sum();
     let Some(took_ns) = took_ns.filter(|ns| *ns > 0 && is_of_files(trace)) else {
-        return Ok(String::new());
+        return Ok(Verdict::default());
     };
     let waits = Waits::of(trace)?;
-    Ok(in_calls(&waits, took_ns))
+    let in_calls_ns = (waits.in_calls_s * 1e9) as u64;
+    Ok(Verdict { text: in_calls(&waits, took_ns), took_ns, in_calls_ns })
 }
 
 fn in_calls(waits: &Waits, took_ns: u64) -> String {
