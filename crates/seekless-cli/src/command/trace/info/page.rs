@@ -10,6 +10,7 @@ use seekless::tools::seen::{Done, Moment, Seen, WAIT_NS};
 use seekless::trace::Kind as TraceKind;
 use seekless::trace::summary::files::{FileUse, SortBy};
 use seekless::trace::summary::{CallKind, TraceSummary, Waits};
+use std::collections::BTreeSet;
 
 /// What a page shows besides the report.
 pub(super) struct Pictures {
@@ -98,10 +99,13 @@ fn kinds(seen: &Seen) -> Vec<Kind> {
 }
 
 fn timeline(seen: &Seen, all: &TraceSummary) -> Timeline {
+    let all_kinds = kinds(seen);
+    // The legend has what occurs.
+    let occur: BTreeSet<u32> = seen.moments.iter().map(kind).collect();
     let span = |moment: &Moment| Span {
         row: moment.file,
         thread: moment.thread,
-        kind: kind(moment),
+        kind: occur.range(..kind(moment)).count() as u32,
         start_s: moment.time_ns as f64 / 1e9,
         seconds: moment.took_ns as f64 / 1e9,
         bytes: moment.bytes,
@@ -127,7 +131,7 @@ fn timeline(seen: &Seen, all: &TraceSummary) -> Timeline {
         note: run + &thinned,
         rows: seen.files.clone(),
         threads: (1..=seen.threads).map(|number| format!("thread {number}")).collect(),
-        kinds: kinds(seen),
+        kinds: occur.iter().map(|&kind| all_kinds[kind as usize].clone()).collect(),
         spans: seen.moments.iter().map(span).collect(),
     }
 }
