@@ -27,3 +27,10 @@ pub fn not_executed(program: &OsStr, error: &io::Error) -> ExitCode {
 pub fn readahead(name: &str) -> Result<ahead::Options, String> {
     ahead::Options::new(name).map_err(|error| error.to_string())
 }
+
+/// The command that users call, which stands beside the program that runs.
+#[must_use]
+pub fn called(own: &std::path::Path) -> std::path::PathBuf {
+    let beside = own.with_file_name("seekless");
+    if beside.is_file() { beside } else { own.to_owned() }
+}

@@ -13,6 +13,7 @@ pub mod getopt;
 mod groups;
 pub mod interrupt;
 pub mod launch;
+pub mod next;
 pub mod output;
 pub mod stand_in;
 

@@ -5,6 +5,7 @@
 //! exact: what other programs take ([`data`], [`json`]), and what wc, grep and find print, which
 //! quote names as GNU's do.
 
+mod page;
 mod stream;
 
 use anyhow::Context;
@@ -20,6 +21,7 @@ use std::fmt::Display;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+pub use page::{Html, HtmlFile};
 pub use seekless_terminal::{counting, line, progress, shown, stages};
 use stream::{Stream, write};
 pub use stream::{errors_are_shown, is_shown};
@@ -130,6 +132,15 @@ impl Words {
     /// Writes `text`, whose names were all [`shown`].
     pub fn text(self, text: &str) -> anyhow::Result<()> {
         write(self.stream(), lines(text).as_bytes())
+    }
+
+    /// Whether that is a terminal.
+    #[must_use]
+    pub fn are_shown(self) -> bool {
+        match self {
+            Words::Output => is_shown(),
+            Words::Error => errors_are_shown(),
+        }
     }
 
     fn stream(self) -> Stream {

@@ -75,7 +75,6 @@ mod event_stripe;
 mod folders;
 mod hints;
 mod job;
-mod latencies;
 mod links;
 mod load_async;
 mod load_many;

@@ -39,6 +39,6 @@ mod workload;
 pub use crate::unit::PAGE_BYTES;
 pub use case::{HOST_QUEUE, Pacing, Rules, TimedCase, check};
 pub use each::each;
-pub use figures::{SizeCount, TimedFigures};
+pub use figures::{SizeCount, TimedFigures, WaitCount};
 pub use run::simulate;
 pub use workload::{Ask, FilePlace, Phase, Reader, TimedAccess, Workload};

@@ -23,6 +23,7 @@
 //! | [`cool`](mod@cool) | drops files from the page cache |
 //! | [`cut`](mod@cut), [`diff`](mod@diff) | cuts a part out of a trace, compares two |
 //! | [`blocks`](mod@blocks) | maps the accesses of a trace to the blocks of the device |
+//! | [`seen`] | what a run of a trace did when, for a picture |
 //! | [`anonymise`](mod@anonymise) | makes a trace fit to be given away |
 //! | [`leftovers`] | finds and removes what killed verbs have left |
 //! | [`doctor`] | tries what the kernel offers here |
@@ -71,6 +72,7 @@ pub mod probe;
 pub mod references;
 pub mod replay;
 mod rewrite;
+pub mod seen;
 pub mod sleds;
 pub mod synth;
 pub mod tour;

@@ -1,11 +1,13 @@
-//! `seekless tour`: walks the whole path on a sample workload that it makes itself. It records
-//! runs, packs the files in an order made from them, and compares on a run that was held out.
+//! `seekless tour`: advises on a program of this machine, then walks the whole path on a sample
+//! workload that it makes itself. It records runs, packs the files in an order made from them, and
+//! compares on a run that was held out.
 //!
 //! The sample's files and sessions model a game (see `sample` and `session`). Every figure comes
 //! from the same code that the other verbs run on a user's own program.
 
 mod dice;
 mod layout;
+mod local;
 mod options;
 mod recording;
 mod report;

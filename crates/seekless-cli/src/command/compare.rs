@@ -1,7 +1,8 @@
 //! `seekless compare`: times a run's loads from cold loose files and from their pack.
 
 use crate::interrupt;
-use crate::output::{self, Picture, Words};
+use crate::next::{self, Found};
+use crate::output::{self, Html, Picture, Words};
 use anyhow::ensure;
 use clap::ValueEnum;
 use seekless::device::DeviceSpec;
@@ -17,6 +18,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 mod headline;
+mod page;
 mod pattern;
 
 /// Load a run cold from loose files and from their pack, side by side.
@@ -62,6 +64,7 @@ Examples:
   seekless compare data data.zip --trace run.parquet --rivals monday.parquet tuesday.parquet
   sudo seekless compare data data.zip --trace run.parquet --throttle iops=500,bandwidth=150MB/s
   seekless compare data data.zip --trace run.parquet --picture before-after.svg
+  seekless compare data data.zip --trace run.parquet --html compared.html
   seekless compare data data.zip --trace run.parquet --fail-if-slower 5%
   seekless compare big.bin --pattern backward:4KiB streams:10 stride:256KiB/64KiB
   sudo seekless compare big.bin --pattern backward --throttle iops=200,bandwidth=150MB/s")]
@@ -118,6 +121,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE", value_parser = output::picture_file)]
     picture: Option<PathBuf>,
     #[command(flatten)]
+    html: output::HtmlFile,
+    #[command(flatten)]
     pattern: pattern::PatternArgs,
     #[command(flatten)]
     force: output::Force,
@@ -145,7 +150,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     );
     put_back_leftovers();
     let picture = Picture::begin(args.picture.as_deref(), args.force)?;
-    let words = Words::beside(picture.as_ref().map(Picture::destination));
+    let html = args.html.begin(args.force)?;
+    let pages = html.iter().map(Html::destination);
+    let words = Words::beside(picture.iter().map(Picture::destination).chain(pages));
     let cancel = interrupt::cancel_when_interrupted()?;
     let loads = Loads::read(&args.trace)?;
     let options = Options {
@@ -170,10 +177,17 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         let title = format!("Loading {}", output::shown(&args.directory));
         draw(picture, &title, &comparison)?;
     }
+    if let Some(html) = html {
+        page::write(html, &args, &comparison)?;
+    }
     if args.json {
         words.json(&comparison)?;
     } else {
         words.text(&report(&comparison, args.drop_all_caches))?;
+        if comparison.decides() {
+            let (directory, ratio) = (&args.directory, comparison.pack().ratio);
+            next::say(words, &Found::Compared { directory, archive: &pack, ratio })?;
+        }
     }
     let too_slow = args.fail_if_slower.is_some_and(|percent| comparison.is_slower_by(percent));
     Ok(if too_slow { ExitCode::from(1) } else { ExitCode::SUCCESS })

@@ -3,6 +3,7 @@
 mod picture;
 mod rivals;
 
+use crate::next::{self, Found};
 use crate::output::table;
 use crate::output::{self, Picture, Words};
 use clap::builder::PossibleValuesParser;
@@ -131,6 +132,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         text += &format!("\nwrote {}\n", output::shown(out.path()));
     }
     words.text(&text)?;
+    next::say(words, &Found::Order(&args.trace))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -2,6 +2,7 @@
 
 use crate::encoding::Names;
 use crate::interrupt;
+use crate::next::{self, Found};
 use crate::output::{self, Words, line, shown};
 use anyhow::{Context, bail};
 use clap::ValueEnum;
@@ -279,6 +280,10 @@ fn pack_source(out: &Path, args: &Args) -> anyhow::Result<ExitCode> {
         words.json(&summary)?;
     } else {
         words.text(&report(out.path(), &summary))?;
+        if let Some(directory) = &args.directory {
+            let found = Found::Packed { directory, archive: out.path(), traces };
+            next::say(words, &found)?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

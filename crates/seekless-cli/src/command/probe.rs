@@ -3,8 +3,9 @@
 
 mod inside;
 
-use crate::output;
+use crate::next::{self, Found};
 use crate::output::table;
+use crate::output::{self, Words};
 use seekless::device::units::{format_bytes, format_duration};
 use seekless::device::{DeviceSpec, Origin};
 use seekless::sled::Devices;
@@ -132,6 +133,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         output::json(&probed)?;
     } else {
         output::text(&report(&probed))?;
+        next::say(Words::Output, &Found::Probed)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -4,8 +4,9 @@ mod said;
 mod top;
 
 use crate::command::trace::blocks::said as said_of_blocks;
-use crate::command::trace::info::verdict;
-use crate::{exit, output};
+use crate::command::trace::info::{Verdict, verdict};
+use crate::output::Words;
+use crate::{exit, next, output};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use seekless::device::units::parse_duration;
 use seekless::record::{self, Grain, Limits, Live, Method, Options, Recorded};
@@ -250,16 +251,13 @@ fn trace_file() -> impl TypedValueParser<Value = PathBuf> {
 
 /// How much of its time the program spent in calls on files. Of a long recording, `trace info` says
 /// so: to read it takes a while.
-fn waited(recorded: &Recorded, output: &Path) -> String {
+fn waited(recorded: &Recorded, output: &Path) -> Verdict {
     if recorded.summary.accesses > ROWS_READ_AGAIN {
-        return String::new();
+        return Verdict::default();
     }
     // What can be said is no reason to fail.
     let said = Trace::open(output).map_err(anyhow::Error::from).and_then(|it| verdict(&it));
-    said.map(|said| said.trim_end().to_owned())
-        .ok()
-        .filter(|said| !said.is_empty())
-        .map_or_else(String::new, |said| format!("  {said}\n"))
+    said.unwrap_or_default()
 }
 
 /// Records, prints the summary, and ends as the program did.
@@ -327,8 +325,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 if let (Some(post), Some(path)) = (&recorded.post_cache, &args.post) {
                     said += &said::behind(post, path);
                 }
-                said += &waited(&recorded, &args.output);
+                let waited = waited(&recorded, &args.output);
+                if !waited.text.is_empty() {
+                    said += &format!("  {}\n", waited.text.trim_end());
+                }
                 output::note(&said);
+                let command: Vec<String> =
+                    args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+                let _ = next::say(Words::Error, &waited.found(&args.output, &command));
             }
             if let Some(block) = block.filter(|_| finished) {
                 map(&recorded, &args.output, &block, args.quiet);

@@ -5,6 +5,7 @@ mod table;
 
 use crate::command::foreign::{Foreign, input, say_left_out};
 use crate::interrupt::{self, finished};
+use crate::next::{self, Found};
 use crate::output::{self, Picture, Words};
 use anyhow::{bail, ensure};
 use clap::ValueEnum;
@@ -154,6 +155,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         words.json(&report)?;
     } else {
         words.text(&table::of(&report))?;
+        next::say(words, &Found::Replayed(&args.trace))?;
     }
     Ok(ExitCode::SUCCESS)
 }

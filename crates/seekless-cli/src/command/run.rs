@@ -4,6 +4,8 @@ mod packs;
 
 use crate::encoding::Names;
 use crate::launch::without;
+use crate::next::{self, Found};
+use crate::output::Words;
 use crate::{exit, output};
 use seekless::device::DeviceSpec;
 use seekless::device::units::{counted, format_bytes, format_duration, parse_bytes};
@@ -191,8 +193,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         // A closed standard error is no reason not to start the program. JSON is on one line, so
         // that it can be distinguished from the program's output.
         let _ = match args.json {
-            true => output::Words::Error.json_line(&start.decision),
-            false => output::Words::Error.text(&explained(&start.decision)),
+            true => Words::Error.json_line(&start.decision),
+            false => explain(Words::Error, &args, &start.decision),
         };
     }
     if !overlays.is_empty()
@@ -216,10 +218,11 @@ fn expect(args: &Args) -> anyhow::Result<ExitCode> {
         return Err(fault.into());
     }
     packs::check(&overlays, args.names.encoding())?;
-    match args.json {
-        true => output::json(&start.decision)?,
-        false => output::text(&explained(&start.decision))?,
+    if args.json {
+        output::json(&start.decision)?;
+        return Ok(ExitCode::SUCCESS);
     }
+    explain(Words::Output, args, &start.decision)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -290,6 +293,14 @@ fn needs(status: Status, bytes: u64) -> String {
              the next start is recorded again\n"
         ),
     }
+}
+
+/// Prints what is expected, and what to do next.
+fn explain(words: Words, args: &Args, decision: &Decision) -> anyhow::Result<()> {
+    words.text(&explained(decision))?;
+    let command: Vec<String> =
+        args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    next::say(words, &Found::Start { command: &command, is_known: decision.runs > 0 })
 }
 
 fn explained(decision: &Decision) -> String {

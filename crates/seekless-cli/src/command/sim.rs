@@ -2,12 +2,14 @@
 
 mod curve;
 mod pack;
+mod page;
 mod picture;
 mod table;
 mod timed;
 
 use crate::command::foreign::{Foreign, input, say_left_out};
-use crate::output::{self, Picture, Words};
+use crate::next::{self, Found};
+use crate::output::{self, Html, Picture, Words};
 use anyhow::bail;
 use clap::builder::PossibleValuesParser;
 use seekless::device::DeviceSpec;
@@ -22,6 +24,7 @@ use seekless::sim::{
 use seekless::sys::output::Destination;
 use seekless::tools::device::named;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -162,6 +165,8 @@ pub struct Args {
     #[arg(long, alias = "plot", value_name = "FILE", value_parser = output::picture_file)]
     picture: Option<PathBuf>,
     #[command(flatten)]
+    html: output::HtmlFile,
+    #[command(flatten)]
     pack: pack::PackArgs,
     #[command(flatten)]
     force: output::Force,
@@ -184,6 +189,7 @@ Examples:
   seekless sim blocks.parquet --policy lru,cflru --write-back linux,expire=10s --capacity 64MB
   seekless sim ids.parquet --unit-weights --policy lru,sieve --capacity 1%,5%,10% --every 5000
   seekless sim run.parquet --unit page --curve exact --policy lru --picture curve.svg
+  seekless sim run.parquet --unit page --capacity 1MB..256MB*2 --html caches.html
   seekless sim run.parquet --device iops=500,bandwidth=150MB/s --readahead none,ondemand,linux --readahead-max 1MiB
   seekless sim run.parquet --pack data.zip --device iops=500,bandwidth=150MB/s --policy lru,landlord
   seekless sim blocks.parquet --shards 0.05 --policy lru,arc,s3-fifo --picture curves.png
@@ -279,7 +285,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     let outputs = Outputs::begin(&args)?;
     if let Some(device) = &args.device {
-        return timed::run(&args, device, &outputs);
+        return timed::run(&args, device, outputs);
     }
     if let Some(method) = args.curve.or(args.shards.map(curve::Method::Sampled)) {
         let requests = read(&args)?;
@@ -292,17 +298,27 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(drawn) = outputs.picture {
         drawn.draw(&picture::rows(&args, &totals, &rows))?;
     }
+    if let Some(html) = outputs.html {
+        page::rows(html, &args, &totals, &rows)?;
+    }
     if args.json {
         outputs.words.json(&rows)?;
     } else {
         outputs.words.text(&table::report(&totals, &rows))?;
+        next::say(outputs.words, &Found::Misses { traces: &args.traces, sizes: sizes(&rows) })?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// How many sizes were simulated.
+fn sizes(rows: &[Row]) -> usize {
+    rows.iter().map(|row| row.figures.capacity).collect::<BTreeSet<_>>().len()
 }
 
 /// The outputs besides the report.
 struct Outputs {
     picture: Option<Picture>,
+    html: Option<Html>,
     post_cache: Option<(Destination, Format)>,
     words: Words,
 }
@@ -311,6 +327,7 @@ impl Outputs {
     /// Begins the outputs. Fails before the work starts if one of them may not be written.
     fn begin(args: &Args) -> anyhow::Result<Self> {
         let picture = Picture::begin(args.picture.as_deref(), args.force)?;
+        let html = args.html.begin(args.force)?;
         let post_cache = args.post_cache.as_deref().map(|word| {
             let format = args.post_cache_format.unwrap_or_else(|| Format::of(word));
             (args.force.destination(word), format)
@@ -318,15 +335,16 @@ impl Outputs {
         if let Some((out, format)) = &post_cache {
             out.check(format.content())?;
         }
-        let all =
-            picture.iter().map(Picture::destination).chain(post_cache.iter().map(|(out, _)| out));
+        let pages = html.iter().map(Html::destination);
+        let all = picture.iter().map(Picture::destination).chain(pages);
+        let all = all.chain(post_cache.iter().map(|(out, _)| out));
         let words = Words::beside(all.clone());
         if all.filter(|out| out.is_standard_output()).count() > 1 {
             bail!(
-                "--picture and --post-cache cannot both go to standard output: name a file for one"
+                "only one of --picture, --html and --post-cache can go to standard output: name a file for the others"
             );
         }
-        Ok(Self { picture, post_cache, words })
+        Ok(Self { picture, html, post_cache, words })
     }
 }
 

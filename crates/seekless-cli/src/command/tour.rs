@@ -1,24 +1,30 @@
 //! `seekless tour`: all steps on a sample workload, with a before-and-after table.
 
 use super::compare::{draw, rivals_table, times};
-use crate::interrupt;
 use crate::output::{self, Picture, Words, shown};
+use crate::{interrupt, launch};
 use anyhow::Context;
 use seekless::device::DeviceSpec;
 use seekless::report::{BarRow, bars};
+use seekless::tools::advise;
 use seekless::tools::device::named;
 use seekless::tools::tour::{Event, Options, Step, Tour, room_for, tour};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
 
-/// See all steps on a sample workload: record, pack, compare.
+/// See all steps on a program of this machine and on a sample: advise, record, pack, compare.
 ///
-/// Makes a tree of some 3,000 small files, like those of a game, and records a small reader in five
-/// runs of about 300 loads. Packs the files in an order made from four of the runs. Then loads the
-/// fifth, from which that order was not made, on a modelled disk: from the loose files, from the
-/// pack, and from packs in simple orders. Each step shows the command that you would type. Takes
-/// half a minute and 500 MB of disk, needs no root, and removes what it made. The modelled disk's
+/// Begins with a program that is here (Python, Perl, git or the shell), starts it a few times, cold
+/// and with its files cached, on the real disk, and says what it waits for; nothing is changed.
+///
+/// Then makes a tree of some 3,000 small files, like those of a game, and records a small reader in
+/// five runs of about 300 loads. Packs the files in an order made from four of the runs. Then loads
+/// the fifth, from which that order was not made, on a modelled disk: from the loose files, from
+/// the pack, and from packs in simple orders. Each step shows the command that you would type.
+/// Takes a minute and 500 MB of disk, needs no root, and removes what it made. The modelled disk's
 /// waits are counted but skipped (see `seekless compare --help`, --clock).
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
@@ -47,6 +53,10 @@ pub struct Args {
     small: bool,
 }
 
+/// Cold starts of a program of this machine, and as many cached ones; none begins after the budget.
+const START_PAIRS: usize = 2;
+const START_BUDGET: Duration = Duration::from_secs(4);
+
 const PICTURE_TITLE: &str =
     "A game's start: its files, and the same files in a pack ordered by other runs";
 
@@ -74,9 +84,17 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 fn options(args: &Args) -> anyhow::Result<Options> {
     let program = std::env::current_exe()
         .context("cannot find the running command, which the tour records")?;
+    let advise = advise::Options {
+        runs: if args.small { 1 } else { START_PAIRS },
+        budget: Some(START_BUDGET),
+        costs: None,
+        verify: false,
+        command: launch::called(&program),
+        cancel: Arc::default(),
+    };
     let reader: Vec<OsString> = vec![program.into(), "__tour-reader".into()];
     let base = if args.small { Options::small(reader) } else { Options::full(reader) };
-    Ok(Options { device: args.device.clone(), ..base })
+    Ok(Options { device: args.device.clone(), advise: Some(advise), ..base })
 }
 
 fn prepare(directory: &Path) -> anyhow::Result<()> {
@@ -142,8 +160,8 @@ impl Teller {
 fn welcome(directory: &Path, keep: bool) -> String {
     let fate = if keep { "stays there" } else { "is removed at the end; --keep DIR keeps it" };
     format!(
-        "A game loads its files; then it loads them from a pack in the order it reads them.\n\
-         All of it happens in {} and {fate}.\n",
+        "First a program of this machine starts. Then a game loads its files, and loads them from\n\
+         a pack in the order it reads them. All of it happens in {} and {fate}.\n",
         shown(directory)
     )
 }
@@ -171,6 +189,7 @@ fn ending(done: &Tour, directory: &Path, keep: bool) -> String {
     format!(
         "\nBefore and after: a run that the order was not made from, on {}\n\n{}\n{}\n{kept}\
          Next, with your own program:\n   \
+         $ seekless advise -- YOUR PROGRAM\n   \
          $ seekless record -o run.parquet -- YOUR PROGRAM\n   \
          $ seekless pack DIR -o data.zip --trace run.parquet\n   \
          $ seekless compare DIR data.zip --trace run.parquet\n",

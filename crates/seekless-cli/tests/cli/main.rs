@@ -34,6 +34,7 @@ mod options;
 mod outputs;
 mod pack;
 mod packed;
+mod pages;
 mod pipes;
 mod private;
 mod probe;

@@ -264,7 +264,7 @@ fn a_dash_is_standard_output() {
     assert!(printed(path, "pack --check streamed.zip").contains("all whole"));
     assert!(!path.join("-").exists());
     let two = "sim run.parquet --unit page --policy lru --capacity 1MB --picture - --post-cache -";
-    assert!(refused(&run(path, two), two).contains("cannot both go to standard output"));
+    assert!(refused(&run(path, two), two).contains("can go to standard output"));
 }
 
 #[test]
@@ -288,5 +288,28 @@ fn bytes_are_not_for_a_terminal() {
             said.contains("standard output: is a terminal") && said.contains("status 2"),
             "{words}: {said}"
         );
+    }
+}
+
+/// What people read beside the report does not reach a program that reads it.
+#[test]
+fn what_to_do_next_is_said_on_a_terminal_alone() {
+    let folder = workplace();
+    fs::write(folder.path().join("run.csv"), "op,path,offset,bytes\nread,a,0,4096\n").unwrap();
+    let words = "sim run.csv --unit page --policy lru --capacity 1MB";
+    let next = "Next: seekless sim run.csv --curve exact --policy lru  (shows the misses of";
+    let piped = run(folder.path(), words);
+    assert!(!String::from_utf8_lossy(&piped.stdout).contains("Next: "), "{piped:?}");
+    for (words, is_said) in [(words.to_owned(), true), (format!("{words} --json"), false)] {
+        let typed = format!("{} {words}", env!("CARGO_BIN_EXE_seekless"));
+        let mut script = Command::new("script"); // gives the command a terminal
+        script.current_dir(folder.path()).args(["-qec", &typed, "/dev/null"]);
+        let Ok(output) = script.output() else {
+            println!("skipped: there is no `script` here, which gives a command a terminal");
+            return;
+        };
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(text.contains(next), is_said, "{words}: {text}");
+        assert_eq!(text.matches("Next: ").count(), usize::from(is_said), "{text}");
     }
 }

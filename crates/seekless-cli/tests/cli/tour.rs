@@ -17,12 +17,26 @@ fn is_empty(directory: &Path) -> bool {
 #[test]
 fn the_tour_ends_with_the_table_and_leaves_nothing() {
     let directory = workplace();
+    let home = workplace();
+    let homes = ["HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"].map(|name| (name, home.path()));
     let mut command = seekless(directory.path());
-    let output =
-        command.env("TMPDIR", directory.path()).arg("tour").args(FAST.split(' ')).output().unwrap();
+    let output = command
+        .env("TMPDIR", directory.path())
+        .envs(homes)
+        .arg("tour")
+        .args(FAST.split(' '))
+        .output()
+        .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
-    let steps = ["\n1. Make", "\n2. Record", "\n3. Pack", "\n4. Load", "\nBefore and after"];
+    let steps = [
+        "\n1. Find out",
+        "\n2. Make",
+        "\n3. Record",
+        "\n4. Pack",
+        "\n5. Load",
+        "\nBefore and after",
+    ];
     assert!(steps.iter().all(|step| text.contains(step)), "{text}");
     let row = |name: &str| text.lines().any(|line| line.starts_with(name) && line.contains('×'));
     assert!(
@@ -31,6 +45,9 @@ fn the_tour_ends_with_the_table_and_leaves_nothing() {
     );
     assert!(!text.contains(r"\x"), "a command over two lines is escaped: {text}");
     assert!(is_empty(directory.path()), "the temporary folder is removed");
+    let found = std::process::Command::new("find").arg(home.path()).args(["-type", "f"]).output();
+    let left = String::from_utf8(found.unwrap().stdout).unwrap();
+    assert_eq!(left, "", "no file of the user's is changed or added");
 }
 
 #[test]
@@ -39,7 +56,22 @@ fn kept_things_stay_and_are_not_overwritten() {
     let figures =
         printed(directory.path(), &format!("tour --keep kept {FAST} --picture tour.svg --json"));
     let figures: serde_json::Value = serde_json::from_str(&figures).unwrap();
-    assert_eq!(figures["steps"].as_array().unwrap().len(), 4);
+    let steps = figures["steps"].as_array().unwrap();
+    assert_eq!(steps.len(), 5);
+    let command = steps[0]["commands"][0].as_str().unwrap();
+    assert!(command.starts_with("seekless advise -- "), "{command}");
+    match &figures["advice"] {
+        serde_json::Value::Null => {
+            let found = steps[0]["found"].as_str().unwrap();
+            assert!(found.starts_with("That is not possible here: "), "{found}");
+            eprintln!("skipped: programs cannot be recorded here");
+        }
+        advice => {
+            assert!(command.contains(advice["command"][0].as_str().unwrap()), "{command}");
+            assert_eq!(advice["starts"]["cold_s"].as_array().unwrap().len(), 1);
+            assert!(advice["starts"]["cold_s"][0].as_f64().unwrap() > 0.0);
+        }
+    }
     assert!(directory.path().join("kept/sample.zip").is_file());
     let picture = std::fs::read_to_string(directory.path().join("tour.svg")).unwrap();
     assert!(picture.contains("pack, on demand"), "{picture}");

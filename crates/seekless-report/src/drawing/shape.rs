@@ -163,6 +163,12 @@ impl Drawing {
         self
     }
 
+    /// This picture with another title, for those who do not see it.
+    pub(crate) fn titled(mut self, title: &str) -> Self {
+        title.clone_into(&mut self.title);
+        self
+    }
+
     /// This picture with another one below it; the title is this one's.
     #[must_use]
     pub fn above(mut self, below: Drawing) -> Drawing {

@@ -13,8 +13,8 @@ pub struct Bars {
     pub heading: String,
     /// What a reader should know of them; may be empty.
     pub note: String,
-    /// The names of a bar's parts, from left to right. Empty for bars of one part, where the first
-    /// row has the colour of *before* and the others that of *after*.
+    /// The names of a bar's parts, from left to right. Bars of one named part have one colour. If
+    /// there is no name, the first row has the colour of *before*, the others that of *after*.
     pub parts: Vec<String>,
     /// From top to bottom.
     pub rows: Vec<Bar>,
@@ -72,10 +72,10 @@ impl Bar {
         let mut at = 0.0;
         for (index, length) in self.lengths().enumerate().filter(|_| longest > 0.0) {
             let width = 100.0 * length / longest;
-            // One part: the first row is *before*, the others are *after*.
             let class = match parts.len() {
-                0 | 1 if is_first => "before".to_owned(),
-                0 | 1 => "after".to_owned(),
+                0 if is_first => "before".to_owned(),
+                0 => "after".to_owned(),
+                1 => "bar-1".to_owned(),
                 _ => format!("bar-{}", index % 4),
             };
             let name = parts.get(index).map(|name| escape(&shown(name))).unwrap_or_default();

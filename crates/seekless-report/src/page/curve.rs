@@ -1,7 +1,7 @@
 //! Curves: a line chart as SVG within the page, in the page's colours.
 
 use super::text::{escape, shown};
-use crate::chart::{Axis, LineChart, LinePoint};
+use crate::chart::{Axis, LineChart, LinePoint, Series, Unit};
 use std::fmt::Write as _;
 
 /// Points of a line: a chart has fewer pixels across.
@@ -23,8 +23,46 @@ pub struct Curve {
 }
 
 impl Curve {
+    /// A chart whose title is the heading.
+    #[must_use]
+    pub fn of(chart: LineChart) -> Self {
+        Self { heading: chart.title.clone(), chart }
+    }
+
+    /// How long things took: for each line the share that took at most a time. A line is a name,
+    /// and rising times in nanoseconds, each with how many took as long as that, and longer than
+    /// the time before.
+    #[must_use]
+    pub fn of_times(
+        heading: &str,
+        what: &str,
+        lines: impl IntoIterator<Item = (String, Vec<(u64, u64)>)>,
+        caption: &str,
+    ) -> Self {
+        let lines: Vec<_> = lines.into_iter().collect();
+        let times = || lines.iter().flat_map(|(_, counts)| counts.iter().map(|(time, _)| *time));
+        let longest = times().max().unwrap_or(0).max(1) as f64;
+        // No time at all has no place on an axis of equal ratios: it lies at its start.
+        let shortest = times().filter(|time| *time > 0).min().unwrap_or(1) as f64 / 2.0;
+        let series = lines.iter().map(|(name, counts)| {
+            let points = risen(counts, shortest, longest);
+            Series { name: name.clone(), points }
+        });
+        let chart = LineChart {
+            title: format!("The share of {what} that took at most this long"),
+            x: Axis::log("time", Unit::Duration),
+            y: Axis::linear(&format!("share of {what}"), Unit::Percent),
+            series: series.collect(),
+            caption: caption.to_owned(),
+        };
+        Self { heading: heading.to_owned(), chart }
+    }
+
     pub(super) fn html(&self) -> String {
-        let (chart, is_thinned) = thinned(&self.chart);
+        let (mut chart, is_thinned) = thinned(&self.chart);
+        if self.chart.title == self.heading {
+            chart.title.clear();
+        }
         let note = if is_thinned {
             format!(
                 "<p class=\"thinned\">At most {MOST_LINES} lines are drawn, each through at most \
@@ -36,10 +74,27 @@ impl Curve {
         format!(
             "<section>{}\n<div class=\"wide chart\">{}</div>{note}\n{}</section>",
             super::heading(&self.heading, ""),
-            chart.draw().svg_in_page(),
+            chart.draw().titled(&shown(&self.chart.title)).svg_in_page(),
             table(&chart)
         )
     }
+}
+
+/// The steps of the share that took at most a time, from `shortest` to `longest`.
+fn risen(counts: &[(u64, u64)], shortest: f64, longest: f64) -> Vec<LinePoint> {
+    let all: u64 = counts.iter().map(|(_, count)| count).sum();
+    let share = |count: u64| count as f64 / all.max(1) as f64;
+    let mut seen = 0;
+    let mut points = vec![LinePoint::exact(shortest, 0.0)];
+    for (time, count) in counts {
+        let time = (*time as f64).max(shortest);
+        points.push(LinePoint::exact(time, share(seen)));
+        seen += count;
+        points.push(LinePoint::exact(time, share(seen)));
+    }
+    points.push(LinePoint::exact(longest, share(seen)));
+    points.dedup();
+    points
 }
 
 /// The chart with no more lines and points than are drawn, and whether it had more.

@@ -329,3 +329,47 @@ fn an_empty_page_is_whole() {
     assert!(html.starts_with("<!DOCTYPE html>\n") && html.ends_with("</html>\n"));
     assert_eq!(data(&html), json!({ "names": [], "parts": [] }));
 }
+
+#[test]
+fn a_distribution_rises_to_all() {
+    let counts = vec![(0, 1), (2_000, 2), (5_000_000, 1)];
+    let curve = Curve::of_times("Times", "reads", [("cold".to_owned(), counts)], "of one run");
+    let points = curve.chart.series[0].points.iter().map(|point| (point.x, point.y));
+    let steps = [
+        (1_000.0, 0.0),
+        (1_000.0, 0.25),
+        (2_000.0, 0.25),
+        (2_000.0, 0.75),
+        (5e6, 0.75),
+        (5e6, 1.0),
+    ];
+    assert_eq!(points.collect::<Vec<_>>(), steps);
+    let html = Page::new("times").curve(curve).html();
+    assert!(html.contains("<td class=\"count\">5 ms</td><td class=\"count\">100 %</td>"));
+}
+
+#[test]
+fn a_title_that_is_the_heading_is_not_said_twice() {
+    let curve = Curve::of_times("Times", "reads", [], "");
+    let drawn = |curve: Curve| {
+        let html = Page::new("p").curve(curve).html();
+        let is_drawn = |line: &&str| line.contains("<text") && line.contains("took at most");
+        let titles = html.matches("<title>The share of reads that took at most").count();
+        (html.lines().filter(is_drawn).count(), titles)
+    };
+    let chart = curve.chart.clone();
+    assert_eq!((drawn(Curve::of(chart)), drawn(curve)), ((0, 1), (1, 1)));
+}
+
+#[test]
+fn bars_of_one_named_part_have_one_colour() {
+    let row = || Bar { values: vec![1.0], ..Bar::default() };
+    let bars = |parts: Vec<String>| Bars { parts, rows: vec![row(), row()], ..Bars::default() };
+    let html = |parts: &[&str]| {
+        Page::new("p").bars(bars(parts.iter().map(ToString::to_string).collect())).html()
+    };
+    let count =
+        |html: String, class: &str| html.matches(&format!("<rect class=\"{class}\"")).count();
+    assert_eq!((count(html(&[]), "before"), count(html(&[]), "after")), (1, 1));
+    assert_eq!(count(html(&["wait"]), "bar-1"), 2);
+}

@@ -27,38 +27,43 @@
     seen.afterwards = window.rowsOf(files).length;
   }
 
+  // Not every page has a timeline and a treemap.
   const canvas = document.querySelector("canvas");
-  const press = (key) => canvas.dispatchEvent(new KeyboardEvent("keydown", { key }));
-  const colours = () => {
-    const { data } = canvas.getContext("2d").getImageData(0, 70, canvas.width, canvas.height - 70);
-    const found = new Set();
-    for (let at = 0; at < data.length; at += 4) {
-      if (data[at + 3] === 255) found.add(`${data[at]},${data[at + 1]},${data[at + 2]}`);
+  const useTimeline = () => {
+    const press = (key) => canvas.dispatchEvent(new KeyboardEvent("keydown", { key }));
+    const colours = () => {
+      const { data } = canvas.getContext("2d").getImageData(0, 70, canvas.width, canvas.height - 70);
+      const found = new Set();
+      for (let at = 0; at < data.length; at += 4) {
+        if (data[at + 3] === 255) found.add(`${data[at]},${data[at + 1]},${data[at + 2]}`);
+      }
+      return [...found];
+    };
+    seen.colours = colours();
+    seen.whole = document.querySelector(".seen").textContent;
+    const box = canvas.getBoundingClientRect();
+    const tip = document.getElementById("tip");
+    const point = (x, y) => canvas.dispatchEvent(new PointerEvent("pointermove", {
+      clientX: box.left + x, clientY: box.top + y,
+    }));
+    for (let y = 64; y < box.height && tip.hidden; y += 2) {
+      for (let x = 0; x < box.width && tip.hidden; x += 4) point(x, y);
     }
-    return [...found];
-  };
-  seen.colours = colours();
-  seen.whole = document.querySelector(".seen").textContent;
-  const box = canvas.getBoundingClientRect();
-  const tip = document.getElementById("tip");
-  const point = (x, y) => canvas.dispatchEvent(new PointerEvent("pointermove", {
-    clientX: box.left + x, clientY: box.top + y,
-  }));
-  for (let y = 64; y < box.height && tip.hidden; y += 2) {
-    for (let x = 0; x < box.width && tip.hidden; x += 4) point(x, y);
-  }
-  seen.hover = [...tip.children].map((line) => line.textContent);
-  point(0, 0);
-  seen.left = tip.hidden;
+    seen.hover = [...tip.children].map((line) => line.textContent);
+    point(0, 0);
+    seen.left = tip.hidden;
 
-  ["+", "+", "+", "ArrowRight", "ArrowDown"].forEach(press);
-  seen.status = document.querySelector(".status").textContent;
+    ["+", "+", "+", "ArrowRight", "ArrowDown"].forEach(press);
+    seen.status = document.querySelector(".status").textContent;
+    return press;
+  };
+  const press = canvas ? useTimeline() : () => {};
 
   const areas = () => [...document.querySelectorAll(".map rect")];
   seen.areas = areas().length;
   seen.untitled = areas().filter((area) => !area.querySelector("title").textContent).length;
   const trail = () => document.querySelector(".trail").textContent;
-  seen.trail = [trail()];
+  seen.trail = document.querySelector(".trail") ? [trail()] : [];
   const folder = document.querySelector(".map [role=button]");
   if (folder) {
     folder.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
@@ -68,8 +73,11 @@
   press("Enter");
   seen.enter = field ? [field.value, window.rowsOf(files)] : [];
 
-  requestAnimationFrame(() => requestAnimationFrame(() => {
-    seen.zoomed = document.querySelector(".seen").textContent;
+  const finish = () => {
+    seen.zoomed = canvas ? document.querySelector(".seen").textContent : "";
     root.dataset.seen = JSON.stringify(seen);
-  }));
+  };
+  // A page without moving parts draws no frames.
+  if (canvas) requestAnimationFrame(() => requestAnimationFrame(finish));
+  else finish();
 })();

@@ -1,6 +1,7 @@
 //! The figures of a simulation in time.
 
 use super::case::TimedCase;
+use seekless_device::Latencies;
 use seekless_policy::cache::paged::{Account, Sizes};
 use serde::Serialize;
 
@@ -58,6 +59,8 @@ pub struct TimedFigures {
     pub queueing_seconds: f64,
     /// Time that readers waited: for pages, and for the device to have what was written.
     pub wait_seconds: f64,
+    /// How many accesses waited how long in all, by rising time, each known to a sixteenth.
+    pub waits: Vec<WaitCount>,
     /// From the start to the end of the last reader.
     pub seconds: f64,
     /// Bytes that reads returned.
@@ -66,6 +69,15 @@ pub struct TimedFigures {
     pub bytes_per_second: f64,
     /// Bytes read from the device for each byte delivered; 0 if none was.
     pub amplification: f64,
+}
+
+/// How many accesses waited at most so long, and longer than those of the count before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct WaitCount {
+    /// Nanoseconds.
+    pub at_most_ns: u64,
+    /// How many.
+    pub count: u64,
 }
 
 /// How many things have a size.
@@ -107,6 +119,7 @@ pub(super) struct Measured {
     pub(super) dirty_at_end: u64,
     pub(super) held_up: u64,
     pub(super) wait_ns: u64,
+    pub(super) waits: Latencies,
     pub(super) elapsed_ns: u64,
     pub(super) busy_ns: u64,
     pub(super) latency_ns: u64,
@@ -123,6 +136,8 @@ impl TimedFigures {
         let Sizes(windows) = &account.windows;
         let elapsed = seconds(measured.elapsed_ns);
         let delivered = measured.delivered as f64;
+        let waits = measured.waits.steps();
+        let waits = waits.map(|(at_most_ns, count)| WaitCount { at_most_ns, count });
         Self {
             policy: case.policy.clone(),
             capacity: case.capacity,
@@ -149,6 +164,7 @@ impl TimedFigures {
             device_busy_seconds: seconds(measured.busy_ns),
             queueing_seconds: seconds(measured.latency_ns.saturating_sub(measured.busy_ns)),
             wait_seconds: seconds(measured.wait_ns),
+            waits: waits.collect(),
             seconds: elapsed,
             bytes_delivered: measured.delivered,
             bytes_per_second: if elapsed > 0.0 { delivered / elapsed } else { 0.0 },

@@ -96,6 +96,8 @@ struct Position {
     rest: Option<(PageNo, PageNo)>,
     /// Since when it waits for a page.
     waits_since: Nanos,
+    /// How long it has waited in the access under way.
+    waited_ns: Nanos,
 }
 
 impl Run<'_> {
@@ -178,7 +180,9 @@ impl Run<'_> {
     /// A reader has what it waited for.
     fn wake(&mut self, readers: &mut Readers<'_>, reader: u32) {
         let position = &mut readers.positions[reader as usize];
-        self.measured.wait_ns += self.now - position.waits_since;
+        let waited_ns = self.now - position.waits_since;
+        position.waited_ns += waited_ns;
+        self.measured.wait_ns += waited_ns;
         self.page_done(readers, reader);
     }
 
@@ -262,6 +266,7 @@ impl Run<'_> {
         if position.rest.is_none() {
             position.access += 1;
             self.measured.accesses += 1;
+            self.measured.waits.note(std::mem::take(&mut position.waited_ns));
             if access.ask == Ask::Read {
                 let read = read_of(readers, access);
                 self.measured.delivered += access.bytes;

@@ -82,6 +82,8 @@ fn what_is_prefetched_while_the_reader_thinks_is_not_waited_for() {
     assert_eq!(begun, [(0, 4), (2_004_000, 8), (5_004_000, 16), (13_004_000, 32)]);
     assert!(near(figures.wait_seconds, 0.001_004), "{figures:?}");
     assert!(near(figures.seconds, 0.001_004 + 0.028));
+    let waits: Vec<(u64, u64)> = figures.waits.iter().map(|it| (it.at_most_ns, it.count)).collect();
+    assert_eq!(waits, [(0, 27), (1_004_000, 1)], "the first access waits for all");
     assert_eq!((figures.pages_prefetched, figures.pages_used, figures.pages_late), (59, 27, 0));
     assert_eq!((figures.pages_unused_at_end, figures.pages_wasted), (32, 0));
     assert_eq!(

@@ -1,6 +1,7 @@
 //! The size of a tour, its device, and the program that it records.
 
 use super::sample;
+use crate::advise;
 use seekless_device::DeviceSpec;
 use std::ffi::OsString;
 
@@ -16,6 +17,9 @@ pub struct Options {
     /// The program to record and its first arguments. A folder and a list of files follow; the
     /// program must load the listed files in order.
     pub reader: Vec<OsString>,
+    /// How the first step finds out what a program of this machine waits for. `None` leaves that
+    /// step out.
+    pub advise: Option<advise::Options>,
 }
 
 impl Options {
@@ -23,7 +27,7 @@ impl Options {
     #[must_use]
     pub fn full(reader: Vec<OsString>) -> Self {
         let device = DeviceSpec::Volume { iops: 120, bytes_per_second: 150_000_000 };
-        Options { files: sample::FULL_FILES, device, rounds: 3, reader }
+        Options { files: sample::FULL_FILES, device, rounds: 3, reader, advise: None }
     }
 
     /// A tenth of the full tour and one round, for tests.

@@ -1,6 +1,7 @@
 //! What the tour reports: each step when it is done, and the whole tour at the end.
 
 use super::layout::Seeks;
+use crate::advise::Advice;
 use crate::compare::Comparison;
 use serde::Serialize;
 
@@ -36,6 +37,8 @@ pub struct Step {
 pub struct Tour {
     /// The steps in order.
     pub steps: Vec<Step>,
+    /// What a program of this machine waits for; `None` if that was not asked for, or is refused.
+    pub advice: Option<Advice>,
     /// Files of the sample tree.
     pub files: u64,
     /// Their bytes.

@@ -2,12 +2,14 @@
 //! user would type and the result.
 
 use super::layout::{Seeks, seeks};
+use super::local;
 use super::options::Options;
 use super::recording::{import_run, record_run, write_list};
 use super::report::{Event, Step, Tour};
 use super::sample::Sample;
 use super::session::{RUNS, session};
 use super::tree::write_tree;
+use crate::advise::{Advice, advise};
 use crate::compare::{self, Comparison, compare};
 use crate::pack;
 use seekless_device::median_of;
@@ -28,12 +30,14 @@ pub(crate) fn walk(
     })?;
     let sample = Sample::new(options.files);
     let mut guide = Guide { directory, options, sample, steps: Vec::new(), tell };
+    let advice = guide.advise()?;
     guide.make_tree()?;
     let recorded = guide.record()?;
     let seeks = guide.pack()?;
     let comparison = guide.compare()?;
     Ok(Tour {
         steps: guide.steps,
+        advice,
         files: guide.sample.paths.len() as u64,
         bytes: guide.sample.total_bytes(),
         recorded,
@@ -69,6 +73,27 @@ impl Guide<'_> {
         let step = Step { title: title.to_owned(), commands, found };
         (self.tell)(Event::Step(&step));
         self.steps.push(step);
+    }
+
+    /// Finds out what a program of this machine waits for. The tour goes on where that is refused.
+    fn advise(&mut self) -> Result<Option<Advice>> {
+        let Some((options, words)) = self.options.advise.as_ref().zip(local::program()) else {
+            return Ok(None);
+        };
+        let (what, total) = ("Starting a program", 8 + 2 * options.runs as u64);
+        let (mut done, tell) = (0, &mut self.tell);
+        let advised = advise(&words, options, &mut |_| {
+            done += 1;
+            tell(Event::Progress { what, done: done.min(total), total });
+        });
+        let (advice, found) = match advised {
+            Ok(advice) => (Some(advice.clone()), local::found(&advice)),
+            Err(error) if error.kind() == ErrorKind::Interrupted => return Err(error),
+            Err(error) => (None, format!("That is not possible here: {error}.")),
+        };
+        let title = "Find out what a program of this machine waits for, on its own disk";
+        self.said(title, &[&local::command(&words)], found);
+        Ok(advice)
     }
 
     /// Writes the sample's files.

@@ -1,9 +1,11 @@
 //! `seekless compare --pattern`: reads a file in patterns through the kernel and through Seekless.
 
+mod page;
+
 use super::{Args, put_back_leftovers, times};
 use crate::interrupt;
 use crate::output::table;
-use crate::output::{self, Words};
+use crate::output::{self, Html, Words};
 use seekless::device::units::{counted, format_bytes, format_duration, parse_bytes};
 use seekless::tools::compare::pattern::{
     Pattern, PatternComparison, PatternOptions, SideFigures, compare_pattern,
@@ -48,7 +50,8 @@ pub(super) struct PatternArgs {
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     put_back_leftovers();
     let cancel = interrupt::cancel_when_interrupted()?;
-    let words = Words::beside([]);
+    let html = args.html.begin(args.force)?;
+    let words = Words::beside(html.as_ref().map(Html::destination));
     let usual = PatternOptions::default();
     let options = PatternOptions {
         amount_bytes: args.pattern.amount,
@@ -72,6 +75,9 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
             return Ok(interrupt::exit_code());
         };
         found.push(comparison);
+    }
+    if let Some(html) = html {
+        page::write(html, &args.directory, &found)?;
     }
     match args.json {
         true => words.json(&found)?,

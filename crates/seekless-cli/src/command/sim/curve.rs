@@ -1,6 +1,7 @@
 //! `--curve`: miss ratios over a spread of cache sizes, exact or from samples of the ids.
 
-use super::{Args, Outputs, picture, table};
+use super::{Args, Outputs, page, picture, table};
+use crate::next::{self, Found};
 use crate::output::table as text_table;
 use anyhow::bail;
 use seekless::sim::Requests;
@@ -75,12 +76,17 @@ pub(super) fn run(
         curves.push(find(args, requests, policy, &sizes, method)?);
     }
     if let Some(drawn) = outputs.picture {
-        drawn.draw(&picture::curves(args, &requests.totals(), &curves))?;
+        drawn.draw(&picture::curves(args, &requests.totals(), &curves).draw())?;
+    }
+    if let Some(html) = outputs.html {
+        page::curves(html, args, &requests.totals(), &curves)?;
     }
     if args.json {
         outputs.words.json(&curves)?;
     } else {
         outputs.words.text(&report(requests, &curves))?;
+        let found = Found::Misses { traces: &args.traces, sizes: sizes.len() };
+        next::say(outputs.words, &found)?;
     }
     Ok(ExitCode::SUCCESS)
 }

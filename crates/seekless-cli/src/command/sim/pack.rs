@@ -1,6 +1,6 @@
 //! `sim --pack`: what loading a run from a pack asks of a device.
 
-use super::Args;
+use super::{Args, page};
 use crate::output;
 use crate::output::table;
 use anyhow::Context;
@@ -45,11 +45,15 @@ pub(super) struct PackArgs {
 /// Predicts and prints.
 pub(super) fn run(args: &Args, pack: &Path) -> anyhow::Result<ExitCode> {
     let options = options(args)?;
+    let html = args.html.begin(args.force)?;
     let traces: Vec<PathBuf> = args.traces.iter().chain(&args.pack.trace).cloned().collect();
     let loads = Loads::read(&traces)?;
     let cases = super::plan(args).cases(&Requests::from_loads(&loads).totals())?;
     let prediction = predict(pack, &loads, &cases, &options)?;
-    let words = output::Words::beside([]);
+    let words = output::Words::beside(html.as_ref().map(output::Html::destination));
+    if let Some(html) = html {
+        page::packed(html, args, &prediction)?;
+    }
     if args.json {
         words.json(&prediction)?;
     } else {

@@ -7,8 +7,8 @@ use seekless::report::chart::{Axis, BarChart, LineChart, LinePoint, Series, Unit
 use seekless::sim::Totals;
 use seekless::sim::curve::{Curve, Point};
 
-/// Draws miss ratios over cache sizes, with their error bands.
-pub(super) fn curves(args: &Args, totals: &Totals, curves: &[Curve]) -> Drawing {
+/// Miss ratios over cache sizes, with their error bands.
+pub(super) fn curves(args: &Args, totals: &Totals, curves: &[Curve]) -> LineChart {
     let point = |point: &Point| LinePoint {
         x: point.capacity as f64,
         y: point.miss_ratio,
@@ -28,22 +28,47 @@ pub(super) fn curves(args: &Args, totals: &Totals, curves: &[Curve]) -> Drawing 
         }
         _ => String::new(),
     };
-    let chart = LineChart {
+    LineChart {
+        caption: caption(totals) + &bands,
+        ..sizes(args, totals, curves.iter().map(series).collect())
+    }
+}
+
+/// Miss ratios over cache sizes, a line for each policy.
+pub(super) fn by_size(args: &Args, totals: &Totals, rows: &[Row]) -> LineChart {
+    let mut series: Vec<Series> = Vec::new();
+    for figures in rows.iter().map(|row| &row.figures) {
+        let (name, size) = (figures.name(), figures.capacity as f64);
+        let point = LinePoint::exact(size, figures.miss_ratio);
+        match series.iter_mut().find(|series| series.name == name) {
+            Some(series) => series.points.push(point),
+            None => series.push(Series { name, points: vec![point] }),
+        }
+    }
+    series.iter_mut().for_each(|it| it.points.sort_by(|one, other| one.x.total_cmp(&other.x)));
+    sizes(args, totals, series)
+}
+
+fn sizes(args: &Args, totals: &Totals, series: Vec<Series>) -> LineChart {
+    LineChart {
         title: title("Miss ratio by cache size", args),
         x: Axis::log("cache size", capacity_unit(totals)),
         y: Axis::linear("miss ratio", Unit::Percent),
-        series: curves.iter().map(series).collect(),
-        caption: caption(totals) + &bands,
-    };
-    chart.draw()
+        series,
+        caption: caption(totals),
+    }
 }
 
 /// Draws plain runs: over time with `--every`, otherwise as bars.
 pub(super) fn rows(args: &Args, totals: &Totals, rows: &[Row]) -> Drawing {
-    if args.every.is_some() { over_time(args, totals, rows) } else { bars(args, totals, rows) }
+    match args.every {
+        Some(_) => over_time(args, totals, rows).draw(),
+        None => bars(args, totals, rows),
+    }
 }
 
-fn over_time(args: &Args, totals: &Totals, rows: &[Row]) -> Drawing {
+/// Miss ratios over the requests, a line for each cache.
+pub(super) fn over_time(args: &Args, totals: &Totals, rows: &[Row]) -> LineChart {
     let series = |row: &Row| {
         let point = |point: &seekless::sim::Point| {
             LinePoint::exact(point.requests as f64, point.recent_miss_ratio)
@@ -52,7 +77,7 @@ fn over_time(args: &Args, totals: &Totals, rows: &[Row]) -> Drawing {
         Series { name, points: row.figures.over_time.iter().map(point).collect() }
     };
     let every = args.every.map_or(0, u64::from);
-    let chart = LineChart {
+    LineChart {
         title: title("Miss ratio over time", args),
         x: Axis::linear("requests", Unit::Count),
         y: Axis::linear(
@@ -61,8 +86,7 @@ fn over_time(args: &Args, totals: &Totals, rows: &[Row]) -> Drawing {
         ),
         series: rows.iter().map(series).collect(),
         caption: caption(totals),
-    };
-    chart.draw()
+    }
 }
 
 fn bars(args: &Args, totals: &Totals, rows: &[Row]) -> Drawing {

@@ -1,6 +1,6 @@
 //! `seekless sim --device`: caches and readaheads in time.
 
-use super::{Args, Outputs};
+use super::{Args, Outputs, page};
 use crate::command::foreign::say_left_out;
 use crate::output;
 use crate::output::table;
@@ -29,7 +29,7 @@ pub(super) fn name(word: &str) -> Result<String, String> {
 }
 
 /// Reads the traces once, simulates every case on all cores, and prints.
-pub(super) fn run(args: &Args, device: &DeviceSpec, outputs: &Outputs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &Args, device: &DeviceSpec, outputs: Outputs) -> anyhow::Result<ExitCode> {
     let pacing = if args.arrivals { Pacing::Arrivals } else { Pacing::Closed };
     let rules =
         Rules { pacing, think_ns: args.think, write_back: args.write_back, ..Rules::default() };
@@ -47,6 +47,9 @@ pub(super) fn run(args: &Args, device: &DeviceSpec, outputs: &Outputs) -> anyhow
         || -> Box<dyn DeviceModel> { Box::new(Queue::new(device.model(), timed::HOST_QUEUE)) };
     let rows = timed::each(&workload, &cases, &rules, &model, &mut progress)?;
     drop(progress);
+    if let Some(html) = outputs.html {
+        page::timed(html, args, &device.to_string(), &workload, &rows)?;
+    }
     if args.json {
         outputs.words.json(&rows)?;
     } else {

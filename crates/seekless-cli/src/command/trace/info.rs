@@ -1,9 +1,14 @@
 //! `seekless trace info`: prints the figures of a trace.
 
+mod page;
+
 use crate::command::foreign::kinds;
+use crate::next::{self, Found};
 use crate::output::table;
-use crate::output::{self, line, shown};
+use crate::output::{self, Html, Words, line, shown};
 use seekless::device::units::{counted, format_bytes, format_count, format_duration};
+use seekless::tools::seen::see;
+use seekless::trace::summary::files::FileCount;
 use seekless::trace::summary::{CallKind, RunSummary, Sizes, TraceSummary, Waits, summarise};
 use seekless::trace::{Kind, Origin, RunInfo, Trace, View, open_any};
 use std::collections::BTreeSet;
@@ -20,10 +25,15 @@ use std::process::ExitCode;
 Examples:
   seekless trace info run.parquet
   seekless trace info arcadia.csv.gz
+  seekless trace info run.parquet --html run.html
   seekless trace info run.parquet --json")]
 pub struct Args {
     /// The trace
     trace: PathBuf,
+    #[command(flatten)]
+    html: output::HtmlFile,
+    #[command(flatten)]
+    force: output::Force,
     /// Print the figures as JSON
     #[arg(long)]
     json: bool,
@@ -31,17 +41,50 @@ pub struct Args {
 
 /// Sums up and prints.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let html = args.html.begin(args.force)?;
+    let words = Words::beside(html.as_ref().map(Html::destination));
     let trace = open_any(&args.trace)?;
     note_origin(&args.trace, &trace);
     let mut progress = output::progress("Counting");
     let summary = summarise(&trace, &mut progress)?;
     drop(progress);
-    if args.json {
-        output::json(&summary)?;
-    } else {
-        output::text(&report(&shown(&args.trace), &summary, &verdict(&trace)?))?;
+    let path = shown(&args.trace).to_string();
+    if html.is_none() && args.json {
+        words.json(&summary)?;
+        return Ok(ExitCode::SUCCESS);
     }
+    let verdict = verdict(&trace)?;
+    let report = Report { path: &path, verdict: &verdict.text, all: &summary };
+    if let Some(html) = html {
+        page::write(html, &report, &summary, &mut pictures(&trace)?)?;
+    }
+    if args.json {
+        words.json(&summary)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    words.text(&report.text())?;
+    let traces = [args.trace];
+    next::say(words, &follows(&verdict, &summary, &traces))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What to do next with a trace: see to a program's waits, or else to a cache.
+fn follows<'a>(verdict: &Verdict, all: &'a TraceSummary, traces: &'a [PathBuf; 1]) -> Found<'a> {
+    let newest = all.metadata.runs.last();
+    let command = newest.map_or(&[][..], |run| &run.command);
+    match all.metadata.kind {
+        Kind::Files => verdict.found(&traces[0], command),
+        Kind::Blocks | Kind::Ids => Found::Requests(traces),
+    }
+}
+
+/// What the page shows and the report does not.
+fn pictures(trace: &Trace) -> anyhow::Result<page::Pictures> {
+    let mut count = FileCount::default();
+    count.add(trace, &mut output::progress("Counting files"))?;
+    let waits = if is_of_files(trace) { Waits::of(trace)? } else { Waits::default() };
+    let seen = see(trace, None, &mut output::progress("Drawing"))?;
+    Ok(page::Pictures { waits, seen, files: count.finish() })
 }
 
 /// Says so if a trace is the spool of a recording that was cut off. `asked` is the name that the
@@ -57,55 +100,120 @@ pub(super) fn note_origin(asked: &Path, trace: &Trace) {
     }
 }
 
-fn report(path: &str, all: &TraceSummary, verdict: &str) -> String {
-    let count = format_count;
-    let mut text = String::new();
-    let what = match (all.metadata.kind, all.metadata.view) {
-        (Kind::Files, _) => "accesses to files",
-        (Kind::Blocks, None) => "block trace",
-        (Kind::Blocks, Some(View::PreCache)) => "block trace, pre-cache",
-        (Kind::Blocks, Some(View::PostCache)) => "block trace, post-cache",
-        (Kind::Ids, _) => "ids of weight 1",
-    };
-    let runs = counted(all.runs.len() as u64, "run");
-    let _ = writeln!(text, "{path}: {what}, {runs}\n{verdict}");
-    for (name, value) in [
-        (
-            "accesses",
-            joined(
-                count(all.accesses),
-                all.ops.iter().map(|(op, n)| format!("{op} {}", count(*n))),
-            ),
-        ),
-        ("failed opens", failed_opens(all)),
-        ("files used", format!("{} of {}", count(all.files), counted(all.names, "name"))),
-        ("bytes", bytes(all)),
-        ("file sizes", sizes(&all.sizes)),
-        ("loads", loads(all)),
-        ("in how many runs", spread(all)),
-        ("latencies", latencies(all)),
-        ("left out", left_out(all)),
-        ("not imported", kinds(&all.metadata.not_imported())),
-        ("lost events", count(all.metadata.lost)),
-        ("blind spots", blind_spots(all)),
-    ] {
-        if !value.is_empty() {
+/// The report on a trace, for a terminal and for a page.
+struct Report<'a> {
+    path: &'a str,
+    /// How much of the time the program waited; empty if the trace does not show it.
+    verdict: &'a str,
+    all: &'a TraceSummary,
+}
+
+impl Report<'_> {
+    fn what(&self) -> String {
+        let metadata = &self.all.metadata;
+        let what = match (metadata.kind, metadata.view) {
+            (Kind::Files, _) => "accesses to files",
+            (Kind::Blocks, None) => "block trace",
+            (Kind::Blocks, Some(View::PreCache)) => "block trace, pre-cache",
+            (Kind::Blocks, Some(View::PostCache)) => "block trace, post-cache",
+            (Kind::Ids, _) => "ids of weight 1",
+        };
+        format!("{what}, {}", counted(self.all.runs.len() as u64, "run"))
+    }
+
+    /// The answer in a sentence, and what belongs to it.
+    fn answer(&self) -> (String, String) {
+        let Some((answer, rest)) = self.verdict.trim_end().split_once(". ") else {
+            let all = self.all;
+            let accesses = counted(all.accesses, "access");
+            let files = counted(all.files, "file");
+            return (format!("{accesses} to {files}: {}.", bytes(all)), String::new());
+        };
+        (format!("{answer}."), rest.to_owned())
+    }
+
+    /// Every figure with its name. An empty one is not shown.
+    fn figures(&self) -> Vec<(&'static str, String)> {
+        let (all, count) = (self.all, format_count);
+        let accesses = joined(
+            count(all.accesses),
+            all.ops.iter().map(|(op, n)| format!("{op} {}", count(*n))),
+        );
+        vec![
+            ("trace", self.what()),
+            ("accesses", accesses),
+            ("failed opens", failed_opens(all)),
+            ("files used", format!("{} of {}", count(all.files), counted(all.names, "name"))),
+            ("bytes", bytes(all)),
+            ("file sizes", sizes(&all.sizes)),
+            ("loads", loads(all)),
+            ("in how many runs", spread(all)),
+            ("latencies", latencies(all)),
+            ("left out", left_out(all)),
+            ("not imported", kinds(&all.metadata.not_imported())),
+            ("lost events", count(all.metadata.lost)),
+            ("blind spots", blind_spots(all)),
+        ]
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!("{}: {}\n{}\n", self.path, self.what(), self.verdict);
+        let shown = self.figures().into_iter().skip(1).filter(|(_, value)| !value.is_empty());
+        for (name, value) in shown {
             let _ = writeln!(text, "{name:<17} {}", line(&value));
         }
+        let _ = write!(text, "\n{}", runs_table(self.all));
+        text
     }
-    let _ = write!(text, "\n{}", runs_table(all));
-    text
+}
+
+fn is_of_files(trace: &Trace) -> bool {
+    trace.metadata().kind == Kind::Files
+}
+
+/// What calls of a kind do.
+fn kind_words(kind: CallKind) -> &'static str {
+    match kind {
+        CallKind::Names => "look-ups of names that are there",
+        CallKind::MissingNames => "look-ups of names that are not there",
+        CallKind::SmallFiles => "reads of files up to 128 KiB",
+        CallKind::LargeFiles => "reads of larger files",
+        CallKind::ReadAgain => "reads of what was read before",
+        CallKind::Written => "writes and syncs",
+        CallKind::Maps => "maps",
+    }
 }
 
 /// How much of the time the program waited for its files, as far as the trace shows it.
-pub(in crate::command) fn verdict(trace: &Trace) -> anyhow::Result<String> {
+#[derive(Clone, Debug, Default)]
+pub(in crate::command) struct Verdict {
+    /// In words; empty if the trace does not show it.
+    pub(in crate::command) text: String,
+    took_ns: u64,
+    in_calls_ns: u64,
+}
+
+impl Verdict {
+    /// What it leads to.
+    pub(in crate::command) fn found<'a>(
+        &self,
+        trace: &'a Path,
+        command: &'a [String],
+    ) -> Found<'a> {
+        Found::Waits { trace, command, took_ns: self.took_ns, in_calls_ns: self.in_calls_ns }
+    }
+}
+
+/// Adds up the time in calls of a trace of files.
+pub(in crate::command) fn verdict(trace: &Trace) -> anyhow::Result<Verdict> {
     let runs = &trace.metadata().runs;
     let took_ns: Option<u64> = runs.iter().map(|run| run.duration_ns).sum();
-    let Some(took_ns) = took_ns.filter(|ns| *ns > 0 && trace.metadata().kind == Kind::Files) else {
-        return Ok(String::new());
+    let Some(took_ns) = took_ns.filter(|ns| *ns > 0 && is_of_files(trace)) else {
+        return Ok(Verdict::default());
     };
     let waits = Waits::of(trace)?;
-    Ok(in_calls(&waits, took_ns))
+    let in_calls_ns = (waits.in_calls_s * 1e9) as u64;
+    Ok(Verdict { text: in_calls(&waits, took_ns), took_ns, in_calls_ns })
 }
 
 fn in_calls(waits: &Waits, took_ns: u64) -> String {

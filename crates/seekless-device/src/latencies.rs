@@ -1,6 +1,7 @@
-//! How long loads have waited: a table of fixed size, from which quantiles are read.
+//! How long many things took: a table of fixed size, from which quantiles are read.
 
-use seekless_device::Nanos;
+use crate::Nanos;
+use std::fmt;
 
 /// Each power of two has 2^4 buckets: a quantile is at most a sixteenth above the truth.
 const PART_BITS: u32 = 4;
@@ -9,12 +10,22 @@ const PARTS: u64 = 1 << PART_BITS;
 /// For all of `u64`.
 const BUCKETS: usize = ((u64::BITS - PART_BITS + 1) << PART_BITS) as usize;
 
-/// Times that were noted, 8 KB in all.
-pub(crate) struct Latencies {
+/// Times that were noted, 8 KB in all. A time is known to a sixteenth.
+#[derive(Clone)]
+pub struct Latencies {
     counts: Box<[u64; BUCKETS]>,
-    pub(crate) count: u64,
-    pub(crate) sum: Nanos,
-    pub(crate) max: Nanos,
+    /// How many were noted.
+    pub count: u64,
+    /// Their sum.
+    pub sum: Nanos,
+    /// The longest.
+    pub max: Nanos,
+}
+
+impl fmt::Debug for Latencies {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_list().entries(self.steps()).finish()
+    }
 }
 
 impl Default for Latencies {
@@ -24,7 +35,8 @@ impl Default for Latencies {
 }
 
 impl Latencies {
-    pub(crate) fn note(&mut self, time: Nanos) {
+    /// Notes a time.
+    pub fn note(&mut self, time: Nanos) {
         self.counts[bucket(time)] += 1;
         self.count += 1;
         self.sum = self.sum.saturating_add(time);
@@ -32,7 +44,8 @@ impl Latencies {
     }
 
     /// A time that at least `percent` of all do not exceed; 0 if there are none.
-    pub(crate) fn percentile(&self, percent: u64) -> Nanos {
+    #[must_use]
+    pub fn percentile(&self, percent: u64) -> Nanos {
         let wanted = (u128::from(self.count) * u128::from(percent)).div_ceil(100) as u64;
         let mut seen = 0;
         let reached = |&count: &u64| {
@@ -40,6 +53,13 @@ impl Latencies {
             seen >= wanted
         };
         self.counts.iter().position(reached).map_or(0, |bucket| last(bucket).min(self.max))
+    }
+
+    /// Rising times, and how many lie between each and the one before it. Times with no such count
+    /// are left out.
+    pub fn steps(&self) -> impl Iterator<Item = (Nanos, u64)> {
+        let counts = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        counts.map(|(bucket, &count)| (last(bucket).min(self.max), count))
     }
 }
 
@@ -90,5 +110,7 @@ mod tests {
         }
         assert_eq!((times.percentile(100), times.max, times.count), (1_000_000, 1_000_000, 1000));
         assert_eq!(times.sum, 500_500_000);
+        assert_eq!(times.steps().map(|(_, count)| count).sum::<u64>(), 1000);
+        assert!(times.steps().is_sorted() && times.steps().last().unwrap().0 == 1_000_000);
     }
 }

@@ -1,0 +1,202 @@
+//! The last line of a report: what to do next. All verbs take it from here, so that the same
+//! figures lead to the same advice.
+//!
+//! It is for people: it stands where the report stands if that is a terminal, and never beside
+//! `--json`. What gains less than `advise` would offer is not named.
+
+use crate::output::{self, Words, shown};
+use seekless::tools::advise::quoted;
+use std::path::{Path, PathBuf};
+
+/// What a verb has found.
+#[derive(Clone, Copy, Debug)]
+pub enum Found<'a> {
+    /// A recording, or a trace of files: how long its runs took, and how long they were in calls
+    /// on files; the command, if it is known.
+    Waits {
+        /// The trace.
+        trace: &'a Path,
+        /// The program and its arguments; may be empty.
+        command: &'a [String],
+        /// Nanoseconds of all runs.
+        took_ns: u64,
+        /// Of these, in calls on files.
+        in_calls_ns: u64,
+    },
+    /// A trace whose requests a cache may serve, but not a program's start.
+    Requests(&'a [PathBuf]),
+    /// The misses of caches, at this many sizes.
+    Misses {
+        /// The traces.
+        traces: &'a [PathBuf],
+        /// Different sizes that were simulated.
+        sizes: usize,
+    },
+    /// An order that was scored.
+    Order(&'a [PathBuf]),
+    /// A pack.
+    Packed {
+        /// The folder.
+        directory: &'a Path,
+        /// The archive.
+        archive: &'a Path,
+        /// The runs that its order was made from.
+        traces: &'a [PathBuf],
+    },
+    /// How many times as fast as its loose files a pack is.
+    Compared {
+        /// The folder.
+        directory: &'a Path,
+        /// The archive.
+        archive: &'a Path,
+        /// Times.
+        ratio: f64,
+    },
+    /// `run` without a profile of the program, or with one that brings files in.
+    Start {
+        /// The program and its arguments.
+        command: &'a [String],
+        /// Whether a start of it is known.
+        is_known: bool,
+    },
+    /// A measured device.
+    Probed,
+    /// A trace that was played on a device.
+    Replayed(&'a Path),
+}
+
+/// As `advise` does: what gains less than this share, or less than this time, is not offered.
+const LEAST_SHARE: f64 = 0.05;
+const LEAST_NS: u64 = 20_000_000;
+
+/// Says what to do next, if there is something to do and somebody reads it.
+pub fn say(words: Words, found: &Found<'_>) -> anyhow::Result<()> {
+    let Some(next) = next(found).filter(|_| words.are_shown()) else { return Ok(()) };
+    words.text(&format!("\n{}\n", output::line(&next)))
+}
+
+/// The line: `Next: COMMAND  (why)`.
+pub fn next(found: &Found<'_>) -> Option<String> {
+    let (command, why) = match *found {
+        Found::Waits { trace, command, took_ns, in_calls_ns } => {
+            let share = in_calls_ns as f64 / took_ns.max(1) as f64;
+            if share < LEAST_SHARE || in_calls_ns < LEAST_NS {
+                return None;
+            }
+            match command {
+                [] => (format!("trace files {} --top 20", word(trace)), "names what it waits for"),
+                _ => (format!("advise -- {}", joined(command)), "says what would help"),
+            }
+        }
+        Found::Requests(traces) => (
+            format!("sim {} --shards 8192 --policy lru,arc,s3-fifo", words(traces)),
+            "shows what caches of each size would hit",
+        ),
+        Found::Misses { traces, sizes: 1 } => (
+            format!("sim {} --curve exact --policy lru", words(traces)),
+            "shows the misses of each cache size",
+        ),
+        Found::Misses { traces, .. } => {
+            (format!("sim {} --device nvme", words(traces)), "shows what the misses cost in time")
+        }
+        Found::Order(traces) => (
+            format!("pack DIR -o data.zip --trace {}", words(traces)),
+            "lays the files in the order that wins",
+        ),
+        Found::Packed { directory, archive, traces } => match traces.split_last() {
+            Some((newest, _)) => (
+                format!("compare {} {} --trace {}", word(directory), word(archive), word(newest)),
+                "loads a run from both, cold",
+            ),
+            None => (format!("mount {} DIR", word(archive)), "lets programs read it as a folder"),
+        },
+        Found::Compared { directory, archive, ratio } => match ratio > 1.0 + LEAST_SHARE {
+            true => (
+                format!("mount {} {} --over -- YOUR PROGRAM", word(archive), word(directory)),
+                "lets programs read the pack in place of the folder",
+            ),
+            false => (
+                "run -- YOUR PROGRAM".to_owned(),
+                "brings the loose files in beside it; the pack gains nothing here",
+            ),
+        },
+        Found::Start { command, is_known: false } => {
+            (format!("run -- {}", joined(command)), "learns what its start needs")
+        }
+        Found::Start { command, is_known: true } => (
+            format!("advise --verify -- {}", joined(command)),
+            "times its starts with and without help",
+        ),
+        Found::Probed => ("advise -- YOUR PROGRAM".to_owned(), "uses these costs"),
+        Found::Replayed(trace) => (
+            format!("sim {} --shards 8192 --policy lru,arc,s3-fifo", word(trace)),
+            "shows which of these requests a cache would save",
+        ),
+    };
+    Some(format!("Next: seekless {command}  ({why})"))
+}
+
+fn word(path: &Path) -> String {
+    quoted(&shown(path))
+}
+
+fn words(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| word(path)).collect::<Vec<_>>().join(" ")
+}
+
+fn joined(command: &[String]) -> String {
+    command.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waits(command: &[String], took_ns: u64, in_calls_ns: u64) -> Option<String> {
+        next(&Found::Waits { trace: Path::new("run.parquet"), command, took_ns, in_calls_ns })
+    }
+
+    #[test]
+    fn a_wait_that_is_worth_it_leads_to_advice_and_another_to_nothing() {
+        let command = ["app".to_owned(), "a b".to_owned()];
+        assert_eq!(
+            waits(&command, 1_000_000_000, 60_000_000).unwrap(),
+            "Next: seekless advise -- app 'a b'  (says what would help)"
+        );
+        assert!(waits(&[], 1_000_000_000, 60_000_000).unwrap().contains("trace files run.parquet"));
+        assert_eq!(waits(&command, 1_000_000_000, 40_000_000), None, "4 %");
+        assert_eq!(waits(&command, 100_000_000, 19_000_000), None, "19 ms");
+    }
+
+    #[test]
+    fn a_pack_that_gains_nothing_is_not_mounted() {
+        let compared = |ratio| {
+            let (directory, archive) = (Path::new("data"), Path::new("data.zip"));
+            next(&Found::Compared { directory, archive, ratio }).unwrap()
+        };
+        assert!(compared(3.0).contains("seekless mount data.zip data --over"));
+        assert!(compared(1.02).contains("seekless run -- YOUR PROGRAM"));
+    }
+
+    #[test]
+    fn each_line_is_one_line_and_names_a_verb() {
+        let traces = [PathBuf::from("a.parquet"), PathBuf::from("b c.parquet")];
+        let (directory, archive) = (Path::new("d"), Path::new("d.zip"));
+        let command = ["app".to_owned()];
+        for found in [
+            Found::Requests(&traces),
+            Found::Misses { traces: &traces, sizes: 1 },
+            Found::Misses { traces: &traces, sizes: 2 },
+            Found::Order(&traces),
+            Found::Packed { directory, archive, traces: &traces },
+            Found::Packed { directory, archive, traces: &[] },
+            Found::Start { command: &command, is_known: false },
+            Found::Start { command: &command, is_known: true },
+            Found::Probed,
+            Found::Replayed(directory),
+        ] {
+            let line = next(&found).unwrap();
+            assert!(line.starts_with("Next: seekless ") && !line.contains('\n'), "{line}");
+        }
+    }
+}
