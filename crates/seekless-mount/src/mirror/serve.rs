@@ -23,6 +23,9 @@ use std::time::SystemTime;
 /// start needs is brought in, and what lies further around it is not.
 const READAHEAD_BYTES: u32 = 64 << 10;
 
+/// Real files that the kernel reads itself may lie on a file system that is stacked on others.
+const STACKED: u32 = 2;
+
 /// In a listing `.` and `..` come first.
 const OWN: usize = 2;
 /// The type of a folder in the bits of a mode.
@@ -38,6 +41,11 @@ impl Filesystem for Served {
             InitFlags::FUSE_MAX_PAGES,
         ] {
             let _ = config.add_capabilities(wanted);
+        }
+        if config.add_capabilities(InitFlags::FUSE_PASSTHROUGH).is_ok()
+            && config.set_max_stack_depth(STACKED).is_ok()
+        {
+            self.handles.pass();
         }
         if let Err(most) = config.set_max_readahead(READAHEAD_BYTES) {
             let _ = config.set_max_readahead(most);
@@ -184,8 +192,10 @@ impl Filesystem for Served {
             true => real::opened(&path),
             false => change::opened(&path, flags.0, None),
         };
-        match self.path(node).and_then(|path| Ok(self.handles.add(open(path)?))) {
-            Ok(handle) => reply.opened(FileHandle(handle), FopenFlags::FOPEN_NOFLUSH),
+        // A file of the pack may be open as such, and the kernel reads it in one way at a time.
+        let may_pass = reads && self.nodes.file(node.0).is_none_or(|file| file.offset.is_none());
+        match self.path(node).and_then(|path| Ok(open(path)?)) {
+            Ok(file) => self.handles.open(node.0, file, may_pass, reply),
             Err(error) => reply.error(error),
         }
     }
@@ -317,7 +327,8 @@ impl Filesystem for Served {
                 change::give(&path, request)?;
             }
             let found = Found::at(&path)?;
-            Ok((self.nodes.found(path, &found), found, self.handles.add(file)))
+            let number = self.nodes.found(path, &found);
+            Ok((number, found, self.handles.add(number, file)))
         });
         match made {
             Ok((number, found, handle)) => {

@@ -2,6 +2,7 @@ use super::*;
 use rustix::fs::{Mode, OFlags, openat};
 use std::fs;
 use std::io::{Read, Write};
+use std::os::unix::fs::{FileExt, MetadataExt};
 
 const FILES: usize = 8;
 const BYTES: usize = 10_000;
@@ -111,4 +112,35 @@ fn a_file_that_has_changed_is_not_handed_over() {
     place.mirrored.check_files();
     place.hand_over();
     assert_eq!(place.read("f3"), b"new");
+}
+
+/// The kernel reads a real file itself, if it may; another program writes it meanwhile.
+#[test]
+fn a_real_file_is_read_as_it_is_in_each_way_that_it_is_opened() {
+    let Some(place) = Place::new() else { return };
+    let path = place.folder.path().join("real");
+    fs::write(&path, content(1)).unwrap();
+    let one = place.open("real", OFlags::RDONLY);
+    let other = place.open("real", OFlags::RDONLY);
+    let mut part = [0; 100];
+    one.read_exact_at(&mut part, 5000).unwrap();
+    assert_eq!(part, [b'b'; 100]);
+    let outside = File::options().write(true).open(&path).unwrap();
+    outside.write_all_at(&[b'x'; 100], 5000).unwrap();
+    let again = place.open("real", OFlags::RDONLY);
+    for file in [&other, &again] {
+        file.read_exact_at(&mut part, 5000).unwrap();
+        assert_eq!(part, [b'x'; 100]);
+    }
+    // The program's own write, while it has the file open for reading.
+    let writes = place.open("real", OFlags::RDWR);
+    writes.write_all_at(&[b'y'; 200], 9950).unwrap();
+    one.read_exact_at(&mut part, 10_050).unwrap();
+    assert_eq!(part, [b'y'; 100]);
+    assert_eq!(fs::read(&path).unwrap()[9950..], [b'y'; 200]);
+    assert_eq!(one.metadata().unwrap().size(), 10_150);
+    drop((one, other, again, writes));
+    assert_eq!(place.read("real").len(), 10_150);
+    assert!(place.open("real", OFlags::RDWR).write_at(b"z", 0).is_ok());
+    assert_eq!(place.read("real")[0], b'z');
 }
