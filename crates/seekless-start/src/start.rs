@@ -28,6 +28,7 @@ pub use packed::build as make_pack;
 pub use plan::{Decision, Pack, Waits};
 pub use recording::{Recording, Taught};
 pub use sample::become_if_cached;
+pub use seekless_mount::answer_s;
 
 use crate::profiles::{self, Key};
 use packed::Packed;
@@ -66,6 +67,9 @@ pub struct Options {
     pub packs: bool,
     /// Whether to sum up the whole start, for people: what is expected of it alone and with help.
     pub expects: bool,
+    /// How long a program waits for an answer of a mounted pack, in seconds, if that was measured
+    /// ([`answer_s`]).
+    pub answer_s: Option<f64>,
 }
 
 /// A start that is decided on, and has not begun.
@@ -213,12 +217,13 @@ fn see_from_pack(
     let choice = packed::choose(path, profile, options, why_not, decision, rest);
     let (packed, pack) = match choice {
         packed::Choice::Without(why) => {
-            (None, Pack { without: Some(why), folders: Vec::new(), waits: Waits::default() })
+            let (folders, waits) = (Vec::new(), Waits::default());
+            (None, Pack { without: Some(why), folders, waits, answers_s: 0.0 })
         }
-        packed::Choice::Pack { packed, waits, whole } => {
+        packed::Choice::Pack { packed, waits, whole, answers_s } => {
             decision.warmed = whole;
             decision.warms = of_rest.as_ref().is_some_and(|plan| !plan.reads.is_empty());
-            let pack = Pack { without: None, folders: packed.roots(), waits };
+            let pack = Pack { without: None, folders: packed.roots(), waits, answers_s };
             let without = std::mem::replace(plan, of_rest.unwrap_or_default());
             (Some((packed, without)), pack)
         }
