@@ -58,6 +58,9 @@ pub struct Folder {
     pub about: About,
     /// The names in it.
     pub names: Vec<Name>,
+    /// Names that starts look for and that are not there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub absent: Vec<String>,
 }
 
 /// A name in a folder.

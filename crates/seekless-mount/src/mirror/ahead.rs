@@ -100,7 +100,7 @@ impl Ahead {
         }
     }
 
-    /// Has the kernel look up the names of a folder that starts look at.
+    /// Has the kernel look up the names of a folder that starts look at, there or not.
     fn look_up(&mut self, place: usize) {
         let known = &self.nodes.folders[place];
         if std::mem::replace(&mut self.is_known[place], true) || !known.is_known() {
@@ -113,6 +113,9 @@ impl Ahead {
             if about.is_some() && name.link.is_none() && known.is_known() {
                 let _ = statat(&folder, &*name.name, AtFlags::SYMLINK_NOFOLLOW);
             }
+        }
+        for name in known.folder.absent.iter().filter(|_| known.is_known()) {
+            let _ = statat(&folder, &**name, AtFlags::SYMLINK_NOFOLLOW);
         }
     }
 

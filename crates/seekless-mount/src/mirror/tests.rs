@@ -45,7 +45,8 @@ impl Place {
         let names: Vec<Name> = (0..FILES).map(noted).collect();
         (0..FILES).for_each(|number| pack.write_all(&content(number)).unwrap());
         let about = About::at(&path).unwrap();
-        let folders = vec![Folder { path, about, names }];
+        let absent = vec!["none".to_owned()];
+        let folders = vec![Folder { path, about, names, absent }];
         let (fuse, top) = detached.into_parts();
         let kept = top.try_clone().unwrap();
         let mirror = Mirror { roots: vec![0], folders };
@@ -93,6 +94,26 @@ fn what_was_handed_over_is_not_asked_for() {
     let (plain, ahead) = (plain.read_all(), ahead.read_all());
     // Of each file: a look at its name, and a read.
     assert!(ahead + 2 * FILES as u64 <= plain, "{ahead} questions instead of {plain}");
+}
+
+#[test]
+fn names_that_are_absent_are_handed_over_until_they_are_made() {
+    let Some(mut place) = Place::new() else { return };
+    place.hand_over();
+    let flags = OFlags::PATH | OFlags::DIRECTORY;
+    let folder = openat(&place.top, "0", flags, Mode::empty()).unwrap();
+    let look_at = |name: &str| rustix::fs::statat(&folder, name, rustix::fs::AtFlags::empty());
+    let look = || look_at("none");
+    look_at("f0").unwrap(); // asks for the entry of the root, once
+    let before = place.mirrored.requests();
+    assert!(look().is_err());
+    assert_eq!(place.mirrored.requests(), before, "the kernel knows that it is absent");
+    fs::write(place.folder.path().join("none"), b"now").unwrap();
+    let begun = std::time::Instant::now();
+    while look().is_err() && begun.elapsed() < std::time::Duration::from_secs(30) {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert!(look().is_ok(), "what is made is seen");
 }
 
 #[test]
