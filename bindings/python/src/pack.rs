@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use seekless::sys::output::{Content, Destination};
 use seekless::tools::device::named;
 use seekless::tools::order::DEVICE;
-use seekless::tools::pack::{self as packing, Codec, Level, Options, OrderBy};
+use seekless::tools::pack::{self as packing, Codec, Level, Links, Options, OrderBy};
 use std::path::PathBuf;
 
 /// How to pack.
@@ -19,6 +19,7 @@ pub(crate) struct PackOptions {
     device: Option<String>,
     codec: String,
     exclude: Vec<String>,
+    links: String,
     strict: bool,
     verify: bool,
     prediction: bool,
@@ -37,7 +38,7 @@ pub(crate) fn pack(
     options: PackOptions,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let codec = codec(&options.codec)?;
+    let (codec, links) = (codec(&options.codec)?, links(&options.links)?);
     let device = options.device.as_deref().map(named).transpose().map_err(Failure::from)?;
     job::wait(py, progress, move |tick| {
         let device = device.unwrap_or(DEVICE);
@@ -47,6 +48,7 @@ pub(crate) fn pack(
         let order = options.order;
         let options = Options {
             codec,
+            links,
             verify: options.verify,
             exclude: options.exclude,
             strict: options.strict,
@@ -75,6 +77,17 @@ fn codec(word: &str) -> Result<Codec, Failure> {
         _ => {
             let message =
                 format!("no codec is called {word:?}; there are auto, stored, deflate and zstd");
+            Err(Failure::usage(message))
+        }
+    }
+}
+
+fn links(word: &str) -> Result<Links, Failure> {
+    match word {
+        "follow" => Ok(Links::Follow),
+        "keep" => Ok(Links::Keep),
+        _ => {
+            let message = format!("links are not treated as {word:?}: \"follow\" or \"keep\" them");
             Err(Failure::usage(message))
         }
     }

@@ -10,6 +10,7 @@ import os
 import pickle
 import random
 import resource
+import stat
 import warnings
 import zipfile
 from pathlib import Path
@@ -131,6 +132,34 @@ def _written(path: Path, *entries: tuple[str, bytes], method: int = zipfile.ZIP_
         for name, content in entries:
             written.writestr(name, content)
     return path
+
+
+def test_links_are_kept_as_links(tmp_path: Path) -> None:
+    folder, archive = tmp_path / "files", tmp_path / "files.zip"
+    (folder / "lib").mkdir(parents=True)
+    (folder / "lib" / "a.py").write_bytes(b"content")
+    outside = tmp_path / "outside.bin"
+    outside.write_bytes(b"secret")
+    targets = {"lib64": "lib", "b.py": "lib/a.py", "out": str(outside), "up": "../outside.bin"}
+    for name, target in targets.items():
+        (folder / name).symlink_to(target)
+    packed = seekless.pack(folder, archive, links="keep")
+    assert packed["links"] == len(targets) and packed["left_out"]["count"] == 0
+    with zipfile.ZipFile(archive) as pack:
+        for name, target in targets.items():
+            assert stat.S_ISLNK(pack.getinfo(name).external_attr >> 16)
+            assert pack.read(name).decode() == target
+    with seekless.Store(archive) as store:
+        assert bytes(store.load("b.py")) == bytes(store.load("lib64/a.py")) == b"content"
+        for name in ("out", "up"):
+            with pytest.raises(seekless.SeeklessError):
+                store.load(name)
+    followed = seekless.pack(folder, archive, force=True)
+    assert followed["links"] == 0 and followed["left_out"]["count"] == 2
+    with zipfile.ZipFile(archive) as pack:
+        assert pack.read("b.py") == b"content"
+    with pytest.raises(seekless.UsageError, match="follow"):
+        seekless.pack(folder, archive, links="drop", force=True)
 
 
 def test_archives_of_other_tools_are_read_as_zipfile_reads_them(tmp_path: Path) -> None:

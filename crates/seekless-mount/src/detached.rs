@@ -90,6 +90,11 @@ impl Detached {
         Mounted::begin(session, &path, about, Root::Held(mount))
     }
 
+    #[cfg(test)]
+    pub(crate) fn of_parts(fuse: OwnedFd, mount: OwnedFd) -> Self {
+        Self { fuse, mount }
+    }
+
     /// The descriptors of FUSE and of the root folder.
     pub(crate) fn into_parts(self) -> (OwnedFd, OwnedFd) {
         (self.fuse, self.mount)

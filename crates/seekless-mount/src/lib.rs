@@ -19,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 mod ahead;
+mod answer;
 mod detached;
 mod error;
 mod held;
@@ -29,6 +30,7 @@ mod serve;
 mod streams;
 mod tree;
 
+pub use answer::answer_s;
 pub use detached::Detached;
 pub use error::{Error, ErrorKind, Result};
 pub use mount::{Mounted, Options, mount};

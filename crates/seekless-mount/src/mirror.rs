@@ -10,14 +10,19 @@
 //! see [`Mirrored::check_files`].
 
 mod about;
+mod ahead;
 mod change;
 mod nodes;
 mod real;
+mod requests;
 mod serve;
 mod served;
+#[cfg(test)]
+mod tests;
 mod watch;
 
 pub use about::About;
+pub use ahead::Ahead;
 
 use crate::detached::Detached;
 use crate::error::{Error, Result};
@@ -25,12 +30,13 @@ use crate::lock;
 use crate::mount::configuration;
 use fuser::{BackgroundSession, Session, SessionACL};
 use nodes::Nodes;
+use requests::Requests;
 use serde::{Deserialize, Serialize};
 use served::Served;
 use std::fmt;
 use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use watch::Watch;
 
@@ -52,6 +58,9 @@ pub struct Folder {
     pub about: About,
     /// The names in it.
     pub names: Vec<Name>,
+    /// Names that starts look for and that are not there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub absent: Vec<String>,
 }
 
 /// A name in a folder.
@@ -88,7 +97,9 @@ pub struct Mirrored {
     session: BackgroundSession,
     nodes: Arc<Nodes>,
     watch: Arc<Watch>,
-    requests: Arc<AtomicU64>,
+    requests: Arc<Requests>,
+    /// The folder that holds the roots, until it is given to what asks ahead.
+    top: Option<OwnedFd>,
     changed: Arc<Mutex<Vec<Changed>>>,
 }
 
@@ -113,7 +124,7 @@ impl Detached {
     /// [`System`](crate::ErrorKind::System): the kernel refuses, or none of the folders is as it
     /// was noted.
     pub fn mirror(self, mirror: Mirror, pack: File) -> Result<Mirrored> {
-        let (fuse, _mount) = self.into_parts();
+        let (fuse, top) = self.into_parts();
         let root = mirror.roots().next().map_or_else(PathBuf::new, Path::to_owned);
         let failed = |error| Error::system("serve files of", &root, error);
         let changed = Arc::default();
@@ -122,7 +133,7 @@ impl Detached {
         if watch.begin() == 0 {
             return Err(failed(std::io::Error::other("all folders have changed")));
         }
-        let requests = Arc::new(AtomicU64::new(0));
+        let requests = Arc::new(Requests::default());
         let served = Served::new(nodes.clone(), requests.clone());
         let config = configuration(Vec::new(), SessionACL::All);
         let session = Session::from_fd(served, fuse, SessionACL::All, config)
@@ -130,11 +141,18 @@ impl Detached {
             .map_err(failed)?;
         let watch = Arc::new(watch);
         watch::follow(&watch, session.notifier()).map_err(failed)?;
-        Ok(Mirrored { session, nodes, watch, requests, changed })
+        Ok(Mirrored { session, nodes, watch, requests, top: Some(top), changed })
     }
 }
 
 impl Mirrored {
+    /// What can be given to the kernel ahead of the program, by the calling thread; once.
+    pub fn ahead(&mut self) -> Option<Ahead> {
+        let top = self.top.take()?;
+        let (nodes, notifier) = (self.nodes.clone(), self.session.notifier());
+        Some(Ahead::begin(nodes, notifier, top, &self.requests))
+    }
+
     /// Looks at the entries of all files that are known, in the order of their inodes. Of one that
     /// has changed, the program gets what is there now, from then on.
     pub fn check_files(&self) {
@@ -147,10 +165,11 @@ impl Mirrored {
         lock(&self.changed).clone()
     }
 
-    /// How many questions of the kernel were answered so far.
+    /// How many questions of the kernel were answered so far, beside those that were asked ahead of
+    /// the program.
     #[must_use]
     pub fn requests(&self) -> u64 {
-        self.requests.load(Ordering::Relaxed)
+        self.requests.answered()
     }
 
     /// Of how many folders all is known now.
@@ -160,7 +179,8 @@ impl Mirrored {
     }
 
     /// Waits until the last process that sees it has ended.
-    pub fn wait(self) {
+    pub fn wait(mut self) {
+        self.top = None;
         // The caller waits for the end, whatever ended it.
         let _ = self.session.join();
     }

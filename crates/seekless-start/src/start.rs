@@ -29,6 +29,7 @@ pub use packed::build as make_pack;
 pub use plan::{Decision, Pack, Waits};
 pub use quick::{LEARN, ask_for_itself, become_known};
 pub use recording::{Recording, Taught};
+pub use seekless_mount::answer_s;
 
 use crate::profiles::{self, Key, Learned};
 use packed::Packed;
@@ -67,6 +68,9 @@ pub struct Options {
     pub packs: bool,
     /// Whether to sum up the whole start, for people: what is expected of it alone and with help.
     pub expects: bool,
+    /// How long a program waits for an answer of a mounted pack, in seconds, if that was measured
+    /// ([`answer_s`]).
+    pub answer_s: Option<f64>,
 }
 
 /// A start that is decided on, and has not begun.
@@ -255,12 +259,13 @@ impl Start {
         let pack = match choice {
             packed::Choice::Without(why) => {
                 self.packs = why == packed::NO_PACK;
-                Pack { without: Some(why), folders: Vec::new(), waits: Waits::default() }
+                let (folders, waits) = (Vec::new(), Waits::default());
+                Pack { without: Some(why), folders, waits, answers_s: 0.0 }
             }
-            packed::Choice::Pack { packed, waits, whole } => {
+            packed::Choice::Pack { packed, waits, whole, answers_s } => {
                 self.decision.warmed = whole;
                 self.decision.warms = of_rest.as_ref().is_some_and(|plan| !plan.reads.is_empty());
-                let pack = Pack { without: None, folders: packed.roots(), waits };
+                let pack = Pack { without: None, folders: packed.roots(), waits, answers_s };
                 let without = std::mem::replace(&mut self.plan, of_rest.unwrap_or_default());
                 self.packed = Some((packed, without));
                 pack

@@ -39,6 +39,7 @@ class PackOptions(TypedDict):
     device: str | None
     codec: str
     exclude: list[str]
+    links: str
     strict: bool
     verify: bool
     prediction: bool

@@ -45,6 +45,7 @@ def pack(
     device: str | None = None,
     codec: str = "auto",
     exclude: Sequence[str] = (),
+    links: str = "follow",
     strict: bool = False,
     verify: bool = False,
     prediction: bool = True,
@@ -61,6 +62,10 @@ def pack(
     ``references`` is False, files are looked through for names of others: what no trace has loaded
     lies behind what names it, and is read ahead.
 
+    With ``links="follow"`` a symbolic link is packed as what it leads to, which must lie in the
+    folder too; with ``"keep"`` as a link, wherever it leads. ``unzip`` and ``mount`` restore it. A
+    store loads what it leads to in the pack, and nothing outside.
+
     Raises ExistsError if ``out`` is there, unless ``force``; NotFoundError if there is no such
     folder; UsageError if a trace and the folder have no file in common.
 
@@ -73,6 +78,7 @@ def pack(
         "device": device,
         "codec": codec,
         "exclude": list(exclude),
+        "links": links,
         "strict": strict,
         "verify": verify,
         "prediction": prediction,

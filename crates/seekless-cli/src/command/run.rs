@@ -241,6 +241,7 @@ fn options(args: &Args, overlays: &[packs::Overlay]) -> Options {
         },
         packs: args.mounts().0,
         expects: args.explain || args.dry_run,
+        answer_s: None,
     }
 }
 

@@ -7,9 +7,9 @@ use super::real::{self, NONE};
 use super::served::{FOREVER, NEVER, Served, generation_of, read_at, reply_empty};
 use fuser::{
     BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation,
-    INodeNo, InitFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate,
-    ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request,
-    TimeOrNow, WriteFlags,
+    INodeNo, InitFlags, IoctlFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr,
+    ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyIoctl, ReplyOpen,
+    ReplyStatfs, ReplyWrite, Request, TimeOrNow, WriteFlags,
 };
 use rustix::fs::statvfs;
 use std::ffi::OsStr;
@@ -22,6 +22,9 @@ use std::time::SystemTime;
 /// As far as the kernel may read ahead, and around a touch of a mapped file: little, since what a
 /// start needs is brought in, and what lies further around it is not.
 const READAHEAD_BYTES: u32 = 64 << 10;
+
+/// Real files that the kernel reads itself may lie on a file system that is stacked on others.
+const STACKED: u32 = 2;
 
 /// In a listing `.` and `..` come first.
 const OWN: usize = 2;
@@ -39,14 +42,19 @@ impl Filesystem for Served {
         ] {
             let _ = config.add_capabilities(wanted);
         }
+        if config.add_capabilities(InitFlags::FUSE_PASSTHROUGH).is_ok()
+            && config.set_max_stack_depth(STACKED).is_ok()
+        {
+            self.handles.pass();
+        }
         if let Err(most) = config.set_max_readahead(READAHEAD_BYTES) {
             let _ = config.set_max_readahead(most);
         }
         Ok(())
     }
 
-    fn lookup(&self, _request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        self.count();
+    fn lookup(&self, request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        self.count(request);
         if parent.0 == TOP {
             return match self.root(name) {
                 Ok(found) => reply.entry(&NEVER, &found, Generation(0)),
@@ -76,12 +84,12 @@ impl Filesystem for Served {
 
     fn getattr(
         &self,
-        _request: &Request,
+        request: &Request,
         node: INodeNo,
         handle: Option<FileHandle>,
         reply: ReplyAttr,
     ) {
-        self.count();
+        self.count(request);
         if node.0 == TOP {
             return reply.attr(&FOREVER, &Self::top());
         }
@@ -100,8 +108,8 @@ impl Filesystem for Served {
         }
     }
 
-    fn readlink(&self, _request: &Request, node: INodeNo, reply: ReplyData) {
-        self.count();
+    fn readlink(&self, request: &Request, node: INodeNo, reply: ReplyData) {
+        self.count(request);
         if let Some(link) = self.nodes.unchanged(node.0).and_then(|node| node.link.as_ref()) {
             return reply.data(link.as_bytes());
         }
@@ -111,8 +119,8 @@ impl Filesystem for Served {
         }
     }
 
-    fn opendir(&self, _request: &Request, node: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
-        self.count();
+    fn opendir(&self, request: &Request, node: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
+        self.count(request);
         if self.nodes.known(node.0).is_some() {
             let keeps = FopenFlags::FOPEN_CACHE_DIR | FopenFlags::FOPEN_KEEP_CACHE;
             return reply.opened(FileHandle(NONE), keeps);
@@ -125,13 +133,13 @@ impl Filesystem for Served {
 
     fn readdir(
         &self,
-        _request: &Request,
+        request: &Request,
         node: INodeNo,
         handle: FileHandle,
         offset: u64,
         mut reply: ReplyDirectory,
     ) {
-        self.count();
+        self.count(request);
         let own = [".", ".."];
         let first = usize::try_from(offset).unwrap_or(usize::MAX);
         for (place, name) in own.iter().enumerate().skip(first) {
@@ -171,8 +179,8 @@ impl Filesystem for Served {
         reply.ok();
     }
 
-    fn open(&self, _request: &Request, node: INodeNo, flags: OpenFlags, reply: ReplyOpen) {
-        self.count();
+    fn open(&self, request: &Request, node: INodeNo, flags: OpenFlags, reply: ReplyOpen) {
+        self.count(request);
         let reads = only_reads(flags.0);
         if !reads {
             self.nodes.entry_changes(node.0);
@@ -184,15 +192,17 @@ impl Filesystem for Served {
             true => real::opened(&path),
             false => change::opened(&path, flags.0, None),
         };
-        match self.path(node).and_then(|path| Ok(self.handles.add(open(path)?))) {
-            Ok(handle) => reply.opened(FileHandle(handle), FopenFlags::FOPEN_NOFLUSH),
+        // A file of the pack may be open as such, and the kernel reads it in one way at a time.
+        let may_pass = reads && self.nodes.file(node.0).is_none_or(|file| file.offset.is_none());
+        match self.path(node).and_then(|path| Ok(open(path)?)) {
+            Ok(file) => self.handles.open(node.0, file, may_pass, reply),
             Err(error) => reply.error(error),
         }
     }
 
     fn read(
         &self,
-        _request: &Request,
+        request: &Request,
         node: INodeNo,
         handle: FileHandle,
         offset: u64,
@@ -201,7 +211,7 @@ impl Filesystem for Served {
         _owner: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        self.count();
+        self.count(request);
         let packed = self.nodes.unchanged(node.0).filter(|_| handle.0 == NONE);
         let content = match packed.and_then(|file| Some((file, file.offset?))) {
             Some((file, at)) => {
@@ -235,7 +245,7 @@ impl Filesystem for Served {
 
     fn setattr(
         &self,
-        _request: &Request,
+        request: &Request,
         node: INodeNo,
         mode: Option<u32>,
         user: Option<u32>,
@@ -251,7 +261,7 @@ impl Filesystem for Served {
         _flags: Option<BsdFileFlags>,
         reply: ReplyAttr,
     ) {
-        self.count();
+        self.count(request);
         self.nodes.entry_changes(node.0);
         let file = handle.and_then(|handle| self.handles.file(handle.0));
         let asked = Set { mode, user, group, bytes, accessed, modified };
@@ -264,7 +274,7 @@ impl Filesystem for Served {
 
     fn write(
         &self,
-        _request: &Request,
+        request: &Request,
         node: INodeNo,
         handle: FileHandle,
         offset: u64,
@@ -274,7 +284,7 @@ impl Filesystem for Served {
         _owner: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        self.count();
+        self.count(request);
         self.nodes.entry_changes(node.0);
         let Some(file) = self.handles.file(handle.0) else { return reply.error(Errno::EBADF) };
         match file.write_at(data, offset) {
@@ -285,13 +295,13 @@ impl Filesystem for Served {
 
     fn fsync(
         &self,
-        _request: &Request,
+        request: &Request,
         _node: INodeNo,
         handle: FileHandle,
         data_alone: bool,
         reply: ReplyEmpty,
     ) {
-        self.count();
+        self.count(request);
         let synced = self.handles.file(handle.0).map_or(Ok(()), |file| match data_alone {
             true => file.sync_data(),
             false => file.sync_all(),
@@ -309,6 +319,7 @@ impl Filesystem for Served {
         flags: i32,
         reply: ReplyCreate,
     ) {
+        self.count(request);
         let made = self.changing(parent, name).and_then(|path| {
             let is_new = Found::at(&path).is_err();
             let file = change::opened(&path, flags, Some(mode & !umask))?;
@@ -316,7 +327,8 @@ impl Filesystem for Served {
                 change::give(&path, request)?;
             }
             let found = Found::at(&path)?;
-            Ok((self.nodes.found(path, &found), found, self.handles.add(file)))
+            let number = self.nodes.found(path, &found);
+            Ok((number, found, self.handles.add(number, file)))
         });
         match made {
             Ok((number, found, handle)) => {
@@ -339,6 +351,7 @@ impl Filesystem for Served {
         _special: u32,
         reply: ReplyEntry,
     ) {
+        self.count(request);
         let path = self.changing(parent, name).and_then(|path| {
             change::make(&path, mode & !umask, request)?;
             Ok(path)
@@ -355,6 +368,7 @@ impl Filesystem for Served {
         umask: u32,
         reply: ReplyEntry,
     ) {
+        self.count(request);
         let path = self.changing(parent, name).and_then(|path| {
             change::make(&path, FOLDER | (mode & !umask & 0o7777), request)?;
             Ok(path)
@@ -370,6 +384,7 @@ impl Filesystem for Served {
         target: &Path,
         reply: ReplyEntry,
     ) {
+        self.count(request);
         let path = self.changing(parent, name).and_then(|path| {
             std::os::unix::fs::symlink(target, &path)?;
             change::give(&path, request)?;
@@ -380,30 +395,33 @@ impl Filesystem for Served {
 
     fn link(
         &self,
-        _request: &Request,
+        request: &Request,
         node: INodeNo,
         parent: INodeNo,
         name: &OsStr,
         reply: ReplyEntry,
     ) {
+        self.count(request);
         self.nodes.entry_changes(node.0);
         let link = |to: PathBuf| Ok(change::link(&self.path(node)?, to)?);
         self.made(self.changing(parent, name).and_then(link), reply);
     }
 
-    fn unlink(&self, _request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+    fn unlink(&self, request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        self.count(request);
         let path = self.changing(parent, name);
         reply_empty(path.and_then(|path| Ok(std::fs::remove_file(path)?)), reply);
     }
 
-    fn rmdir(&self, _request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+    fn rmdir(&self, request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        self.count(request);
         let path = self.changing(parent, name);
         reply_empty(path.and_then(|path| Ok(std::fs::remove_dir(path)?)), reply);
     }
 
     fn rename(
         &self,
-        _request: &Request,
+        request: &Request,
         parent: INodeNo,
         name: &OsStr,
         new_parent: INodeNo,
@@ -411,6 +429,7 @@ impl Filesystem for Served {
         flags: RenameFlags,
         reply: ReplyEmpty,
     ) {
+        self.count(request);
         let renamed = self.changing(parent, name).and_then(|from| {
             let to = self.changing(new_parent, new_name)?;
             self.nodes.place_changes(&from);
@@ -422,8 +441,24 @@ impl Filesystem for Served {
         reply_empty(renamed, reply);
     }
 
-    fn statfs(&self, _request: &Request, node: INodeNo, reply: ReplyStatfs) {
-        self.count();
+    fn ioctl(
+        &self,
+        request: &Request,
+        _node: INodeNo,
+        _handle: FileHandle,
+        _flags: IoctlFlags,
+        _command: u32,
+        _input: &[u8],
+        _output_bytes: u32,
+        reply: ReplyIoctl,
+    ) {
+        // Python asks of each file that it opens whether it is a terminal.
+        self.count(request);
+        reply.error(Errno::ENOTTY);
+    }
+
+    fn statfs(&self, request: &Request, node: INodeNo, reply: ReplyStatfs) {
+        self.count(request);
         match self
             .path(node)
             .and_then(|path| statvfs(path).map_err(|error| Errno::from(io::Error::from(error))))

@@ -3,14 +3,14 @@
 use super::about::{About, Found};
 use super::nodes::{Nodes, TOP};
 use super::real::{self, Handles};
-use fuser::{Errno, FileAttr, FileHandle, Generation, INodeNo, ReplyEmpty, ReplyEntry};
+use super::requests::Requests;
+use fuser::{Errno, FileAttr, FileHandle, Generation, INodeNo, ReplyEmpty, ReplyEntry, Request};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// The kernel may believe what is known until it is told of a change.
@@ -22,16 +22,16 @@ pub(super) const NEVER: Duration = Duration::ZERO;
 pub(super) struct Served {
     pub(super) nodes: Arc<Nodes>,
     pub(super) handles: Handles,
-    requests: Arc<AtomicU64>,
+    requests: Arc<Requests>,
 }
 
 impl Served {
-    pub(super) fn new(nodes: Arc<Nodes>, requests: Arc<AtomicU64>) -> Self {
+    pub(super) fn new(nodes: Arc<Nodes>, requests: Arc<Requests>) -> Self {
         Self { nodes, handles: Handles::default(), requests }
     }
 
-    pub(super) fn count(&self) {
-        self.requests.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn count(&self, request: &Request) {
+        self.requests.count(request.pid());
     }
 
     /// The folder that holds the roots, which no path leads to.
@@ -74,7 +74,6 @@ impl Served {
 
     /// A name that the program changes, in a folder of which the names are then no longer known.
     pub(super) fn changing(&self, folder: INodeNo, name: &OsStr) -> Result<PathBuf, Errno> {
-        self.count();
         let path = self.path_in(folder, name)?;
         self.nodes.names_change(folder.0);
         Ok(path)

@@ -79,6 +79,8 @@ pub struct Pack {
     pub folders: Vec<PathBuf>,
     /// What is to be waited for until all of it has come.
     pub waits: Waits,
+    /// Of that, for the server's answers to the kernel, in seconds.
+    pub answers_s: f64,
 }
 
 /// Requests, bytes and seconds of waiting.

@@ -5,7 +5,7 @@ use super::starts::Learned;
 use seekless_device::Costs;
 use seekless_job::Result;
 use seekless_start::layout::{self, layout};
-use seekless_start::start::{self, Decision, Recording, prepare};
+use seekless_start::start::{self, Decision, Recording, answer_s, prepare};
 use std::ffi::OsString;
 
 /// Before the correction by what was measured.
@@ -20,6 +20,8 @@ pub(super) struct Expected {
     /// The whole start from its pack, in seconds; `None` if there can be none, or it would come no
     /// sooner.
     pub(super) packed_s: Option<f64>,
+    /// Of that, for answers to the kernel, which no device makes slower.
+    pub(super) answers_s: f64,
 }
 
 /// To be asked while the program's files are cold.
@@ -29,11 +31,12 @@ pub(super) fn of(words: &[OsString], learned: &Learned, costs: &Costs) -> Result
         costs: Some(*costs),
         recording: Recording::Never,
         expects: true,
+        answer_s: answer_s(),
         ..start::Options::default()
     };
     let decision = prepare(words, &options)?.decision;
     let packed = prepare(words, &start::Options { packs: true, ..options })?.decision;
-    let is_packed = packed.pack.is_some_and(|pack| pack.without.is_none());
+    let pack = packed.pack.filter(|pack| pack.without.is_none());
     let options =
         layout::Options { costs: Some(*costs), dry_run: true, ..layout::Options::default() };
     let sources = [learned.profile.clone()];
@@ -42,7 +45,8 @@ pub(super) fn of(words: &[OsString], learned: &Learned, costs: &Costs) -> Result
     Ok(Expected {
         decision,
         layout_saves_s: laid.as_ref().map(|laid| laid.before.seconds - laid.after.seconds),
-        packed_s: is_packed.then_some(packed.warmed.seconds),
+        packed_s: pack.as_ref().map(|_| packed.warmed.seconds),
+        answers_s: pack.map_or(0.0, |pack| pack.answers_s),
         out_of_place: laid.map_or(0, |laid| laid.out_of_place),
     })
 }

@@ -54,7 +54,8 @@ fn offer_run(advice: &Advice, expected: &Expected) -> Option<Measure> {
 }
 
 fn offer_pack(advice: &Advice, expected: &Expected) -> Option<Measure> {
-    let wait_s = expected.packed_s? * correction(advice, expected);
+    let from_device_s = (expected.packed_s? - expected.answers_s).max(0.0);
+    let wait_s = from_device_s * correction(advice, expected) + expected.answers_s;
     Some(measure(advice, expected, PACK, wait_s, vec![run_with(advice, "--mount auto ")]))
 }
 
@@ -130,7 +131,7 @@ mod tests {
     fn expected(plain_s: f64, warmed_s: f64, layout_saves_s: Option<f64>) -> Expected {
         let (plain, warmed) = (waits(plain_s), waits(warmed_s));
         let decision = Decision { plain, warmed, warms: true, ..Decision::default() };
-        Expected { decision, layout_saves_s, out_of_place: 5, packed_s: None }
+        Expected { decision, layout_saves_s, out_of_place: 5, packed_s: None, answers_s: 0.0 }
     }
 
     #[test]
@@ -178,6 +179,11 @@ mod tests {
         assert_eq!((found.measures[0].what.as_str(), found.measures[0].start_s), (PACK, 1.5));
         let command = "seekless run --mount auto -- '/usr/bin/my app' -x";
         assert_eq!(found.measures[0].commands, [command]);
+        // The measured wait is half of the expected one, but not that for answers.
+        let (packed_s, answers_s) = (Some(1.0), 0.5);
+        let mut found = advice(3.0, 1.0);
+        add(&mut found, &Expected { packed_s, answers_s, ..expected(4.0, 2.0, None) });
+        assert_eq!(found.measures[0].start_s, 1.75);
     }
 
     #[test]

@@ -10,11 +10,12 @@ use rustix::io::fcntl_dupfd_cloexec;
 use rustix::time::{ClockId, clock_gettime};
 use seekless_job::{Error, ErrorKind, Result};
 use seekless_mount::Detached;
-use seekless_mount::mirror::{Changed, Mirrored};
+use seekless_mount::mirror::{Ahead, Changed, Mirrored};
 use seekless_sys::beside::{self, Beside, Said};
 use seekless_sys::namespaces::{leave_mounts, own_mounts};
 use std::fs::File;
 use std::io::Write;
+use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -50,9 +51,9 @@ pub(in crate::start) fn lay(packed: &Packed, profile: &Path) -> Result<()> {
     let help = |beside: &mut Beside| {
         let served = mount.take().map(|mount| serve(beside, mount, packed, profile));
         match served {
-            Some(Ok(mirrored)) => {
+            Some(Ok(mut mirrored)) => {
                 beside.release();
-                bring_in(packed, profile);
+                bring_in(beside, packed, profile, mirrored.ahead());
                 await_quiet(beside, &mirrored);
                 check(&mirrored, profile, said.take());
                 mirrored.wait();
@@ -103,18 +104,25 @@ fn serve(beside: &Beside, mount: Detached, packed: &Packed, profile: &Path) -> R
 
 /// Brings in what most runs needed. By another description than that of the answers: it is read
 /// exactly.
-fn bring_in(packed: &Packed, profile: &Path) {
-    if let Ok(opened) = open(&pack(profile), &packed.recorded(), &[]) {
-        let (extents, going) = (packed.extents().collect::<Vec<_>>(), AtomicBool::new(false));
-        let mut rest = &extents[..];
-        while !rest.is_empty() {
-            let mut fill = Fill::default();
-            let length = rest.iter().take_while(|extent| fill.add(extent.bytes)).count().max(1);
-            let (wave, after) = rest.split_at(length);
-            opened.bring_in(wave, &going);
-            rest = after;
-        }
+fn bring_in(beside: &Beside, packed: &Packed, profile: &Path, ahead: Option<Ahead>) {
+    let (Ok(opened), Some(mut ahead)) = (open(&pack(profile), &packed.recorded(), &[]), ahead)
+    else {
+        return;
+    };
+    let goes_on = || !beside.has_ended(Duration::ZERO);
+    let (extents, going) = (packed.extents().collect::<Vec<_>>(), AtomicBool::new(false));
+    let mut rest = &extents[..];
+    while !rest.is_empty() && goes_on() {
+        let mut fill = Fill::default();
+        let length = rest.iter().take_while(|extent| fill.add(extent.bytes)).count().max(1);
+        let (wave, after) = rest.split_at(length);
+        opened.bring_in(wave, &going);
+        let ranges: Vec<Range<u64>> =
+            wave.iter().map(|extent| extent.offset..extent.end()).collect();
+        ahead.hand_over(&opened.file, &ranges, &goes_on);
+        rest = after;
     }
+    ahead.look_up_rest(&goes_on);
 }
 
 /// Waits until the program asks for nothing more, or its start is over: the check of its files is

@@ -1,18 +1,17 @@
-//! What it took to answer the kernel for a pack: noted after a start, and expected of the next.
+//! What a program waits for the answers of a pack: how many there were is noted after a start, and
+//! expected of the next.
 
 use crate::profiles::beside;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// Processor time of an answer, with that of the kernel on both sides, before one was measured.
+/// How long a program waits for an answer, where that was not measured.
 const ANSWER_S: f64 = 40e-6;
-/// The server's processor time is about half of what an answer takes: the program's is the rest.
-const BOTH_SIDES: f64 = 2.0;
 /// What is noted is good for so long.
 const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Answers, and what they took.
+/// The answers that a program waited for, and what serving the pack took.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Served {
     pub(super) answers: u64,
@@ -40,10 +39,21 @@ impl Served {
     }
 }
 
-/// The processor time that a start of so many answers is expected to take, in seconds.
-pub(super) fn expected_s(noted: Option<Served>, answers: u64) -> f64 {
-    match noted {
-        Some(served) => served.cpu_ns as f64 / 1e9 * BOTH_SIDES,
-        None => answers as f64 * ANSWER_S,
+/// How long a start of so many answers, unless others were noted, is expected to wait for them, in
+/// seconds. `answer_s` is what one takes, if that was measured.
+pub(super) fn expected_s(noted: Option<Served>, answers: u64, answer_s: Option<f64>) -> f64 {
+    noted.map_or(answers, |served| served.answers) as f64 * answer_s.unwrap_or(ANSWER_S)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_counted_and_measured_goes_before_what_is_assumed() {
+        let noted = Some(Served { answers: 2000, cpu_ns: 0 });
+        assert_eq!(expected_s(None, 1000, None), 1000.0 * ANSWER_S);
+        assert_eq!(expected_s(noted, 1000, None), 2000.0 * ANSWER_S);
+        assert_eq!(expected_s(noted, 1000, Some(1e-5)), 0.02);
     }
 }

@@ -14,8 +14,6 @@ use std::path::{Path, PathBuf};
 
 /// A request to the device is at most so long.
 const REQUEST_BYTES: u64 = 1 << 20;
-/// The kernel asks for the content of a file in pieces of about this.
-const PIECE_BYTES: u64 = 64 << 10;
 
 /// Why there is no pack yet.
 pub(in crate::start) const NO_PACK: &str = "there is none yet; it is made beside this start";
@@ -23,7 +21,8 @@ pub(in crate::start) const NO_PACK: &str = "there is none yet; it is made beside
 /// Whether the pack is used.
 pub(in crate::start) enum Choice {
     /// It is, with this wait for what comes from it, and for the whole start.
-    Pack { packed: Box<Packed>, waits: Waits, whole: Waits },
+    /// `answers_s` of both are for answers to the kernel, in seconds.
+    Pack { packed: Box<Packed>, waits: Waits, whole: Waits, answers_s: f64 },
     /// It is not, and why.
     Without(&'static str),
 }
@@ -55,7 +54,8 @@ pub(in crate::start) fn choose(
     if options.hidden.iter().any(|hidden| roots.iter().any(|root| overlaps(hidden, root))) {
         return Choice::Without("another pack lies there");
     }
-    let wait = of(&packed, path, options);
+    let answers_s = expected_s(Served::noted(path), answers(&packed), options.answer_s);
+    let wait = of(&packed, path, options).and(Wait { seconds: answers_s, ..Wait::default() });
     let rest = rest(&roots);
     let best = |decision: &Decision| match decision.warms {
         true => decision.warmed,
@@ -65,10 +65,11 @@ pub(in crate::start) fn choose(
     if !worth(best(without).into(), whole) {
         return Choice::Without("it would come no sooner");
     }
-    Choice::Pack { packed: Box::new(packed), waits: wait.into(), whole: whole.into() }
+    let (waits, whole) = (wait.into(), whole.into());
+    Choice::Pack { packed: Box::new(packed), waits, whole, answers_s }
 }
 
-/// What is to be waited for until all of it has come, with the processor time of the answers.
+/// What is to be waited for until all of it has come, without the answers to the kernel.
 fn of(packed: &Packed, profile: &Path, options: &Options) -> Wait {
     let mut devices = Devices::new(options.costs);
     let path = pack(profile);
@@ -80,8 +81,7 @@ fn of(packed: &Packed, profile: &Path, options: &Options) -> Wait {
     let content = Wait::of(requests, bytes, costs.depth, &costs);
     let folders = packed.mirror.folders.iter().map(|folder| (&*folder.path, folder.about.inode));
     let folders = whole::for_folders(folders, &mut devices);
-    let answers = expected_s(Served::noted(profile), answers(packed));
-    content.and(folders).and(Wait { seconds: answers, ..Wait::default() })
+    content.and(folders)
 }
 
 /// What of the pack is not cached.
@@ -94,15 +94,11 @@ fn missing(packed: &Packed, path: &Path) -> Vec<Extent> {
     packed.extents().filter(|extent| !is_cached(extent)).collect()
 }
 
-/// How many answers the kernel will ask for: a look at each name, an open and the pieces of each
-/// file, and the listing of each folder.
+/// How many answers the program will wait for: an open of each file and a question about it, and
+/// the listing of each folder. Names and contents are handed over ahead of it.
 fn answers(packed: &Packed) -> u64 {
     let folders = &packed.mirror.folders;
     let names = folders.iter().flat_map(|folder| &folder.names);
-    let of_name = |name: &seekless_mount::mirror::Name| match (name.about, name.offset) {
-        (Some(about), Some(_)) => 3 + about.bytes / PIECE_BYTES,
-        (Some(_), None) => 1,
-        (None, _) => 0,
-    };
-    names.map(of_name).sum::<u64>() + 3 * folders.len() as u64
+    let files = names.filter(|name| name.offset.is_some()).count() as u64;
+    2 * files + 3 * folders.len() as u64
 }

@@ -103,8 +103,9 @@ impl Scan {
         let path = path.to_str().map(PathBuf::from);
         let is_settled = about.changed_ns <= settled_ns;
         scan.folder = names.zip(path).filter(|_| is_settled).map(|(names, path)| Folder {
-            path,
             about,
+            absent: wanted.absent_in(&path, &names),
+            path,
             names,
         });
         Some(scan)

@@ -1,7 +1,7 @@
 //! What a profile's starts want: files in the order of first need, and names.
 
 use crate::profiles::{by_most, identify};
-use seekless_mount::mirror::About;
+use seekless_mount::mirror::{About, Name};
 use seekless_trace::{LookKind, Profile, escape_path, unescape_path};
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
@@ -10,11 +10,12 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// Files and names by their real paths: without links on the way.
+#[derive(Default)]
 pub(super) struct Wanted {
     /// In the order of first need.
     pub(super) files: Vec<File>,
     /// Names that are looked up.
-    pub(super) names: HashSet<PathBuf>,
+    pub(super) names: BTreeSet<PathBuf>,
     /// The folders of all these, and those that are listed.
     pub(super) folders: BTreeSet<PathBuf>,
 }
@@ -37,8 +38,7 @@ fn path_of(name: &str) -> PathBuf {
 
 impl Wanted {
     pub(super) fn of(profile: &Profile) -> Self {
-        let mut wanted =
-            Self { files: Vec::new(), names: HashSet::new(), folders: BTreeSet::new() };
+        let mut wanted = Self::default();
         wanted.add_files(profile);
         for look in &profile.looks {
             let path = path_of(&look.name);
@@ -83,6 +83,18 @@ impl Wanted {
             self.names.insert(above.join(name));
             self.folders.insert(above);
         }
+    }
+
+    /// Names that are looked up in a folder and are not among those that it has.
+    pub(super) fn absent_in(&self, folder: &Path, names: &[Name]) -> Vec<String> {
+        let here: HashSet<&str> = names.iter().map(|name| &*name.name).collect();
+        let in_folder = |path: &PathBuf| {
+            let name = path.file_name().filter(|_| path.parent() == Some(folder))?.to_str()?;
+            (!here.contains(name)).then(|| name.to_owned())
+        };
+        // In this order all below a folder follows it.
+        let below = self.names.range(folder.to_owned()..);
+        below.take_while(|path| path.starts_with(folder)).filter_map(in_folder).collect()
     }
 
     /// The folders of which names have changed since the newest run began.
