@@ -27,7 +27,7 @@ mod whole;
 pub use own::ask as ask_for_own_pages;
 pub use packed::build as make_pack;
 pub use plan::{Decision, Pack, Waits};
-pub use quick::{LEARN, ask_for_itself, become_known};
+pub use quick::{AUTO, LEARN, ask_for_itself, become_known};
 pub use recording::{Recording, Taught};
 pub use seekless_mount::answer_s;
 
@@ -298,11 +298,8 @@ impl Start {
                 }
             }
         }
-        if let Some((packed, without)) = self.packed.take()
-            && let Err(error) = packed::lay(&packed, &self.path)
-        {
+        if let Err(error) = self.lay_pack() {
             notice(error, "its pack");
-            self.plan = without;
         }
         if self.packs {
             packed::build_beside(&self.path);
@@ -312,6 +309,17 @@ impl Start {
             let key = start.key.text();
             let _ = profiles::update(&start.path, |before| learned.added_to(before, key));
         })
+    }
+
+    /// Lays the start's pack over its folders, if files are to be seen from it. Where that fails,
+    /// the plan becomes the one without.
+    fn lay_pack(&mut self) -> Result<()> {
+        let Some((packed, without)) = self.packed.take() else { return Ok(()) };
+        let laid = packed::lay(&packed, &self.path);
+        if laid.is_err() {
+            self.plan = without;
+        }
+        laid
     }
 
     /// Becomes the program, with a helper beside it that hands `keep` what it has learned.

@@ -12,7 +12,7 @@ use seekless::device::units::{counted, format_bytes, format_duration, parse_byte
 use seekless::record::Status;
 use seekless::start::ahead;
 use seekless::start::start::{
-    Decision, Options, Outcome, Pack, Recording, Start, Taught, Waits, prepare,
+    AUTO, Decision, Options, Outcome, Pack, Recording, Start, Taught, Waits, prepare,
 };
 use seekless::sys::signals::survive_file_size_limit;
 use seekless::tools::device::named;
@@ -159,9 +159,6 @@ pub(super) fn absolute(folders: Vec<PathBuf>) -> anyhow::Result<Vec<PathBuf>> {
     let absolute = folders.iter().map(std::path::absolute);
     Ok(absolute.collect::<Result<_, _>>()?)
 }
-
-/// The word that asks for a pack of the start's own.
-const AUTO: &str = "auto";
 
 /// Starts the program; returns only if the start was recorded whole, or the program cannot run.
 /// What else fails before the program's execution is said, and the program starts without it.

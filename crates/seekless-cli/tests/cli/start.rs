@@ -2,7 +2,7 @@
 //! learned and brought in.
 
 use crate::odd_programs::{PYTHON, SHELL};
-use crate::{seekless, workplace};
+use crate::{copy_program, seekless, workplace};
 use std::fs::{self, File};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -53,6 +53,13 @@ impl Place {
             .unwrap();
         assert!(output.status.success(), "{output:?}");
         serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// The profile that was learned first.
+    fn profile(&self) -> PathBuf {
+        let entries = fs::read_dir(self.state.join("seekless/profiles")).unwrap();
+        let mut paths = entries.map(|entry| entry.unwrap().path());
+        paths.find(|path| path.extension().is_some_and(|it| it == "parquet")).unwrap()
     }
 
     /// Waits until the profiles have this many runs in all: helpers outlive their programs a
@@ -206,11 +213,7 @@ fn the_needed_parts_alone_are_brought_in_beside_the_program() {
         return;
     }
     // Another argument of the same shape: the program does not touch the file this time.
-    let profile = fs::read_dir(place.state.join("seekless/profiles"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .find(|path| path.extension().is_some_and(|extension| extension == "parquet"))
-        .unwrap();
+    let profile = place.profile();
     let words =
         [&SLOW[..], &["--explain", "--json", "--profile", profile.to_str().unwrap()]].concat();
     drop_cached(&data);
@@ -223,6 +226,36 @@ fn the_needed_parts_alone_are_brought_in_beside_the_program() {
         assert!(output.status.success(), "{output:?}");
         let decision: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
         assert_eq!(decision["warms"], true, "{decision}");
+        most
+    });
+    assert_eq!(most, needed, "each part, and nothing around it");
+}
+
+/// What the profile's flat form says all about needs no other program of ours.
+#[test]
+fn the_small_program_alone_brings_them_in_too() {
+    let (place, data) = sparse();
+    if !learned(&place) {
+        return;
+    }
+    let profile = place.profile();
+    let words = [&SLOW[..2], &["--profile", profile.to_str().unwrap()]].concat();
+    // The whole command keeps the flat form.
+    assert!(place.run(&words, &["python3", "sparse.py"]).status.success());
+    let alone = place.root.join("seekless");
+    copy_program(Path::new(env!("CARGO_BIN_EXE_seekless")), &alone);
+    drop_cached(&data);
+    let needed = 16 * 65_536;
+    let most = std::thread::scope(|scope| {
+        let run = scope.spawn(|| {
+            let mut command = Command::new(&alone);
+            command.arg("run").args(&words).args(["--", "python3", "sparse.py", "wait"]);
+            place.output(command)
+        });
+        let most = most_cached(&data, needed);
+        fs::write(place.root.join("go"), "").unwrap();
+        let output = run.join().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
         most
     });
     assert_eq!(most, needed, "each part, and nothing around it");

@@ -1,8 +1,10 @@
 //! What lies beside a profile: its flat form, the pack of its files, and what is noted of that.
 
+use rustix::fs::{Advice, fadvise};
 use seekless_job::{Error, ErrorKind, Result};
 use seekless_sys::output::{Content, Destination, Output};
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 /// Each has the profile's name, and its own extension.
@@ -31,6 +33,16 @@ pub(crate) fn write_private(path: &Path, text: &[u8]) -> Result<()> {
     let mut out = created(path)?;
     out.write_all(text).map_err(|error| unwritten(path, error))?;
     published(out)
+}
+
+/// Reads a file of ours, all of it in one request; `None` if it is larger than any.
+pub(crate) fn read_at_once(path: &Path, bytes_max: u64) -> Option<Vec<u8>> {
+    let mut file = File::open(path).ok()?;
+    let bytes = file.metadata().ok().map(|found| found.len()).filter(|it| *it <= bytes_max)?;
+    let _ = fadvise(&file, 0, None, Advice::WillNeed);
+    let mut content = Vec::with_capacity(bytes as usize);
+    file.read_to_end(&mut content).ok()?;
+    Some(content)
 }
 
 pub(crate) fn unwritten(path: &Path, error: io::Error) -> Error {

@@ -11,13 +11,11 @@
 
 use super::beside::{self, FLAT};
 use super::is_own;
-use rustix::fs::{Advice, fadvise};
 use seekless_sys::home;
 use seekless_trace::{Look, Need, Profile, ProfiledFile, ProfiledRun, RunInfo, fnv_1a};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::fs::{DirBuilder, File, Metadata};
-use std::io::Read;
+use std::fs::{DirBuilder, Metadata};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -174,14 +172,7 @@ pub(crate) fn read(path: &Path) -> Option<Profile> {
 
 fn read_at(place: &Path, path: &Path) -> Option<Profile> {
     let is = ProfileIs::of(&std::fs::metadata(path).ok()?);
-    let mut file = File::open(place).ok()?;
-    let bytes = file.metadata().ok()?.len();
-    if bytes > BYTES_MAX {
-        return None;
-    }
-    let _ = fadvise(&file, 0, None, Advice::WillNeed); // all of it in one request
-    let mut content = Vec::with_capacity(bytes as usize);
-    file.read_to_end(&mut content).ok()?;
+    let content = beside::read_at_once(place, BYTES_MAX)?;
     let (profile, of) = decoded(&content)?;
     (of == is).then_some(profile)
 }

@@ -49,10 +49,8 @@ pub(super) struct Packed {
 impl Packed {
     /// The pack beside a profile, if there is a whole one.
     pub(super) fn beside(profile: &Path) -> Option<Self> {
-        let place = notes(profile);
-        let small = std::fs::metadata(&place).ok().filter(|found| found.len() <= NOTES_BYTES_MAX);
-        let packed: Self =
-            serde_json::from_slice(&std::fs::read(small.map(|_| &place)?).ok()?).ok()?;
+        let notes = beside::read_at_once(&notes(profile), NOTES_BYTES_MAX)?;
+        let packed: Self = serde_json::from_slice(&notes).ok()?;
         let found = looked_at(&pack(profile));
         let is_same = packed.stands_for_nothing() || found == Some((packed.bytes, packed.identity));
         (packed.version == VERSION && is_same).then_some(packed)
@@ -91,6 +89,11 @@ fn pack(profile: &Path) -> PathBuf {
 
 fn notes(profile: &Path) -> PathBuf {
     profile.with_extension(beside::NOTES)
+}
+
+/// Whether an earlier start of the profile left something to say.
+pub(super) fn has_unsaid(profile: &Path) -> bool {
+    profile.with_extension(beside::SAID).exists()
 }
 
 /// What an earlier start of the profile had to say of its pack, and could not. It is said once.

@@ -2,8 +2,8 @@
 //! too: so a start with nothing to decide but what its profile's flat form says is made by few
 //! pages of code, without Parquet, a recorder, packs and a parser of options.
 
-use super::sample;
 use super::{Known, Options, Recording, Start, recording::Now};
+use super::{packed, sample};
 use crate::profiles::{self, Key, Learned, flat};
 use rustix::fs::{Advice, MemfdFlags, SeekFrom, fadvise, memfd_create, seek};
 use seekless_device::{Costs, DeviceSpec};
@@ -21,12 +21,17 @@ use std::process::Command;
 /// from its standard input.
 pub const LEARN: &str = "__learn";
 
+/// What `--mount` says to ask for a pack of the start's own.
+pub const AUTO: &str = "auto";
+
 /// What a start is asked to do, where it has no other option.
 #[derive(Debug, PartialEq)]
 struct Asked<'a> {
     profile: Option<&'a Path>,
     costs: Option<Costs>,
     records: bool,
+    /// Whether files may be seen from the start's own pack.
+    packs: bool,
     words: &'a [OsString],
 }
 
@@ -45,17 +50,19 @@ pub fn become_known(words: &[OsString], whole: &Path) {
     let key = Key::new(program, arguments);
     let own = || profiles::place(&key).ok();
     let Some(profile) = asked.profile.map(Path::to_owned).or_else(own) else { return };
-    if asked.costs.is_none() && sample::shows_no_need(&key, &profile) {
+    if asked.costs.is_none() && !asked.packs && sample::shows_no_need(&key, &profile) {
         let words: Option<Vec<CString>> =
             asked.words.iter().map(|word| CString::new(word.as_bytes()).ok()).collect();
         let _ = words.map(|words| replace::become_found(&words));
         return;
     }
-    if profiles::found(program).is_none() {
+    if profiles::found(program).is_none() || asked.packs && packed::has_unsaid(&profile) {
         return; // the whole command says so
     }
     let decided = catch_unwind(AssertUnwindSafe(|| decided(&asked, &profile)));
-    if let Ok(Some(start)) = decided {
+    if let Ok(Some(mut start)) = decided
+        && start.lay_pack().is_ok()
+    {
         // The whole command says why it cannot be executed.
         drop(start.become_program(|start, learned| hand_over(start, learned, whole)));
     }
@@ -68,11 +75,17 @@ fn decided(asked: &Asked<'_>, profile: &Path) -> Option<Start> {
         profile: asked.profile.map(Path::to_owned),
         costs: asked.costs,
         recording: if asked.records { Recording::Auto } else { Recording::Never },
+        packs: asked.packs,
+        expects: asked.packs,
         ..Options::default()
     };
-    let start = Start::plain(asked.words).ok()?.decided(known, &options);
-    let notes = false; // of the whole command's pages, which are not touched
-    (!matches!(start.recording, Now::Whole(_))).then_some(Start { notes, ..start })
+    let mut start = Start::plain(asked.words).ok()?.decided(known, &options);
+    if asked.packs {
+        start.see_from_pack(&options);
+    }
+    start.notes = false; // of the whole command's pages, which are not touched
+    let is_known = !start.packs && !matches!(start.recording, Now::Whole(_));
+    is_known.then_some(start)
 }
 
 /// Becomes the whole command, which adds what was learned to the profile. There is no caller left
@@ -93,7 +106,7 @@ fn hand_over(start: &Start, learned: Learned, whole: &Path) {
 /// What the words ask for, if they are `run` with no other option that matters here.
 fn asked(words: &[OsString]) -> Option<Asked<'_>> {
     let mut rest = words.strip_prefix(&[OsString::from("run")][..])?;
-    let (mut profile, mut costs, mut records) = (None, None, true);
+    let (mut profile, mut costs, mut records, mut packs) = (None, None, true, false);
     loop {
         let (word, after) = rest.split_first()?;
         match word.to_str() {
@@ -102,6 +115,13 @@ fn asked(words: &[OsString]) -> Option<Asked<'_>> {
                 break;
             }
             Some("--no-record") => (records, rest) = (false, after),
+            Some("--mount") => {
+                let (what, after) = after.split_first()?;
+                (packs, rest) = (what == AUTO, after);
+                if !packs {
+                    return None;
+                }
+            }
             Some("--profile") => {
                 let (path, after) = after.split_first()?;
                 (profile, rest) = (Some(Path::new(path)), after);
@@ -116,7 +136,7 @@ fn asked(words: &[OsString]) -> Option<Asked<'_>> {
             _ => break,
         }
     }
-    (!rest.is_empty()).then_some(Asked { profile, costs, records, words: rest })
+    (!rest.is_empty()).then_some(Asked { profile, costs, records, packs, words: rest })
 }
 
 #[cfg(test)]
@@ -131,15 +151,20 @@ mod tests {
     fn only_a_plain_run_is_quick() {
         let all = words("run --no-record --profile p -- cat -n");
         let (profile, costs) = (Some(Path::new("p")), None);
-        assert_eq!(asked(&all), Some(Asked { profile, costs, records: false, words: &all[5..] }));
+        assert_eq!(
+            asked(&all),
+            Some(Asked { profile, costs, records: false, packs: false, words: &all[5..] })
+        );
         let all = words("run cat -- x");
-        let plain = Asked { profile: None, costs, records: true, words: &all[1..] };
+        let plain = Asked { profile: None, costs, records: true, packs: false, words: &all[1..] };
         assert_eq!(asked(&all), Some(plain));
         let all = words("run --device iops=500,bandwidth=10MB cat");
         let costs = asked(&all).unwrap().costs.unwrap();
         assert_eq!((costs.request_ns, costs.bytes_per_second), (2_000_000, 10_000_000));
+        assert!(asked(&words("run --mount auto -- cat")).unwrap().packs);
         for other in [
             "run --explain cat",
+            "run --mount a.zip=a cat",
             "run -n cat",
             "run --",
             "run",
