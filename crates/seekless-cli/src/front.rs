@@ -10,7 +10,7 @@
 
 use crate::launch::not_executed;
 use crate::output::{say, shown};
-use seekless::start::start::{ask_for_itself, ask_for_own_pages, become_known};
+use seekless::start::start::{ask_for_own_pages, become_known};
 use seekless::sys::inherited::keep_closed;
 use seekless::sys::replace::{become_found, become_program};
 use std::env;
@@ -34,7 +34,6 @@ pub fn main() -> ExitCode {
     let stands_in = stands_in(&words);
     let program = folder.join(if stands_in { GNU } else { VERBS });
     if !stands_in && words.get(1).is_some_and(|verb| verb == "run") {
-        ask_for_itself();
         become_known(&words[1..], &program);
         ask_for_own_pages();
     }

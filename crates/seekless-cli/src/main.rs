@@ -2,6 +2,9 @@
 
 use std::process::ExitCode;
 
+// A program waits for what `run` does before it starts.
+seekless::sys::read_itself_for!(c"run");
+
 fn main() -> ExitCode {
     seekless_cli::front::main()
 }

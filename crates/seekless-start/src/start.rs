@@ -27,7 +27,7 @@ mod whole;
 pub use own::ask as ask_for_own_pages;
 pub use packed::build as make_pack;
 pub use plan::{Decision, Pack, Waits};
-pub use quick::{AUTO, LEARN, ask_for_itself, become_known};
+pub use quick::{AUTO, LEARN, become_known};
 pub use recording::{Recording, Taught};
 pub use seekless_mount::answer_s;
 

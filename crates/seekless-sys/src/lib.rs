@@ -49,7 +49,8 @@
 //! Processes:
 //! - [`signals`] asks what signals do, and holds them back;
 //! - [`replace`] replaces this process by another program, [`beside`] with a helper beside it;
-//! - [`inherited`] has what this process was started with;
+//! - [`inherited`] has what this process was started with; [`itself`] has the kernel read a cold
+//!   program at once;
 //! - [`usage`] has what processes have used.
 //!
 //! # Example
@@ -98,6 +99,7 @@ pub mod hosts;
 pub mod in_use;
 pub mod inflate;
 pub mod inherited;
+pub mod itself;
 pub mod kernel;
 pub mod locked;
 pub mod map;

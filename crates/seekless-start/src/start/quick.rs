@@ -5,7 +5,7 @@
 use super::{Known, Options, Recording, Start, recording::Now};
 use super::{packed, sample};
 use crate::profiles::{self, Key, Learned, flat};
-use rustix::fs::{Advice, MemfdFlags, SeekFrom, fadvise, memfd_create, seek};
+use rustix::fs::{MemfdFlags, SeekFrom, memfd_create, seek};
 use seekless_device::{Costs, DeviceSpec};
 use seekless_sys::replace;
 use std::ffi::{CString, OsString};
@@ -33,12 +33,6 @@ struct Asked<'a> {
     /// Whether files may be seen from the start's own pack.
     packs: bool,
     words: &'a [OsString],
-}
-
-/// Asks for all of this small program, which lies together.
-pub fn ask_for_itself() {
-    // Without it the kernel reads what is touched.
-    let _ = File::open("/proc/self/exe").map(|own| fadvise(&own, 0, None, Advice::WillNeed));
 }
 
 /// Becomes the program that the words after `seekless` ask to run, if that is known to need no
