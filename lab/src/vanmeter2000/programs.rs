@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The program that the command becomes for its other verbs.
-const VERBS: &str = "seekless-verbs";
+/// The programs that the command becomes.
+const OURS: [&str; 2] = ["seekless-gnu", "seekless-verbs"];
 /// A file system in memory, on every Linux.
 const MEMORY: &str = "/dev/shm";
 
@@ -60,11 +60,13 @@ impl Programs {
             let copy = place.join(name);
             fs::copy(&*program, &copy)
                 .with_context(|| format!("cannot copy {}", program.display()))?;
-            // The command becomes the program beside it for verbs other than wc, grep and find.
-            let verbs = program.with_file_name(VERBS);
-            if program.ends_with("seekless") && verbs.exists() {
-                fs::copy(&verbs, place.join(VERBS))
-                    .with_context(|| format!("cannot copy {}", verbs.display()))?;
+            // The command becomes one of those beside it.
+            for other in OURS.iter().filter(|_| program.ends_with("seekless")) {
+                let other = (program.with_file_name(other), place.join(other));
+                if other.0.exists() {
+                    fs::copy(&other.0, &other.1)
+                        .with_context(|| format!("cannot copy {}", other.0.display()))?;
+                }
             }
             *program = copy;
         }

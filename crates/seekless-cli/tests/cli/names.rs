@@ -31,7 +31,7 @@ use Prints::{Data, Json, Words};
 
 /// Each verb, with lines of words behind it. Words in capitals stand for files with odd names,
 /// which [`Place`] makes; GONE for one that is missing.
-const LINES: [(&str, &[(Prints, &str)]); 42] = [
+const LINES: [(&str, &[(Prints, &str)]); 43] = [
     ("tour", &[(Words, "--keep FULL"), (Words, "--device GONE"), (Words, "GONE")]),
     (
         "record",
@@ -307,6 +307,7 @@ const LINES: [(&str, &[(Prints, &str)]); 42] = [
     ),
     ("fits rebin", &[(Words, "FITS OUT 2"), (Words, "GONE OUT 2"), (Words, "FITS TRACE 2")]),
     ("completions", &[(Data, "bash"), (Words, "GONE")]),
+    ("__learn", &[(Words, "GONE"), (Words, "GONE/x")]),
     ("__man", &[(Words, "GONE/x")]),
     ("__tour-reader", &[(Words, "TREE GONE"), (Words, "TREE LIST"), (Words, "GONE LIST")]),
     ("wc", &[]),

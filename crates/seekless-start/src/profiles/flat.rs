@@ -2,6 +2,8 @@
 //! once and by itself. It is checked by a sum, and it stands for the very file that it was made
 //! from: another profile in that place makes it void, and the whole command reads that.
 //!
+//! As in the profile, of a run's command line only the program is kept: arguments may be secrets.
+//!
 //! It lies beside a profile of this user. Of one that came with a program, it lies in `flat` in the
 //! user's state folder.
 //!
@@ -70,7 +72,7 @@ struct FlatRun<'a> {
 impl<'a> Flat<'a> {
     fn of(profile: &'a Profile, of: ProfileIs) -> Self {
         let run = |run: &'a ProfiledRun| FlatRun {
-            command: Cow::Borrowed(&run.info.command),
+            command: Cow::Borrowed(run.info.command.get(..1).unwrap_or_default()),
             clock: Cow::Borrowed(&run.info.clock),
             source: Cow::Borrowed(&run.info.source),
             started_unix_ns: run.info.started_unix_ns,
@@ -226,5 +228,14 @@ mod tests {
             assert_eq!(decoded(&bytes), None, "byte {at}");
             assert_eq!(decoded(&good[..at]), None, "{at} bytes");
         }
+    }
+
+    #[test]
+    fn arguments_are_not_kept() {
+        let mut profile = sample();
+        profile.runs[0].info.command.push("--token=sesame".into());
+        let form = encoded(&profile);
+        assert!(!form.windows(6).any(|window| window == b"sesame"));
+        assert_eq!(decoded(&form), Some((sample(), ProfileIs::default())));
     }
 }

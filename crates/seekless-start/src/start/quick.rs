@@ -8,6 +8,7 @@ use crate::profiles::{self, Key, Learned, flat};
 use rustix::fs::{MemfdFlags, SeekFrom, memfd_create, seek};
 use seekless_device::{Costs, DeviceSpec};
 use seekless_sys::replace;
+use seekless_sys::signals::survive_file_size_limit;
 use std::ffi::{CString, OsString};
 use std::fs::File;
 use std::io::{self, Write};
@@ -40,6 +41,8 @@ struct Asked<'a> {
 /// `whole` is its path.
 pub fn become_known(words: &[OsString], whole: &Path) {
     let Some(asked) = asked(words) else { return };
+    // A handler, which the program does not inherit.
+    let _survive = survive_file_size_limit();
     let Some((program, arguments)) = asked.words.split_first() else { return };
     let key = Key::new(program, arguments);
     let own = || profiles::place(&key).ok();
