@@ -2,6 +2,7 @@
 
 use crate::command::succeed;
 use anyhow::{Context, bail, ensure};
+use seekless::measure::ReadsServed;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -76,6 +77,18 @@ impl Image {
         let done = work();
         remount("remount,ro")?;
         done
+    }
+
+    /// What the device has served until now, counted once neighbours are merged.
+    pub(crate) fn served(&self) -> anyhow::Result<ReadsServed> {
+        let name = self.device.trim_start_matches("/dev/");
+        let place = format!("/sys/block/{name}/stat");
+        let text = std::fs::read_to_string(&place).context(place)?;
+        let number = |at: usize| -> anyhow::Result<u64> {
+            Ok(text.split_whitespace().nth(at).context("a figure is missing")?.parse()?)
+        };
+        // Reads, and 512-byte sectors read.
+        Ok(ReadsServed { requests: number(0)?, bytes: 512 * number(2)? })
     }
 
     fn mount(&self) -> anyhow::Result<()> {

@@ -155,10 +155,11 @@ pub(crate) const ENTRIES: [Entry; 22] = [
     },
     Entry {
         name: "start",
-        answers: "how much sooner Python imports under run, mount and rivals behind a throttle",
+        answers: "how much sooner cold programs start under run, mount and rivals on slow devices",
         takes: "20 minutes",
-        needs: "root, a folder of Python packages; vmtouch, squashfs and preload for their rows",
-        quick: Quick::No,
+        needs: "root; a folder of Python packages, node, git, a JDK, gcc, vmtouch, squashfs and \
+                preload for their rows",
+        quick: Quick::Words("--whole --program git --device none --rounds 1 --folder /var/tmp"),
     },
     Entry {
         name: "store-costs",
