@@ -37,8 +37,9 @@ pub(crate) const ENTRIES: [Entry; 22] = [
     Entry {
         name: "advise",
         answers: "whether a start becomes as fast as advise expects",
-        takes: "10 minutes",
-        needs: "root; git, python3, cc and perl for their rows",
+        takes: "40 minutes",
+        needs: "root, FUSE, 3 GB of disk; node, git, a JDK, gcc, sqlite3 and Python packages for \
+                their rows",
         quick: Quick::Words("--only shell --devices none --runs 1"),
     },
     Entry {
