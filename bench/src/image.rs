@@ -35,7 +35,7 @@ impl Image {
         let kib: u64 = used.split_whitespace().next().context("no size")?.parse()?;
         let blocks = format!("{}k", kib * (1 + room) + kib / 4 + (64 << 10));
         let mut make = Command::new("mkfs.ext4");
-        succeed(make.args(["-q", "-F", "-d"]).arg(folder).arg(&file).arg(blocks))?;
+        succeed(make.args(["-q", "-F", "-b", "4096", "-d"]).arg(folder).arg(&file).arg(blocks))?;
         let mut attach = Command::new("losetup");
         attach.args(["--find", "--show", "--direct-io=on"]).arg(&file);
         let attached = attach.output()?;
