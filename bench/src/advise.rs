@@ -1,21 +1,26 @@
-//! Is the advice true? `seekless advise --verify` of some programs, on the disk itself and with its
-//! requests limited: the start that it expects of its best measure, beside the one that it then
-//! measures. Needs root.
+//! Is the advice true? `seekless advise --verify` of some programs, on the disk itself, with its
+//! requests limited, and behind a slow FUSE file system: the start that it expects of its best
+//! measure, beside the one that it then measures. Needs root.
 
 mod programs;
 
 use crate::command::Commands;
 use crate::folder::Folder;
+use crate::programs::cases::{Case, Places};
 use crate::rounds::load_average;
 use anyhow::{Context, ensure};
-use programs::Program;
+use programs::{ALL, Making};
 use seekless::device::DeviceSpec;
 use seekless::measure::Slowed;
 use seekless::report::table;
 use seekless_results::{Better, Contender, Figure, Table};
+use seekless_testing::{Delayed, Delays};
 use serde::Serialize;
 use serde_json::Value;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::str::FromStr;
+use std::time::Duration;
 
 /// A figure is right if it is off by less than this share of what was measured, or these seconds.
 const OFF_SHARE: f64 = 0.2;
@@ -27,19 +32,73 @@ pub(crate) struct Args {
     /// Only these programs, by a part of their names
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
-    /// The limits behind which to measure; `none` is the disk itself
+    /// Where to measure: `none` is the disk itself, limits slow it, `fuse=MS` is a FUSE file system
+    /// that takes these milliseconds for each read, 64 at once
     #[arg(
         long,
         value_name = "DEVICE",
         value_delimiter = ';',
-        default_value = "none;iops=500,bandwidth=150MB"
+        default_value = "none;iops=500,bandwidth=150MB;fuse=2"
     )]
-    devices: Vec<String>,
+    devices: Vec<Device>,
+    /// A folder of Python packages, for imports (`pip install --target DIR pandas matplotlib`)
+    #[arg(long, value_name = "DIR")]
+    packages: Option<PathBuf>,
+    /// The Python to start
+    #[arg(long, value_name = "PROGRAM", default_value = "python3")]
+    python: PathBuf,
+    /// Rows of sqlite3's table, of 1 KB each
+    #[arg(long, default_value_t = 1_000_000)]
+    rows: u64,
     /// Starts of each kind
     #[arg(long, default_value_t = 3)]
     runs: usize,
     #[command(flatten)]
     commands: Commands,
+}
+
+/// Reads that the FUSE file system serves at once.
+const AT_ONCE: u16 = 64;
+
+/// Where programs are measured.
+#[derive(Clone, Debug, PartialEq)]
+enum Device {
+    Disk,
+    Limited { words: String, iops: u64, bytes_per_second: u64 },
+    Fuse { delay_ms: f64 },
+}
+
+impl FromStr for Device {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "none" {
+            return Ok(Self::Disk);
+        }
+        if let Some(delay_ms) = text.strip_prefix("fuse=") {
+            let delay_ms: Option<f64> = delay_ms.parse().ok();
+            let delay_ms = delay_ms.filter(|it| it.is_finite() && *it >= 0.0);
+            return Ok(Self::Fuse {
+                delay_ms: delay_ms.ok_or("fuse=MS: milliseconds, 0 or more")?,
+            });
+        }
+        match text.parse().map_err(|error| format!("{error}"))? {
+            DeviceSpec::Volume { iops, bytes_per_second } => {
+                Ok(Self::Limited { words: text.to_owned(), iops, bytes_per_second })
+            }
+            _ => Err("expected none, iops=N,bandwidth=RATE or fuse=MS".into()),
+        }
+    }
+}
+
+impl std::fmt::Display for Device {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Disk => out.write_str("the disk itself"),
+            Self::Limited { words, .. } => out.write_str(words),
+            Self::Fuse { delay_ms } => write!(out, "FUSE, {delay_ms} ms a read"),
+        }
+    }
 }
 
 /// What was expected and measured of one program on one device, in seconds.
@@ -69,14 +128,28 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     ensure!(args.runs > 0, "--runs: at least 1");
     let before = load_average();
     let folder = Folder::in_(&args.commands.folder)?;
-    let chosen = |program: &Program| {
-        args.only.as_ref().is_none_or(|name| program.name.contains(name.as_str()))
+    let place = folder.path().canonicalize()?;
+    let (seen, written) = (place.join("seen"), place.join("written"));
+    std::fs::create_dir(&seen)?;
+    std::fs::create_dir_all(written.join("classes"))?;
+    let ours = args.commands.ours()?.canonicalize()?;
+    let making = Making {
+        places: Places { made: &seen, seen: &seen, written: &written },
+        ours: &ours,
+        packages: args.packages.as_deref(),
+        python: &args.python,
+        rows: args.rows,
     };
     let mut rows = Vec::new();
-    for program in programs::all(&folder)?.into_iter().filter(chosen) {
-        for device in &args.devices {
-            rows.push(advised(args, &folder, &program, device)?);
-            eprintln!("bench: {} on {device} done", program.name);
+    let chosen = |name: &str| args.only.as_ref().is_none_or(|only| name.contains(&**only));
+    for (program, _) in ALL.iter().filter(|(_, name)| chosen(name)) {
+        let Some(case) = program.case(&making)? else { continue };
+        for (number, device) in args.devices.iter().enumerate() {
+            let state = place.join(format!("state-{number}"));
+            let mut advise = command(args, &ours, &case, &state);
+            let output = on(device, &place, &mut advise)?;
+            rows.push(row(&case.name, device, &output)?);
+            eprintln!("bench: {} on {device} done", case.name);
         }
     }
     if args.commands.json {
@@ -88,30 +161,49 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     Ok(tables(args, &rows))
 }
 
-fn advised(args: &Args, folder: &Folder, program: &Program, device: &str) -> anyhow::Result<Row> {
-    let mut command = Command::new(args.commands.ours()?);
+fn command(args: &Args, ours: &Path, case: &Case, state: &Path) -> Command {
+    let mut command = Command::new(ours);
     command.args(["advise", "--json", "--verify", "--runs", &args.runs.to_string(), "--"]);
-    command.args(&program.words).current_dir(&program.folder);
-    command.env("XDG_STATE_HOME", folder.path().join("state"));
+    command.args(&case.start).current_dir("/");
+    command.envs(case.environment.iter().map(|(name, value)| (name, value)));
+    command.env("XDG_STATE_HOME", state);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut advise = || Ok::<_, anyhow::Error>(command.output()?);
-    let output = match device {
-        "none" => advise()?,
-        limits => match limits.parse::<DeviceSpec>()? {
-            DeviceSpec::Volume { iops, bytes_per_second } => {
-                Slowed::new(&[folder.path()], iops, bytes_per_second)?.during(advise)?.0?
-            }
-            _ => anyhow::bail!("{limits}: expected iops=N,bandwidth=RATE"),
-        },
-    };
-    let text = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{}: {text}", program.name);
-    // The program's own errors come before it.
-    let json = text.find("\n{").map_or(&*text, |at| &text[at..]);
-    row(program, device, &serde_json::from_str(json.trim_start()).context("no advice")?)
+    command
 }
 
-fn row(program: &Program, device: &str, advice: &Value) -> anyhow::Result<Row> {
+/// Asks for advice where the programs' files, which lie in `seen` in `place`, are on this device.
+fn on(device: &Device, place: &Path, advise: &mut Command) -> anyhow::Result<Output> {
+    let seen = place.join("seen");
+    match *device {
+        Device::Disk => Ok(advise.output()?),
+        Device::Limited { iops, bytes_per_second, .. } => {
+            Ok(Slowed::new(&[&seen], iops, bytes_per_second)?.during(|| advise.output())?.0?)
+        }
+        Device::Fuse { delay_ms } => {
+            // The programs are to see their files where these always are.
+            let behind = place.join("behind");
+            std::fs::rename(&seen, &behind)?;
+            std::fs::create_dir(&seen)?;
+            let read = Duration::from_secs_f64(delay_ms / 1e3);
+            let delays = Delays { read, at_once: AT_ONCE, ..Delays::default() };
+            let output = Delayed::of(&behind, &seen, delays).and_then(|delayed| {
+                let output = advise.output();
+                drop(delayed);
+                Ok(output?)
+            });
+            std::fs::remove_dir(&seen)?;
+            std::fs::rename(&behind, &seen)?;
+            output
+        }
+    }
+}
+
+fn row(program: &str, device: &Device, output: &Output) -> anyhow::Result<Row> {
+    let text = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{program} on {device}: {text}");
+    // The program's own errors come before it.
+    let json = text.find("\n{").map_or(&*text, |at| &text[at..]);
+    let advice: Value = serde_json::from_str(json.trim_start()).context("no advice")?;
     let number = |value: &Value| value.as_f64().context("a figure is missing");
     // The best of those that were tried comes first.
     let best = advice["measures"]
@@ -130,8 +222,8 @@ fn row(program: &Program, device: &str, advice: &Value) -> anyhow::Result<Row> {
     let unexplained = parts.iter().find(|part| part["cause"] == "unexplained");
     let wait = number(&advice["wait_s"])?;
     Ok(Row {
-        program: program.name.to_owned(),
-        device: if device == "none" { "the disk itself" } else { device }.to_owned(),
+        program: program.to_owned(),
+        device: device.to_string(),
         cold: number(&advice["starts"]["cold_median_s"])?,
         cached: number(&advice["starts"]["cached_median_s"])?,
         expected: verified["expected_start_s"].as_f64(),
@@ -205,4 +297,20 @@ fn tables(args: &Args, rows: &[Row]) -> Vec<Table> {
         }
     }
     vec![found]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_is_the_disk_or_limits_or_fuse() {
+        assert_eq!("none".parse(), Ok(Device::Disk));
+        assert_eq!("fuse=2.5".parse(), Ok(Device::Fuse { delay_ms: 2.5 }));
+        let limited = Device::from_str("iops=500,bandwidth=150MB").unwrap();
+        assert_eq!(limited.to_string(), "iops=500,bandwidth=150MB");
+        for wrong in ["fuse=-1", "fuse=", "hdd", "iops=0"] {
+            assert!(Device::from_str(wrong).is_err(), "{wrong}");
+        }
+    }
 }

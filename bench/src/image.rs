@@ -2,6 +2,7 @@
 
 use crate::command::succeed;
 use anyhow::{Context, bail, ensure};
+use seekless::measure::ReadsServed;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -34,7 +35,7 @@ impl Image {
         let kib: u64 = used.split_whitespace().next().context("no size")?.parse()?;
         let blocks = format!("{}k", kib * (1 + room) + kib / 4 + (64 << 10));
         let mut make = Command::new("mkfs.ext4");
-        succeed(make.args(["-q", "-F", "-d"]).arg(folder).arg(&file).arg(blocks))?;
+        succeed(make.args(["-q", "-F", "-b", "4096", "-d"]).arg(folder).arg(&file).arg(blocks))?;
         let mut attach = Command::new("losetup");
         attach.args(["--find", "--show", "--direct-io=on"]).arg(&file);
         let attached = attach.output()?;
@@ -76,6 +77,18 @@ impl Image {
         let done = work();
         remount("remount,ro")?;
         done
+    }
+
+    /// What the device has served until now, counted once neighbours are merged.
+    pub(crate) fn served(&self) -> anyhow::Result<ReadsServed> {
+        let name = self.device.trim_start_matches("/dev/");
+        let place = format!("/sys/block/{name}/stat");
+        let text = std::fs::read_to_string(&place).context(place)?;
+        let number = |at: usize| -> anyhow::Result<u64> {
+            Ok(text.split_whitespace().nth(at).context("a figure is missing")?.parse()?)
+        };
+        // Reads, and 512-byte sectors read.
+        Ok(ReadsServed { requests: number(0)?, bytes: 512 * number(2)? })
     }
 
     fn mount(&self) -> anyhow::Result<()> {

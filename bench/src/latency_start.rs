@@ -3,17 +3,15 @@
 //! system delays each read; it is mounted anew before each start. `run` does not know what that
 //! device costs, unless `--device` says so: it finds out in the first round, which is discarded.
 
-mod modules;
 mod programs;
-mod sources;
 
 use crate::command::Commands;
 use crate::folder::Folder;
 use crate::preload::Preload;
+use crate::programs::Words;
 use crate::rounds::{load_average, median};
 use anyhow::{Context, ensure};
-
-use programs::{Program, Words};
+use programs::Program;
 use seekless::device::units::{format_bytes, format_count};
 use seekless::report::table;
 use seekless::sys::residency::resident_bytes;

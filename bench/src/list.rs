@@ -37,8 +37,9 @@ pub(crate) const ENTRIES: [Entry; 22] = [
     Entry {
         name: "advise",
         answers: "whether a start becomes as fast as advise expects",
-        takes: "10 minutes",
-        needs: "root; git, python3, cc and perl for their rows",
+        takes: "40 minutes",
+        needs: "root, FUSE, 3 GB of disk; node, git, a JDK, gcc, sqlite3 and Python packages for \
+                their rows",
         quick: Quick::Words("--only shell --devices none --runs 1"),
     },
     Entry {
@@ -155,10 +156,11 @@ pub(crate) const ENTRIES: [Entry; 22] = [
     },
     Entry {
         name: "start",
-        answers: "how much sooner Python imports under run, mount and rivals behind a throttle",
+        answers: "how much sooner cold programs start under run, mount and rivals on slow devices",
         takes: "20 minutes",
-        needs: "root, a folder of Python packages; vmtouch, squashfs and preload for their rows",
-        quick: Quick::No,
+        needs: "root; a folder of Python packages, node, git, a JDK, gcc, vmtouch, squashfs and \
+                preload for their rows",
+        quick: Quick::Words("--whole --program git --device none --rounds 1 --folder /var/tmp"),
     },
     Entry {
         name: "store-costs",

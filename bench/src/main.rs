@@ -17,6 +17,7 @@ mod list;
 mod lists;
 mod mounted_reads;
 mod preload;
+mod programs;
 mod recall;
 mod recording;
 mod records;

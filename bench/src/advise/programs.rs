@@ -1,117 +1,155 @@
-//! The programs: some that most machines have, and files for them.
+//! The programs: what most machines have, each copied beside the files that are made for it.
 
 use crate::command::succeed;
-use crate::folder::Folder;
+use crate::programs::cases::{Case, Kind, Places};
+use crate::programs::{Words, copied, words};
+use anyhow::{Context, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// What is made for programs, and how.
+pub(super) struct Making<'a> {
+    pub(super) places: Places<'a>,
+    /// Our command, which makes the game.
+    pub(super) ours: &'a Path,
+    /// Python's packages.
+    pub(super) packages: Option<&'a Path>,
+    pub(super) python: &'a Path,
+    /// Rows of the table, of 1 KB each.
+    pub(super) rows: u64,
+}
+
 /// A program to be advised on.
-pub(super) struct Program {
-    pub(super) name: &'static str,
-    pub(super) words: Vec<String>,
-    /// Where it runs.
-    pub(super) folder: PathBuf,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Program {
+    Imports,
+    Copied(Kind),
+    Table,
+    Game,
+    Shell,
 }
 
-/// Small files that one process reads, as a game does.
-const ASSETS: usize = 1_500;
-/// Files in a git tree.
-const TRACKED: usize = 4_000;
-/// Rows of a table, of 1 KB each.
-const ROWS: usize = 150_000;
+/// All of them, and a word of each that `--only` looks in.
+pub(super) const ALL: [(Program, &str); 8] = [
+    (Program::Imports, "imports of pandas and matplotlib"),
+    (Program::Copied(Kind::Node), "node"),
+    (Program::Copied(Kind::Clone), "git status"),
+    (Program::Copied(Kind::Javac), "javac"),
+    (Program::Copied(Kind::Cc), "gcc"),
+    (Program::Table, "sqlite3"),
+    (Program::Game, "game"),
+    (Program::Shell, "shell"),
+];
 
-/// Those that are here.
-pub(super) fn all(folder: &Folder) -> anyhow::Result<Vec<Program>> {
-    let program = |name, words: &[&str], folder: &Path| Program {
-        name,
-        words: words.iter().map(|word| (*word).to_owned()).collect(),
-        folder: folder.to_owned(),
+/// What a start of Python imports.
+const IMPORTS: &str = "import pandas, matplotlib.pyplot, sys; sys.exit(0)";
+
+impl Program {
+    /// Makes its files. `None`, said so, if the program is not here.
+    pub(super) fn case(self, making: &Making) -> anyhow::Result<Option<Case>> {
+        match self {
+            Self::Imports => imports(making),
+            Self::Copied(kind) => kind.case(&making.places),
+            Self::Table => table(making),
+            Self::Game => game(making).map(Some),
+            Self::Shell => shell(making).map(Some),
+        }
+    }
+}
+
+/// A case that is only started as it is.
+fn plain(name: &str, start: Words, environment: Vec<(&'static str, std::ffi::OsString)>) -> Case {
+    Case { name: name.to_owned(), alike: start.clone(), start, environment, tree: None }
+}
+
+fn left_out<T>(why: &str) -> anyhow::Result<Option<T>> {
+    eprintln!("bench: {why}: left out");
+    Ok(None)
+}
+
+fn imports(making: &Making) -> anyhow::Result<Option<Case>> {
+    let Some(packages) = making.packages else {
+        return left_out("no --packages for the imports");
     };
-    let place = folder.path().canonicalize()?;
-    let mut all = vec![
-        program("shell, 300 processes", &["/bin/sh", "-c", PROCESSES], &place),
-        program(
-            "reads 1,500 small files",
-            &["/bin/sh", "-c", "cat assets/*/* > /dev/null"],
-            &place,
-        ),
+    let made = making.places.made.join("packages");
+    succeed(Command::new("cp").args(["-a", "--reflink=auto"]).arg(packages).arg(made))?;
+    let seen = making.places.seen.join("packages");
+    let environment = vec![
+        ("PYTHONPATH", seen.into_os_string()),
+        ("PYTHONDONTWRITEBYTECODE", "1".into()),
+        ("MPLCONFIGDIR", making.places.written.join("matplotlib").into()),
     ];
-    assets(&place.join("assets"))?;
-    let python = "/usr/bin/python3";
-    if is_here(python) {
-        all.push(program("Python imports", &[python, "-c", IMPORTS], &place));
-        let scan = "import sqlite3; c = sqlite3.connect('table.db'); \
-                    print(c.execute('select sum(length(b)) from t').fetchone())";
-        table(python, &place)?;
-        all.push(program("sqlite3, 150 MB", &[python, "-c", scan], &place));
-    }
-    if is_here("git") {
-        repository(&place.join("tree"))?;
-        all.push(program("git status", &["git", "status", "--short"], &place.join("tree")));
-    }
-    if is_here("cc") {
-        fs::write(place.join("many.c"), HEADERS)?;
-        all.push(program(
-            "cc, many headers",
-            &["cc", "-O1", "-c", "many.c", "-o", "many.o"],
-            &place,
-        ));
-    }
-    if is_here("perl") {
-        all.push(program("perl modules", &["perl", "-e", PERL], &place));
-    }
-    Ok(all)
+    let case = plain("pandas, matplotlib", words(making.python, ["-c", IMPORTS]), environment);
+    // So that packages are compiled, and the list of fonts is made.
+    let (first, rest) = case.start.split_first().context("no program")?;
+    let mut once = Command::new(first);
+    once.args(rest).env("PYTHONPATH", making.places.made.join("packages"));
+    once.env("MPLCONFIGDIR", making.places.written.join("matplotlib"));
+    succeed(once.stdin(Stdio::null()).stdout(Stdio::null()))?;
+    Ok(Some(case))
 }
 
-const PROCESSES: &str = "n=0; while [ $n -lt 300 ]; do /bin/true; n=$((n+1)); done";
-const IMPORTS: &str = "import asyncio, http.server, json, sqlite3, unittest, xml.dom.minidom, email, \
-                       multiprocessing, decimal, urllib.request";
-const PERL: &str = "use POSIX; use Encode; use File::Find; use Data::Dumper; use Storable; \
-                    use Unicode::UCD qw(charinfo); charinfo(0x41); print qq(done\n)";
-const HEADERS: &str = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\
-#include <math.h>\n#include <pthread.h>\n#include <sys/socket.h>\n#include <netinet/in.h>\n\
-#include <arpa/inet.h>\n#include <netdb.h>\n#include <signal.h>\n#include <sys/mman.h>\n\
-#include <sys/epoll.h>\n#include <complex.h>\n#include <wchar.h>\n#include <locale.h>\n\
-int main(void) { return 0; }\n";
-
-fn is_here(program: &str) -> bool {
-    let mut version = Command::new(program);
-    version.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    version.status().is_ok_and(|status| status.success())
-}
-
-/// Files whose order on the device is not that of their names.
-fn assets(folder: &Path) -> anyhow::Result<()> {
-    for number in 0..ASSETS {
-        let place = folder.join(format!("{:02}", number * 7 % 30));
-        fs::create_dir_all(&place)?;
-        let bytes = 2_000 + number * 37 % 24_000;
-        fs::write(place.join(format!("{:04}", number * 811 % ASSETS)), vec![number as u8; bytes])?;
-    }
-    Ok(())
-}
-
-fn repository(folder: &Path) -> anyhow::Result<()> {
-    for number in 0..TRACKED {
-        let place = folder.join(format!("module-{}", number % 120));
-        fs::create_dir_all(&place)?;
-        fs::write(place.join(format!("file-{number}.txt")), format!("line {number}\n").repeat(40))?;
-    }
-    let git = |words: &[&str]| {
-        let mut git = Command::new("git");
-        succeed(git.args(words).current_dir(folder).stdout(Stdio::null()))
+/// A scan of a table.
+fn table(making: &Making) -> anyhow::Result<Option<Case>> {
+    let Some(sqlite) = copied::find(Path::new("sqlite3")) else {
+        return left_out("there is no sqlite3");
     };
-    git(&["init", "-q"])?;
-    git(&["add", "-A"])?;
-    git(&["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "all"])
+    let (made, seen) = (making.places.made.join("sqlite3"), making.places.seen.join("sqlite3"));
+    copied::copy(&sqlite, &made, "sqlite3")?;
+    let rows = making.rows;
+    let make = format!(
+        "create table t(a, b); with recursive n(x) as (select 1 union all select x + 1 from n \
+         where x < {rows}) insert into t select x, printf('%.1000c', 'x') from n;"
+    );
+    succeed(Command::new(&sqlite).arg(made.join("table.db")).arg(make))?;
+    let mut start = words(&seen.join(copied::PROGRAMS).join("sqlite3"), ["-batch", "-readonly"]);
+    start.push(seen.join("table.db").into());
+    start.push("select sum(length(b)) from t".into());
+    let libraries = seen.join(copied::LIBRARIES).into();
+    let name = format!("sqlite3, {} MB", rows / 1000);
+    Ok(Some(plain(&name, start, vec![("LD_LIBRARY_PATH", libraries)])))
 }
 
-fn table(python: &str, place: &Path) -> anyhow::Result<()> {
-    let make = format!(
-        "import sqlite3; c = sqlite3.connect('table.db'); c.execute('create table t(a, b)'); \
-         c.executemany('insert into t values(?, ?)', ((i, 'x' * 1000) for i in range({ROWS}))); \
-         c.commit()"
+/// The held-out session of the tour's game.
+fn game(making: &Making) -> anyhow::Result<Case> {
+    let (made, seen) = (making.places.made.join("game"), making.places.seen.join("game"));
+    let mut tour = Command::new(making.ours);
+    tour.args(["tour", "--json", "--keep"]).arg(&made);
+    succeed(tour.env("XDG_STATE_HOME", making.places.written).stdout(Stdio::null()))?;
+    let list = newest_list(&made)?;
+    let list = seen.join(list.strip_prefix(&made)?);
+    let mut start = words(making.ours, ["__tour-reader"]);
+    start.extend([seen.join("sample").into_os_string(), list.into_os_string()]);
+    Ok(plain("the tour's game", start, Vec::new()))
+}
+
+/// The list of the last session in the tour's folder.
+fn newest_list(folder: &Path) -> anyhow::Result<PathBuf> {
+    let mut lists = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|end| end == "list" || end == "txt") {
+            lists.push(path);
+        }
+    }
+    lists.sort();
+    ensure!(!lists.is_empty(), "{}: the tour left no lists of its sessions", folder.display());
+    lists.pop().context("no list")
+}
+
+/// A script of many short processes.
+fn shell(making: &Making) -> anyhow::Result<Case> {
+    let (made, seen) = (making.places.made.join("shell"), making.places.seen.join("shell"));
+    let program = copied::find(Path::new("env")).context("there is no env")?;
+    copied::copy(&program, &made, "env")?;
+    let program = seen.join(copied::PROGRAMS).join("env");
+    let script = format!(
+        "n=0; while [ $n -lt 300 ]; do '{}' > /dev/null; n=$((n+1)); done\n",
+        program.display()
     );
-    succeed(Command::new(python).args(["-c", &make]).current_dir(place))
+    fs::write(made.join("script"), script)?;
+    let mut start = words(Path::new("/bin/sh"), []);
+    start.push(seen.join("script").into());
+    Ok(plain("shell, 300 processes", start, Vec::new()))
 }

@@ -1,13 +1,10 @@
 //! The programs that are started: Python, node, javac with its JDK, and git.
 
-use super::{Args, modules, sources};
-use anyhow::{Context, ensure};
-use std::ffi::OsString;
+use super::Args;
+use crate::programs::cases::{self, Case};
+use crate::programs::{Words, sources, words};
+use anyhow::ensure;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-
-/// A program and its arguments.
-pub(super) type Words = Vec<OsString>;
 
 /// A program to start. All of its starts print something.
 pub(super) struct Program {
@@ -44,10 +41,6 @@ pub(super) fn all(args: &Args, place: &Path, mounted: &Path) -> anyhow::Result<V
     Ok(programs)
 }
 
-fn words<const N: usize>(file: &Path, words: [&str; N]) -> Words {
-    std::iter::once(file.as_os_str().to_owned()).chain(words.map(OsString::from)).collect()
-}
-
 fn shell(script: &str) -> Words {
     words(Path::new("sh"), ["-c", script])
 }
@@ -76,22 +69,18 @@ fn python(args: &Args, packages: &Path, import: &str, mounted: &Path) -> Program
 
 /// Loads made modules.
 fn node(args: &Args, folder: &Path, mounted: &Path) -> anyhow::Result<Program> {
-    let count = modules::write(folder, args.modules)?;
-    let all = format!("require('{}')", mounted.join("all.js").display());
-    let start = format!("console.log({all}.sum)");
-    let alike = format!("for (const name in {all}) console.log(name)");
     let other = format!(
         "const fs = require('fs'), at = '{}/node_modules/'; for (const name of \
          fs.readdirSync(at)) fs.readFileSync(at + name + '/unused.js')",
         mounted.display()
     );
-    Ok(Program {
-        name: format!("node, {count} modules"),
-        start: words(&args.node, ["-e", &start]),
-        alike: words(&args.node, ["-e", &alike]),
-        other: words(&args.node, ["-e", &other]),
-        folder: folder.to_owned(),
-    })
+    let case = cases::node(&args.node, folder, mounted, args.modules)?;
+    Ok(with(case, words(&args.node, ["-e", &other]), folder))
+}
+
+fn with(case: Case, other: Words, folder: &Path) -> Program {
+    let Case { name, start, alike, .. } = case;
+    Program { name, start, alike, other, folder: folder.to_owned() }
 }
 
 /// Compiles made classes with a copy of the JDK that lies beside them.
@@ -113,37 +102,9 @@ fn javac(args: &Args, place: &Path, mounted: &Path) -> anyhow::Result<Program> {
     })
 }
 
-/// Tells of a tree in which one file is new.
+/// Shows the status of a tree in which one file is new.
 fn git(args: &Args, folder: &Path, mounted: &Path) -> anyhow::Result<Program> {
-    sources::write_tree(folder, args.tree)?;
-    let git = |words: &[&str]| -> anyhow::Result<()> {
-        let mut command = Command::new("git");
-        command.arg("-C").arg(folder).args(words);
-        command.env("GIT_CONFIG_GLOBAL", "/dev/null");
-        for (name, value) in [("AUTHOR", "bench"), ("COMMITTER", "bench")] {
-            command.env(format!("GIT_{name}_NAME"), value).env(format!("GIT_{name}_EMAIL"), value);
-        }
-        let output = command.output().context("cannot run git")?;
-        let said = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "{command:?} failed: {said}");
-        Ok(())
-    };
-    git(&["init", "--quiet"])?;
-    git(&["add", "."])?;
-    git(&["commit", "--quiet", "--message", "all"])?;
-    std::fs::write(folder.join("new"), "new\n").context("cannot write the new file")?;
-    // The tree belongs to the user; git asks for that where it is mounted.
-    let told = |words: &str| {
-        shell(&format!(
-            "GIT_OPTIONAL_LOCKS=0 git -c safe.directory='*' -C '{}' {words}",
-            mounted.display()
-        ))
-    };
-    Ok(Program {
-        name: format!("git status, {} files", args.tree),
-        start: told("status --short"),
-        alike: told("status"),
-        other: shell(&format!("cat '{}'/folder-1*/*", mounted.display())),
-        folder: folder.to_owned(),
-    })
+    let files = cases::made_tree(folder, args.tree)?;
+    let case = cases::git(Path::new("git"), mounted, &files);
+    Ok(with(case, shell(&format!("cat '{}'/folder-1*/*", mounted.display())), folder))
 }

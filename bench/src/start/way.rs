@@ -7,6 +7,8 @@ use serde::Serialize;
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Way {
     Plain,
+    /// As it is, after a plain start: all is cached.
+    Cached,
     Run,
     Wrong,
     Vmtouch,
@@ -24,6 +26,7 @@ impl Way {
     pub(super) fn contender(self) -> &'static str {
         match self {
             Self::Plain => "plain",
+            Self::Cached => "plain, all cached",
             Self::Run => "seekless run",
             Self::Wrong => "seekless run, wrong profile",
             Self::Vmtouch => "vmtouch -t",
@@ -40,6 +43,7 @@ impl Way {
     pub(super) fn name(self) -> String {
         let words = match self {
             Self::Plain => "plain",
+            Self::Cached => "plain, cached",
             Self::Run => "run",
             Self::Wrong => "run, wrong profile",
             Self::Vmtouch => "vmtouch",

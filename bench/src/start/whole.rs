@@ -1,9 +1,8 @@
-//! Python and our own command beside the packages on the image, so that these are cold as well. The
+//! All that a start touches in one folder, our own command as well, so that all of it is cold. The
 //! C library stays on the machine's disk, and cached.
 
 use super::Args;
 use crate::command::succeed;
-use crate::image::Image;
 use anyhow::Context;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,20 +12,20 @@ const PACKAGES: &str = "packages";
 const PYTHON: &str = "python";
 const OWN: &str = "own";
 
-/// An image of all that is cold; `ours` is the command.
-pub(super) fn image(args: &Args, place: &Path, ours: &Path) -> anyhow::Result<Image> {
+/// Puts copies of our own command, and of Python and its packages if they are asked for, in a new
+/// folder in `place`. `ours` is the command.
+pub(super) fn stage(args: &Args, place: &Path, ours: &Path) -> anyhow::Result<PathBuf> {
     let staged = place.join("staged");
     std::fs::create_dir(&staged)?;
-    copy(&args.packages, &staged.join(PACKAGES))?;
-    copy(&prefix(&args.python)?, &staged.join(PYTHON))?;
+    if let Some(packages) = args.imports_from()? {
+        copy(packages, &staged.join(PACKAGES))?;
+        copy(&prefix(&args.python)?, &staged.join(PYTHON))?;
+    }
     std::fs::create_dir(staged.join(OWN))?;
     for program in ["seekless", "seekless-gnu", "seekless-verbs"] {
         copy(&ours.with_file_name(program), &staged.join(OWN).join(program))?;
     }
-    // Room for packs, and for what a layout moves.
-    let image = Image::of(&staged, place, args.readahead, 1)?;
-    std::fs::remove_dir_all(staged)?;
-    Ok(image)
+    Ok(staged)
 }
 
 /// Where Python is installed.

@@ -47,9 +47,31 @@ impl Slowed {
     /// kernel has no such control group, while another measurement holds the same file system, or
     /// where it cannot be written down what will be changed.
     pub fn new(paths: &[&Path], iops: u64, bytes_per_second: u64) -> Result<Self, Error> {
+        Self::of(paths, Disk::of, iops, bytes_per_second)
+    }
+
+    /// The same, but a loop device is limited itself, and not the disk below it: requests count
+    /// before neighbours are merged.
+    ///
+    /// # Errors
+    /// As [`Slowed::new`].
+    pub fn before_merging(
+        paths: &[&Path],
+        iops: u64,
+        bytes_per_second: u64,
+    ) -> Result<Self, Error> {
+        Self::of(paths, Disk::itself, iops, bytes_per_second)
+    }
+
+    fn of(
+        paths: &[&Path],
+        disk_of: fn(&Path) -> Result<Disk, Error>,
+        iops: u64,
+        bytes_per_second: u64,
+    ) -> Result<Self, Error> {
         let mut disks: Vec<Disk> = Vec::new();
         for path in paths {
-            let disk = Disk::of(path)?;
+            let disk = disk_of(path)?;
             if !disks.contains(&disk) {
                 disks.push(disk);
             }

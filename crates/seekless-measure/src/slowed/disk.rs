@@ -22,7 +22,22 @@ pub(super) struct Disk {
 }
 
 impl Disk {
+    /// The disk that stores what lies at a path: of a loop device with direct I/O the one below.
     pub(super) fn of(path: &Path) -> Result<Self, Error> {
+        let (disk, place) = Self::found(path)?;
+        match below_loop(&place) {
+            Some(below) => Ok(Disk { name: disk.name, merges: true, ..Disk::of(&below)? }),
+            None => Ok(disk),
+        }
+    }
+
+    /// The device that a path lies on.
+    pub(super) fn itself(path: &Path) -> Result<Self, Error> {
+        Self::found(path).map(|(disk, _)| disk)
+    }
+
+    /// The device, and the place of the whole disk in /sys.
+    fn found(path: &Path) -> Result<(Self, PathBuf), Error> {
         let lies =
             fs::metadata(path).map_err(|error| Error::io(path, "cannot be examined", error))?.dev();
         let (major, minor) = (major(lies), minor(lies));
@@ -37,14 +52,11 @@ impl Disk {
         } else {
             &place
         };
-        if let Some(below) = below_loop(whole) {
-            return Ok(Disk { name, merges: true, ..Disk::of(&below)? });
-        }
         let file = whole.join("dev");
         let text =
             fs::read_to_string(&file).map_err(|error| Error::io(&file, "cannot be read", error))?;
         let number = numbers(text.trim()).unwrap_or((major, minor));
-        Ok(Disk { number, name, merges: false })
+        Ok((Disk { number, name, merges: false }, whole.to_owned()))
     }
 }
 
@@ -79,5 +91,19 @@ mod tests {
         assert_eq!(below_loop(device.path()), None, "it reads through the page cache");
         fs::write(of_loop.join("dio"), "1\n").unwrap();
         assert_eq!(below_loop(device.path()), Some(PathBuf::from("/images/a disk")));
+    }
+
+    #[test]
+    fn the_device_itself_is_what_the_file_system_lies_on() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let (Ok(disk), Ok((_, place))) = (Disk::itself(here), Disk::found(here)) else {
+            println!("skipped: this folder lies on no block device");
+            return;
+        };
+        assert!(!disk.merges);
+        assert_eq!(
+            Some(disk.number),
+            numbers(fs::read_to_string(place.join("dev")).unwrap().trim())
+        );
     }
 }

@@ -2,16 +2,13 @@
 //! them the device serves at once.
 
 use super::at_once::{self, Found};
-use super::plan::{Plan, PlannedRead, Trial, wave_length};
+use super::plan::{Plan, PlannedRead, Trial};
 use super::proof::Proof;
 use crate::warm::bring::{Opened, open};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Reads that are made before the program has opened one of the files, beyond those for which it is
-/// held back.
-const UNPROVEN: usize = 48;
 /// How often the trial is looked at.
 const TICK: Duration = Duration::from_millis(1);
 
@@ -46,7 +43,7 @@ impl<'a> Bringing<'a> {
     pub(super) fn next(&self) -> bool {
         let at = self.next.fetch_add(1, Ordering::Relaxed);
         let Some(read) = self.plan.reads.get(at) else { return false };
-        let is_early = at < self.plan.first_reads + UNPROVEN;
+        let is_early = at < self.plan.early_reads();
         if self.is_stopped() || !(is_early || self.proof.wait()) {
             return false;
         }
@@ -63,15 +60,13 @@ impl<'a> Bringing<'a> {
     /// The reads of the next wave that are nobody's yet. `None` if none are left, or all is over.
     pub(super) fn take_wave(&self) -> Option<Vec<PlannedRead>> {
         let from = self.next.load(Ordering::Relaxed);
-        let early = self.plan.first_reads + UNPROVEN;
-        if from >= early && !self.proof.wait() || self.is_stopped() {
+        if from >= self.plan.early_reads() && !self.proof.wait() || self.is_stopped() {
             return None;
         }
-        let rest = self.plan.reads.get(from..).filter(|rest| !rest.is_empty())?;
-        // A wave ends where the program is let go, and where the proof is awaited.
-        let ends = [self.plan.first_reads, early].into_iter().filter(|end| *end > from);
-        let most = ends.min().map_or(rest.len(), |end| (end - from).min(rest.len()));
-        let end = from + wave_length(&rest[..most]);
+        let end = self.plan.wave_end(from);
+        if end == from {
+            return None;
+        }
         self.next.store(end, Ordering::Relaxed);
         let untaken = (from..end).filter(|at| self.take(*at));
         Some(untaken.map(|at| self.plan.reads[at]).collect())

@@ -273,6 +273,8 @@ fn hold(plan: &mut Plan, device: &Device, decision: &mut Decision) {
         sum_ns <= held_ns
     });
     plan.first_reads = before.count();
+    // A wave ends there.
+    plan.joined = plan.count_joined();
     decision.head_start_s = held_ns as f64 / 1e9;
 }
 

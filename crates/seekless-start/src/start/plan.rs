@@ -116,6 +116,10 @@ impl From<Wait> for Waits {
     }
 }
 
+/// Reads that are made before the program has opened one of the files, beyond those for which it is
+/// held back.
+const UNPROVEN: usize = 48;
+
 /// What to bring in.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
@@ -162,19 +166,32 @@ pub(super) struct PlannedFile {
 }
 
 impl Plan {
+    /// How many reads are made before the program has opened one of the files.
+    pub(super) fn early_reads(&self) -> usize {
+        self.first_reads + UNPROVEN
+    }
+
+    /// Where the wave ends that begins at a read: where it is full, where the program is let go, or
+    /// where the proof is awaited.
+    pub(super) fn wave_end(&self, from: usize) -> usize {
+        let ends = [self.first_reads, self.early_reads(), self.reads.len()];
+        let most = ends.into_iter().filter(|end| *end > from).min().unwrap_or(from);
+        let rest = self.reads.get(from..most.min(self.reads.len())).unwrap_or_default();
+        from + wave_length(rest)
+    }
+
     /// How many requests fewer the reads are than if each were one of its own: those of a wave that
     /// lie side by side become one.
     pub(super) fn count_joined(&self) -> u64 {
-        let mut rest = &self.reads[..];
-        let mut joined = 0;
-        while !rest.is_empty() {
-            let (wave, after) = rest.split_at(wave_length(rest));
-            let placed = wave.iter().filter_map(|read| {
+        let (mut from, mut joined) = (0, 0);
+        while from < self.reads.len() {
+            let end = self.wave_end(from);
+            let placed = self.reads[from..end].iter().filter_map(|read| {
                 let place = self.files[read.file].place?.checked_add(read.extent.offset)?;
                 Some(Extent { offset: place, bytes: read.extent.bytes })
             });
             joined += start::joined(&mut placed.collect::<Vec<_>>());
-            rest = after;
+            from = end;
         }
         joined
     }
@@ -186,7 +203,7 @@ impl Plan {
 }
 
 /// How many of these reads are one wave, which is handed to the device at once.
-pub(super) fn wave_length(reads: &[PlannedRead]) -> usize {
+fn wave_length(reads: &[PlannedRead]) -> usize {
     let mut fill = Fill::default();
     reads.iter().take_while(|read| fill.add(read.extent.bytes)).count()
 }
@@ -197,4 +214,37 @@ pub(super) struct PlannedRead {
     pub(super) extent: Extent,
     /// On the program's own time.
     pub(super) needed_ns: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads of as many files that lie side by side, in the order of these places.
+    fn plan(places: impl Iterator<Item = u64>) -> Plan {
+        let files = places.map(|place| PlannedFile {
+            path: PathBuf::from(format!("/{place}")),
+            recorded: Recorded::default(),
+            hoped: false,
+            place: Some(place * 4096),
+        });
+        let files: Vec<PlannedFile> = files.collect();
+        let extent = Extent { offset: 0, bytes: 4096 };
+        let reads = (0..files.len()).map(|file| PlannedRead { file, extent, needed_ns: 0 });
+        Plan { reads: reads.collect(), files, ..Plan::default() }
+    }
+
+    #[test]
+    fn reads_are_joined_only_within_a_wave() {
+        let count = 2 * UNPROVEN as u64;
+        assert_eq!(plan(0..count).count_joined(), count - 2, "of two waves");
+        // Each lies beside one of the other wave.
+        let apart = plan((0..count).map(|at| 2 * (at % (count / 2)) + at / (count / 2)));
+        assert_eq!(apart.count_joined(), 0);
+        let held = Plan { first_reads: 10, ..plan(0..count) };
+        assert_eq!((held.wave_end(0), held.wave_end(10)), (10, 10 + UNPROVEN));
+        assert_eq!(held.wave_end(10 + UNPROVEN), count as usize);
+        assert_eq!(held.count_joined(), count - 3);
+        assert_eq!(plan(0..0).count_joined(), 0);
+    }
 }

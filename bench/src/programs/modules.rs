@@ -14,7 +14,7 @@ const LINES: (usize, usize) = (20, 180);
 
 /// Writes at least `count` modules below `folder`, and `all.js`, whose `sum` is their number.
 /// Returns that number.
-pub(super) fn write(folder: &Path, count: usize) -> anyhow::Result<usize> {
+pub(crate) fn write(folder: &Path, count: usize) -> anyhow::Result<usize> {
     let packages = count.div_ceil(OF_PACKAGE);
     let mut all = String::from("exports.sum = 0;\n");
     for package in 0..packages {

@@ -11,7 +11,7 @@ const OF_FOLDER: usize = 50;
 
 /// Writes `count` classes below `used/` that call each other, and a tenth as many files below
 /// `unused/`.
-pub(super) fn write_classes(folder: &Path, count: usize) -> anyhow::Result<()> {
+pub(crate) fn write_classes(folder: &Path, count: usize) -> anyhow::Result<()> {
     let (used, unused) = (folder.join("used"), folder.join("unused"));
     for class in 0..count {
         let methods: String = (0..10 + class * 7919 % 90)
@@ -29,7 +29,7 @@ pub(super) fn write_classes(folder: &Path, count: usize) -> anyhow::Result<()> {
 }
 
 /// Copies the JDK of a `javac`, but for what only other tools read.
-pub(super) fn copy_jdk(javac: &Path, to: &Path) -> anyhow::Result<()> {
+pub(crate) fn copy_jdk(javac: &Path, to: &Path) -> anyhow::Result<()> {
     let found = Command::new("sh").args(["-c", "command -v \"$1\"", "sh"]).arg(javac).output()?;
     let found = String::from_utf8_lossy(&found.stdout).trim().to_owned();
     ensure!(
@@ -58,7 +58,7 @@ pub(super) fn copy_jdk(javac: &Path, to: &Path) -> anyhow::Result<()> {
 
 /// Writes `count` files of 1 to 4 KB, an hour old: git reads each file again that is as new as its
 /// index.
-pub(super) fn write_tree(folder: &Path, count: usize) -> anyhow::Result<()> {
+pub(crate) fn write_tree(folder: &Path, count: usize) -> anyhow::Result<()> {
     let old = SystemTime::now() - Duration::from_secs(3600);
     for file in 0..count {
         let text = format!("line of file {file}\n").repeat(60 + file * 7919 % 180);
@@ -71,7 +71,7 @@ pub(super) fn write_tree(folder: &Path, count: usize) -> anyhow::Result<()> {
 }
 
 /// Writes a file, and the folders that it needs.
-pub(super) fn put(path: &Path, text: &str) -> anyhow::Result<()> {
+pub(crate) fn put(path: &Path, text: &str) -> anyhow::Result<()> {
     let folder = path.parent().context("a path without a folder")?;
     fs::create_dir_all(folder)?;
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
