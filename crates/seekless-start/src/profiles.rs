@@ -2,6 +2,7 @@
 //! and removed. One file a kind of start, named by the program and a sum of its [`Key`].
 
 pub(crate) mod beside;
+pub(crate) mod between;
 pub(crate) mod flat;
 mod key;
 mod learn;

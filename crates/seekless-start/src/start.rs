@@ -7,6 +7,7 @@
 //! its parent.
 
 mod at_once;
+mod bridge;
 mod bringing;
 mod candidates;
 mod decide;

@@ -44,6 +44,8 @@ pub struct Profile {
     /// The folders in which the newest run that was recorded whole wrote to files, escaped and
     /// sorted; `None` if that is not known.
     pub written: Option<Vec<String>>,
+    /// Files that no run needed and that lie between those that were, on the device.
+    pub between: Vec<ProfiledFile>,
 }
 
 /// A file of a profile, and how to see that it is still the same.
@@ -94,6 +96,8 @@ struct Mark {
     files: BTreeMap<String, FileMark>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     written: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    between: Vec<ProfiledFile>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -144,8 +148,9 @@ impl Profile {
     }
 
     fn assemble(needs: Needs, metadata: &Metadata, mark: Option<Mark>) -> Self {
-        let (key, runs, marks, written) = mark
-            .map_or_else(Default::default, |mark| (mark.key, mark.runs, mark.files, mark.written));
+        let (key, runs, marks, written, between) = mark
+            .map(|mark| (mark.key, mark.runs, mark.files, mark.written, mark.between))
+            .unwrap_or_default();
         // Names that are only looked up come behind those of files.
         let needed = needs.runs.iter().flatten().map(|need| need.file as usize + 1).max();
         let files = needs.names.into_iter().zip(needs.file_bytes).take(needed.unwrap_or(0));
@@ -167,6 +172,7 @@ impl Profile {
             runs: needs.runs.into_iter().enumerate().map(run).collect(),
             looks: Vec::new(),
             written,
+            between,
         }
     }
 
@@ -224,6 +230,7 @@ impl Profile {
             runs: self.runs.iter().map(run).collect(),
             files: self.files.iter().filter_map(named).collect(),
             written: self.written.clone(),
+            between: self.between.clone(),
         };
         serde_json::to_string(&mark).unwrap_or_default() // a map with text keys cannot fail
     }
@@ -302,6 +309,7 @@ mod tests {
                 look("/d", LookKind::Listed, Some(18), Some(8192)),
             ],
             written: Some(vec!["/d".to_owned()]),
+            between: vec![file("/c", identity)],
         }
     }
 

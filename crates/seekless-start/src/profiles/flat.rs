@@ -54,6 +54,7 @@ struct Flat<'a> {
     runs: Vec<FlatRun<'a>>,
     looks: Cow<'a, [Look]>,
     written: Cow<'a, Option<Vec<String>>>,
+    between: Cow<'a, [ProfiledFile]>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -89,6 +90,7 @@ impl<'a> Flat<'a> {
             runs: profile.runs.iter().map(run).collect(),
             looks: Cow::Borrowed(&profile.looks),
             written: Cow::Borrowed(&profile.written),
+            between: Cow::Borrowed(&profile.between),
         }
     }
 
@@ -113,6 +115,7 @@ impl<'a> Flat<'a> {
             runs: self.runs.into_iter().map(run).collect(),
             looks: self.looks.into_owned(),
             written: self.written.into_owned(),
+            between: self.between.into_owned(),
         }
     }
 }
@@ -196,6 +199,7 @@ mod tests {
         };
         Profile {
             key: "cat".into(),
+            between: vec![file.clone()],
             files: vec![file],
             runs: vec![ProfiledRun { info, whole: true, cpu_ns: Some(8), needs: vec![need; 3] }],
             looks: vec![Look { name: "/a".into(), kind: LookKind::Name, inode: None, bytes: None }],

@@ -1,6 +1,6 @@
 //! What a run adds to a profile: its needs, of files that are likely to be the same next time.
 
-use super::looks;
+use super::{between, looks};
 use crate::warm::bring::{self, Recorded};
 use rustix::fs::{AtFlags, CWD, FileType, Stat, StatxFlags, statx};
 use seekless_job::{Error, ErrorKind, Result};
@@ -160,6 +160,7 @@ pub(crate) fn renew_places(path: &Path) -> Result<()> {
                 file.place = place(&file.name);
             }
         }
+        profile.between = between::find(&profile);
         profile
     })
 }
@@ -217,6 +218,7 @@ impl Learned {
             runs: vec![self.run],
             looks: self.looks,
             written: self.written,
+            between: Vec::new(),
         };
         merged(before, newer)
     }
@@ -244,6 +246,9 @@ fn number_of(files: &mut Vec<ProfiledFile>, file: &ProfiledFile) -> u32 {
 pub(super) fn append(profile: &mut Profile, newer: Profile) {
     if !newer.looks.is_empty() {
         profile.looks = newer.looks;
+    }
+    if !newer.between.is_empty() {
+        profile.between = newer.between;
     }
     profile.written = newer.written.or(profile.written.take());
     let mut known: HashMap<String, u32> = HashMap::new();

@@ -8,7 +8,7 @@
 //! each.
 
 use super::Decision;
-use crate::profiles::{self, Key, Learned, learn_needed, learn_trace};
+use crate::profiles::{self, Key, Learned, between, learn_needed, learn_trace};
 use rustix::process::geteuid;
 use seekless_job::{Error, Result};
 use seekless_record::{self as record, ErrorKind, Grain, Method, Status};
@@ -168,7 +168,8 @@ pub(super) fn whole(words: &[OsString], profile: &Path, key: &Key) -> Whole {
     };
     let taught = learned.and_then(|learned| {
         profiles::update(profile, |before| {
-            let after = learned.added_to(before, key.text());
+            let mut after = learned.added_to(before, key.text());
+            after.between = between::find(&after);
             taught.needed_bytes = after.needed_bytes();
             after
         })?;
