@@ -1,7 +1,7 @@
 //! Reads of what lies between those of a wave: where a request costs more than the bytes of a small
 //! gap, to read through it makes one request of two.
 
-use super::plan::{Plan, PlannedFile, PlannedRead, wave_length};
+use super::plan::{Plan, PlannedFile, PlannedRead};
 use crate::warm::bring::Recorded;
 use seekless_policy::layout::extents::Extent;
 use seekless_trace::{ProfiledFile, unescape_path};
@@ -26,48 +26,63 @@ struct Placed {
 pub(super) struct Bridged {
     pub(super) reads: u64,
     pub(super) bytes: u64,
+    /// How many of the reads are made before the program has opened a file, beside those for which
+    /// it is held back.
+    pub(super) early_reads: usize,
 }
 
 /// Adds reads to the plan that bridge gaps of at most so many bytes, each beside the first read that
-/// it joins. `between` are files that no run needed. For each of them that the plan gets, `is_added`
-/// is called with the number of the file before the gap.
-pub(super) fn bridge(
-    plan: &mut Plan,
-    between: &[ProfiledFile],
-    gap_bytes: u64,
-    mut is_added: impl FnMut(usize),
-) -> Bridged {
+/// it joins. `between` are files that no run needed.
+pub(super) fn bridge(plan: &mut Plan, between: &[ProfiledFile], gap_bytes: u64) {
     let mut between: Vec<&ProfiledFile> =
         between.iter().filter(|file| file.place.is_some()).collect();
     between.sort_by_key(|file| file.place);
-    let mut sum = Bridged::default();
-    let reads = std::mem::take(&mut plan.reads);
-    let mut rest = &reads[..];
-    while !rest.is_empty() {
-        let (wave, after) = rest.split_at(wave_length(rest).max(1));
-        let mut added: Vec<Vec<PlannedRead>> = vec![Vec::new(); wave.len()];
-        let placed = placed(plan, wave);
-        for (one, next) in placed.iter().zip(placed.iter().skip(1)) {
-            let gap = one.lies.end..next.lies.start;
-            if gap.is_empty() || gap.end - gap.start > gap_bytes {
-                continue;
+    let (first, early) = (plan.first_reads, plan.early_reads());
+    let reads = plan.reads.clone();
+    let (mut bridged, mut before_first) = (Bridged::default(), 0);
+    let (mut from, mut all) = (0, Vec::with_capacity(reads.len()));
+    while from < reads.len() {
+        let end = plan.wave_end(from).max(from + 1);
+        let wave = &reads[from..end];
+        for (read, bridges) in wave.iter().zip(bridges(plan, wave, &between, gap_bytes)) {
+            all.push(*read);
+            bridged.reads += bridges.len() as u64;
+            bridged.bytes += bridges.iter().map(|read| read.extent.bytes).sum::<u64>();
+            if from < first {
+                before_first += bridges.len();
+            } else if from < early {
+                bridged.early_reads += bridges.len();
             }
-            let Some(parts) = covered(plan, &between, one, next) else { continue };
-            let turn = one.turn.min(next.turn);
-            for part in parts {
-                let (file, extent) = part.of(plan, one, next, &mut is_added);
-                added[turn].push(PlannedRead { file, extent, ..wave[turn] });
-                sum.reads += 1;
-                sum.bytes += extent.bytes;
-            }
+            all.extend(bridges);
         }
-        for (read, added) in wave.iter().zip(added) {
-            plan.reads.push(*read);
-            plan.reads.extend(added);
-        }
-        rest = after;
+        from = end;
     }
-    sum
+    plan.reads = all;
+    plan.first_reads += before_first;
+    plan.bridged = bridged;
+}
+
+/// By read of a wave, the reads that bridge gaps beside it.
+fn bridges(
+    plan: &mut Plan,
+    wave: &[PlannedRead],
+    between: &[&ProfiledFile],
+    gap_bytes: u64,
+) -> Vec<Vec<PlannedRead>> {
+    let mut added: Vec<Vec<PlannedRead>> = vec![Vec::new(); wave.len()];
+    let placed = placed(plan, wave);
+    for (one, next) in placed.iter().zip(placed.iter().skip(1)) {
+        let gap = one.lies.end..next.lies.start;
+        if gap.is_empty() || gap.end - gap.start > gap_bytes {
+            continue;
+        }
+        let turn = one.turn.min(next.turn);
+        for part in covered(plan, between, one, next).into_iter().flatten() {
+            let (file, extent) = part.of(plan, one, next);
+            added[turn].push(PlannedRead { file, extent, ..wave[turn] });
+        }
+    }
+    added
 }
 
 /// The reads of a wave of which the place is known, by place.
@@ -125,13 +140,7 @@ fn covered<'a>(
 
 impl Part<'_> {
     /// The number of the file and the bytes that are read of it.
-    fn of(
-        self,
-        plan: &mut Plan,
-        one: &Placed,
-        next: &Placed,
-        is_added: &mut impl FnMut(usize),
-    ) -> (usize, Extent) {
+    fn of(self, plan: &mut Plan, one: &Placed, next: &Placed) -> (usize, Extent) {
         match self {
             Self::Tail(bytes) => {
                 let offset = one.read.extent.offset + (one.lies.end - one.lies.start);
@@ -145,7 +154,6 @@ impl Part<'_> {
                 let path = PathBuf::from(OsString::from_vec(unescape_path(&file.name)));
                 let recorded = Recorded { bytes: file.bytes, identity: file.identity };
                 plan.files.push(PlannedFile { path, recorded, hoped: false, place: file.place });
-                is_added(one.read.file);
                 let extent = Extent { offset: 0, bytes: file.bytes.unwrap_or(0) };
                 (plan.files.len() - 1, extent)
             }
@@ -187,11 +195,9 @@ mod tests {
         let reads = vec![read(0, 8 * KIB, 8 * KIB), read(1, 0, 4 * KIB)];
         let mut plan = Plan { files, reads, ..Plan::default() };
         let others = [between("y", 40 * KIB, 24 * KIB), between("x", 32 * KIB, 5000)];
-        let mut added = Vec::new();
-        let bridged = bridge(&mut plan, &others, 128 * KIB, |beside| added.push(beside));
+        bridge(&mut plan, &others, 128 * KIB);
         let bytes = 30_000 - 4096 + 5000 + 24 * KIB + 8 * KIB;
-        assert_eq!(bridged, Bridged { reads: 4, bytes });
-        assert_eq!(added, [1, 1]);
+        assert_eq!(plan.bridged, Bridged { reads: 4, bytes, early_reads: 4 });
         let expected = [
             ("b", 8 * KIB, 8 * KIB),
             ("a", 4096, 30_000 - 4096),
@@ -201,7 +207,7 @@ mod tests {
             ("a", 0, 4 * KIB),
         ];
         assert_eq!(ranges(&plan), expected);
-        assert_eq!(plan.count_joined(), 5, "all are one request");
+        assert_eq!(plan.count_joined(), 1, "both are one request, with what lies between");
     }
 
     #[test]
@@ -217,7 +223,7 @@ mod tests {
             [(&whole, 60 * KIB, 3), (&whole, 59 * KIB, 2), (&part, 60 * KIB, 2)]
         {
             let mut plan = plan();
-            bridge(&mut plan, std::slice::from_ref(other), gap_bytes, |_| {});
+            bridge(&mut plan, std::slice::from_ref(other), gap_bytes);
             assert_eq!(plan.reads.len(), reads, "{other:?} {gap_bytes}");
         }
     }

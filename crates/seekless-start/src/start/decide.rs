@@ -2,7 +2,7 @@
 
 use super::Options;
 use super::at_once;
-use super::bridge::{Bridged, bridge};
+use super::bridge::bridge;
 use super::candidates::{Candidate, candidates};
 use super::devices::{Devices, Known};
 use super::examine::{self, Found};
@@ -73,6 +73,9 @@ pub(super) fn decide(profile: Option<&Profile>, key: &Key, options: &Options) ->
     }
     if decision.warms && is_of_program(profile, key) {
         hold(&mut plan, &device, &mut decision);
+    }
+    if decision.warms {
+        bridge_gaps(&mut plan, profile, &device, options);
     }
     if let Some(seen) = seen {
         seen.sum(&candidates, &plan, &devices, &mut decision);
@@ -152,12 +155,8 @@ fn plan(
     plan.reads.retain(|read| tries || !plan.files[read.file].hoped);
     plan.reads.sort_by_key(|read| read.needed_ns);
     keep_to_budget(&mut plan.reads, options.budget_bytes);
-    let bridged = bridge_gaps(&mut plan, profile, device, options, &mut numbers);
-    // What bridges a gap is no request of its own.
-    plan.joined = plan.count_joined().saturating_sub(bridged.reads);
-    let depth = device.costs.depth;
-    let through = Wait::of(0, bridged.bytes, depth, &device.costs);
-    let warmed = warmed.without(plan.joined, depth, &device.costs).and(through);
+    plan.joined = plan.count_joined();
+    let warmed = warmed.without(plan.joined, device.costs.depth, &device.costs);
     (decision.plain, decision.warmed) = (plain.into(), warmed.into());
     decision.warms = start::worth(plain, warmed);
     if !decision.warms {
@@ -174,20 +173,15 @@ fn plan(
     plan
 }
 
-/// Has the plan read through small gaps, unless the bytes or folders are limited.
-fn bridge_gaps(
-    plan: &mut Plan,
-    profile: &Profile,
-    device: &Device,
-    options: &Options,
-    numbers: &mut Vec<usize>,
-) -> Bridged {
+/// Has the plan read through small gaps, unless the bytes or folders are limited, or the reads are a
+/// trial of the device.
+fn bridge_gaps(plan: &mut Plan, profile: &Profile, device: &Device, options: &Options) {
     let is_limited = options.budget_bytes.is_some() || !options.within.is_empty();
-    if is_limited || !options.hidden.is_empty() {
-        return Bridged::default();
+    if plan.trial.is_none() && !is_limited && options.hidden.is_empty() {
+        let gap_bytes = device.costs.gap_bytes() / u64::from(device.costs.depth.max(1));
+        bridge(plan, &profile.between, gap_bytes);
+        plan.joined = plan.count_joined();
     }
-    let gap_bytes = device.costs.gap_bytes() / u64::from(device.costs.depth.max(1));
-    bridge(plan, &profile.between, gap_bytes, |beside| numbers.push(numbers[beside]))
 }
 
 /// Whether to bring a file in. Where its place is known, its reads may be joined with others'.

@@ -1,5 +1,6 @@
 //! What is expected of a start, and what is brought in for it.
 
+use super::bridge::Bridged;
 use super::devices::Known;
 use super::names::Names;
 use super::sample::Place;
@@ -130,6 +131,8 @@ pub(super) struct Plan {
     pub(super) reads: Vec<PlannedRead>,
     /// How many of them become part of another's request.
     pub(super) joined: u64,
+    /// What is read to bridge gaps.
+    pub(super) bridged: Bridged,
     /// The program may start once this many reads are done.
     pub(super) first_reads: usize,
     /// How many reads to have under way.
@@ -168,7 +171,7 @@ pub(super) struct PlannedFile {
 impl Plan {
     /// How many reads are made before the program has opened one of the files.
     pub(super) fn early_reads(&self) -> usize {
-        self.first_reads + UNPROVEN
+        self.first_reads + UNPROVEN + self.bridged.early_reads
     }
 
     /// Where the wave ends that begins at a read: where it is full, where the program is let go, or
@@ -180,8 +183,8 @@ impl Plan {
         from + wave_length(rest)
     }
 
-    /// How many requests fewer the reads are than if each were one of its own: those of a wave that
-    /// lie side by side become one.
+    /// How many requests fewer the reads are than if each were one of its own, but those that bridge
+    /// gaps: those of a wave that lie side by side become one.
     pub(super) fn count_joined(&self) -> u64 {
         let (mut from, mut joined) = (0, 0);
         while from < self.reads.len() {
@@ -193,7 +196,7 @@ impl Plan {
             joined += start::joined(&mut placed.collect::<Vec<_>>());
             from = end;
         }
-        joined
+        joined.saturating_sub(self.bridged.reads)
     }
 
     /// The paths of files of which something is brought in.

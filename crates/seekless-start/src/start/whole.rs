@@ -244,7 +244,8 @@ impl Seen {
         }
         let Decision { request_ns, bytes_per_second, at_once, .. } = *decision;
         let costs = Costs { request_ns, bytes_per_second, depth: at_once };
-        brought = brought.without(plan.joined, at_once, &costs);
+        let through = Wait::of(0, plan.bridged.bytes, at_once, &costs);
+        brought = brought.without(plan.joined, at_once, &costs).and(through);
         decision.names = self.names;
         (decision.plain, decision.warmed) = (alone.into(), brought.and(left).into());
         (decision.brought_in, decision.left_to_program) = (Waits::from(brought), left.into());
