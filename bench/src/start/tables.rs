@@ -117,7 +117,13 @@ pub(super) fn all(args: &Args, rows: &[Row]) -> Vec<Table> {
             .contenders(ours.map(|way| Contender::ours(way.contender())))
             .under(&under)
     };
+    let cached = rows.iter().filter(|row| row.way == Way::Cached);
+    let cached: Vec<String> =
+        cached.map(|row| format!("{} {:.2} s", row.program, row.seconds)).collect();
     let mut seconds = table("seconds", "Starts from cold", "s", Better::Lower);
+    if !cached.is_empty() {
+        seconds = seconds.under(&format!("{under} With all cached: {}.", cached.join(", ")));
+    }
     let mut removed = table("wait", "The same: share of the wait that is gone", "", Better::Higher);
     let mut requests = table("requests", "The same: requests of the device", "", Better::Lower);
     let mut megabytes = table("megabytes", "The same: bytes read", "MB", Better::Lower);
@@ -125,11 +131,11 @@ pub(super) fn all(args: &Args, rows: &[Row]) -> Vec<Table> {
     let median = |value| Figure::median(value, args.rounds);
     for row in rows {
         let (program, way) = (row.program.replace('+', ", "), row.way.contender());
-        seconds.set(&program, way, median(row.seconds));
         if row.way == Way::Cached {
-            continue;
+            continue; // no rival: nothing takes less
         }
-        if row.way != Way::Plain {
+        seconds.set(&program, way, median(row.seconds));
+        if ours.contains(&row.way) {
             removed.set(&program, way, median(row.wait_removed));
         }
         requests.set(&program, way, median(row.requests as f64));

@@ -7,11 +7,13 @@ pub(crate) mod flat;
 mod key;
 mod learn;
 mod looks;
+mod places;
 
 pub use key::Key;
 pub(crate) use key::found;
 pub use learn::{Learned, learn, learn_needed, learn_trace};
-pub(crate) use learn::{by_most, identify, identity_of, renew_places};
+pub(crate) use learn::{by_most, identify, identity_of};
+pub(crate) use places::renew_places;
 
 use seekless_job::{Error, ErrorKind, Result};
 use seekless_sys::output::Destination;

@@ -1,6 +1,6 @@
 //! What a run adds to a profile: its needs, of files that are likely to be the same next time.
 
-use super::{between, looks};
+use super::looks;
 use crate::warm::bring::{self, Recorded};
 use rustix::fs::{AtFlags, CWD, FileType, Stat, StatxFlags, statx};
 use seekless_job::{Error, ErrorKind, Result};
@@ -140,29 +140,10 @@ pub(crate) fn identify(name: &str) -> Option<(u64, Identity)> {
 }
 
 /// Where the first byte of a file lies on its device. The name is escaped.
-fn place(name: &str) -> Option<u64> {
+pub(super) fn place(name: &str) -> Option<u64> {
     let path = PathBuf::from(OsString::from_vec(unescape_path(name)));
     let opened = bring::open(&path, &Recorded::default(), &[]).ok()?;
     opened.place(0)
-}
-
-/// Notes where the files of a profile lie now, of those that are still the same.
-///
-/// # Errors
-/// The profile cannot be read or written.
-pub(crate) fn renew_places(path: &Path) -> Result<()> {
-    super::read(path)?; // what is no profile is not replaced
-    super::update(path, |profile| {
-        let mut profile = profile.unwrap_or_default();
-        for file in &mut profile.files {
-            let found = identify(&file.name).map(|(_, identity)| identity);
-            if found.is_some() && found == file.identity {
-                file.place = place(&file.name);
-            }
-        }
-        profile.between = between::find(&profile);
-        profile
-    })
 }
 
 /// The identity of an opened file.

@@ -1,7 +1,7 @@
 //! Reads of what lies between those of a wave: where a request costs more than the bytes of a small
 //! gap, to read through it makes one request of two.
 
-use super::plan::{Plan, PlannedFile, PlannedRead};
+use super::plan::{Bridged, Plan, PlannedFile, PlannedRead};
 use crate::warm::bring::Recorded;
 use seekless_policy::layout::extents::Extent;
 use seekless_trace::{ProfiledFile, unescape_path};
@@ -21,18 +21,8 @@ struct Placed {
     turn: usize,
 }
 
-/// What is read to bridge gaps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Bridged {
-    pub(super) reads: u64,
-    pub(super) bytes: u64,
-    /// How many of the reads are made before the program has opened a file, beside those for which
-    /// it is held back.
-    pub(super) early_reads: usize,
-}
-
-/// Adds reads to the plan that bridge gaps of at most so many bytes, each beside the first read that
-/// it joins. `between` are files that no run needed.
+/// Adds reads to the plan that bridge gaps of at most so many bytes, each beside the first read
+/// that it joins. `between` are files that no run needed.
 pub(super) fn bridge(plan: &mut Plan, between: &[ProfiledFile], gap_bytes: u64) {
     let mut between: Vec<&ProfiledFile> =
         between.iter().filter(|file| file.place.is_some()).collect();

@@ -173,8 +173,8 @@ fn plan(
     plan
 }
 
-/// Has the plan read through small gaps, unless the bytes or folders are limited, or the reads are a
-/// trial of the device.
+/// Has the plan read through small gaps, unless the bytes or folders are limited, or the reads are
+/// a trial of the device.
 fn bridge_gaps(plan: &mut Plan, profile: &Profile, device: &Device, options: &Options) {
     let is_limited = options.budget_bytes.is_some() || !options.within.is_empty();
     if plan.trial.is_none() && !is_limited && options.hidden.is_empty() {

@@ -1,6 +1,5 @@
 //! What is expected of a start, and what is brought in for it.
 
-use super::bridge::Bridged;
 use super::devices::Known;
 use super::names::Names;
 use super::sample::Place;
@@ -183,8 +182,8 @@ impl Plan {
         from + wave_length(rest)
     }
 
-    /// How many requests fewer the reads are than if each were one of its own, but those that bridge
-    /// gaps: those of a wave that lie side by side become one.
+    /// How many requests fewer the reads are than if each were one of its own, but those that
+    /// bridge gaps: those of a wave that lie side by side become one.
     pub(super) fn count_joined(&self) -> u64 {
         let (mut from, mut joined) = (0, 0);
         while from < self.reads.len() {
@@ -209,6 +208,16 @@ impl Plan {
 fn wave_length(reads: &[PlannedRead]) -> usize {
     let mut fill = Fill::default();
     reads.iter().take_while(|read| fill.add(read.extent.bytes)).count()
+}
+
+/// What is read to bridge gaps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Bridged {
+    pub(super) reads: u64,
+    pub(super) bytes: u64,
+    /// How many of the reads are made before the program has opened a file, beside those for which
+    /// it is held back.
+    pub(super) early_reads: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
