@@ -186,6 +186,22 @@ fn packs_lie_over_one_folder_or_one_in_another() {
 /// Ctrl-C, which is ignored in what a shell without job control starts in the background.
 struct Paused(Child);
 
+impl Paused {
+    fn new(process: Child) -> Self {
+        kill_process(Pid::from_child(&process), Signal::STOP).unwrap();
+        Paused(process)
+    }
+
+    /// Whether all threads have stopped. One that has not may still take a request, and a process
+    /// that waits for the answer to a request that was taken cannot be killed.
+    fn is_still(&self) -> bool {
+        let threads = fs::read_dir(format!("/proc/{}/task", self.0.id())).unwrap().flatten();
+        threads
+            .filter_map(|thread| fs::read_to_string(thread.path().join("stat")).ok())
+            .all(|stat| stat.rsplit_once(") ").is_some_and(|(_, state)| state.starts_with('T')))
+    }
+}
+
 impl Drop for Paused {
     fn drop(&mut self) {
         for signal in [Signal::CONT, Signal::TERM] {
@@ -214,8 +230,11 @@ fn what_was_to_serve_a_program_ends_with_it() {
         soon();
         std::thread::sleep(Duration::from_millis(10));
     }
-    kill_process(Pid::from_child(&server), Signal::STOP).unwrap();
-    let _server = Paused(server);
+    let server = Paused::new(server);
+    while !server.is_still() {
+        soon();
+        std::thread::sleep(Duration::from_millis(1));
+    }
     let mut command = Command::new(place.root.join("seekless"));
     command.current_dir(&place.root).env("XDG_STATE_HOME", place.root.join("state"));
     command.args(["run", "--no-record", "--mount", "at/waits.zip=data", "--", "true"]);
