@@ -10,6 +10,8 @@ use std::process::Command;
 use std::time::Duration;
 
 /// Attempts to unmount, a tenth of a second apart: a helper may still have files open.
+/// What is free beyond the room that is asked for, in KiB. It takes no room on the disk below.
+const FREE_KIB: u64 = 1 << 20;
 const ATTEMPTS: usize = 100;
 
 /// A mounted image; removed at the end.
@@ -33,7 +35,7 @@ impl Image {
         let used = Command::new("du").args(["-sk", "--apparent-size"]).arg(folder).output()?;
         let used = String::from_utf8_lossy(&used.stdout).into_owned();
         let kib: u64 = used.split_whitespace().next().context("no size")?.parse()?;
-        let blocks = format!("{}k", kib * (1 + room) + kib / 4 + (64 << 10));
+        let blocks = format!("{}k", kib * (1 + room) + kib / 4 + FREE_KIB);
         let mut make = Command::new("mkfs.ext4");
         succeed(make.args(["-q", "-F", "-b", "4096", "-d"]).arg(folder).arg(&file).arg(blocks))?;
         let mut attach = Command::new("losetup");

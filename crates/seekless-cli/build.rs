@@ -38,6 +38,7 @@ fn main() {
     println!("cargo:rerun-if-env-changed=CC");
     println!("cargo:rerun-if-env-changed=RUSTC_LINKER");
     println!("cargo:rerun-if-env-changed={BUNDLED_PCRE2}");
+    enter_ahead();
     if links_system_pcre2() {
         return;
     }
@@ -52,6 +53,14 @@ fn main() {
         for word in ["-Wl,--start-group", "-lgcc", "-lgcc_eh", "-lc", "-Wl,--end-group"] {
             println!("cargo:rustc-link-arg-bin={program}={word}");
         }
+    }
+}
+
+/// Has `seekless` begin with what reads it (`seekless_sys::read_itself`).
+fn enter_ahead() {
+    let machine = env::var("CARGO_CFG_TARGET_ARCH").unwrap_or_default();
+    if matches!(machine.as_str(), "x86_64" | "aarch64") {
+        println!("cargo:rustc-link-arg-bin=seekless=-Wl,-e,seekless_entry");
     }
 }
 

@@ -14,6 +14,7 @@ mod decide;
 pub(crate) mod devices;
 mod examine;
 mod help;
+mod hidden;
 mod names;
 mod own;
 pub(crate) mod packed;
@@ -25,6 +26,7 @@ mod sample;
 mod waves;
 mod whole;
 
+pub use hidden::Hidden;
 pub use own::ask as ask_for_own_pages;
 pub use packed::build as make_pack;
 pub use plan::{Decision, Pack, Waits};
@@ -57,7 +59,7 @@ pub struct Options {
     /// Only files below one of these folders; all files if there are none.
     pub within: Vec<PathBuf>,
     /// Folders over which something else will be mounted: their files are left alone.
-    pub hidden: Vec<PathBuf>,
+    pub hidden: Hidden,
     /// At most this many bytes, what is needed first taken first. `None`: half of what is free.
     pub budget_bytes: Option<u64>,
     /// What the device charges. `None`: as `seekless probe` measured it, else assumed.
@@ -172,7 +174,8 @@ pub fn prepare(words: &[OsString], options: &Options) -> Result<Start> {
         Some(path) => Known::named(path, options.recording),
         None => Known::own(&plain.key),
     };
-    let options = &Options { expects: options.expects || options.packs, ..options.clone() };
+    let judges = options.packs && packed::may_be_used(&known.path);
+    let options = &Options { expects: options.expects || judges, ..options.clone() };
     let mut start = plain.decided(known, options);
     start.said = packed::unsaid(&start.path).filter(|_| options.packs);
     if options.packs && start.profile.is_some() && start.fault.is_none() {
@@ -242,8 +245,8 @@ impl Start {
     fn see_from_pack(&mut self, options: &Options) {
         let (profile, key) = (self.profile.as_ref(), &self.key);
         let mut of_rest = None;
-        let rest = |roots: &[PathBuf]| {
-            let hidden = options.hidden.iter().chain(roots).cloned().collect();
+        let rest = |packed: &Packed| {
+            let hidden = options.hidden.clone().with(packed.hidden());
             let options = Options { hidden, ..options.clone() };
             let (plan, decision) = decide::decide(profile, key, &options);
             of_rest = Some(plan);

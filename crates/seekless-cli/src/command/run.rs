@@ -12,7 +12,7 @@ use seekless::device::units::{counted, format_bytes, format_duration, parse_byte
 use seekless::record::Status;
 use seekless::start::ahead;
 use seekless::start::start::{
-    AUTO, Decision, Options, Outcome, Pack, Recording, Start, Taught, Waits, prepare,
+    AUTO, Decision, Hidden, Options, Outcome, Pack, Recording, Start, Taught, Waits, prepare,
 };
 use seekless::sys::signals::survive_file_size_limit;
 use seekless::tools::device::named;
@@ -228,7 +228,7 @@ fn options(args: &Args, overlays: &[packs::Overlay]) -> Options {
         profile: args.profile.clone(),
         // Without a working folder, a relative one has no files in a profile.
         within: absolute(args.within.clone()).unwrap_or_else(|_| args.within.clone()),
-        hidden: overlays.iter().map(|overlay| overlay.folder.clone()).collect(),
+        hidden: Hidden::below(overlays.iter().map(|overlay| overlay.folder.clone()).collect()),
         budget_bytes: args.budget,
         costs: args.device.as_ref().map(DeviceSpec::costs),
         recording: match (args.record, args.no_record) {

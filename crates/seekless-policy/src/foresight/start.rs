@@ -22,8 +22,9 @@ use std::collections::HashMap;
 const PAGE_BYTES: u64 = 4096;
 /// No read is longer, unless a range is: a larger one hardly costs less a byte.
 pub const READ_BYTES_MAX: u64 = 4 << 20;
-/// Requests to the device are at most so long.
-const REQUEST_BYTES_MAX: u64 = 1 << 20;
+/// A request to the device is at most so long: many devices take 128 pieces of memory, which may be
+/// pages.
+pub const REQUEST_BYTES_MAX: u64 = 512 << 10;
 /// A file is worth it if bringing it in takes at most this share of what the program would wait.
 const WORTH: f64 = 0.8;
 /// Less than this is not worth a process beside the program, in seconds.

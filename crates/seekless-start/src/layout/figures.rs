@@ -4,11 +4,8 @@
 use super::find::Found;
 use crate::warm::wave::Fill;
 use seekless_device::Costs;
-use seekless_policy::foresight::start::{Wait, joined};
+use seekless_policy::foresight::start::{REQUEST_BYTES_MAX, Wait, joined};
 use seekless_policy::layout::extents::Extent;
-
-/// Requests to the device are at most so long.
-pub(super) const REQUEST_BYTES_MAX: u64 = 1 << 20;
 
 /// Requests, bytes and seconds for all that is needed of these files, in their order.
 pub(super) fn wait<'a>(files: impl IntoIterator<Item = &'a Found>, costs: &Costs) -> Wait {

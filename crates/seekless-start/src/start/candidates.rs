@@ -42,7 +42,7 @@ pub(super) fn candidates(profile: &Profile, options: &Options) -> Vec<Candidate>
         let within = &options.within;
         let allowed = path.is_absolute()
             && (within.is_empty() || within.iter().any(|root| path.starts_with(root)))
-            && !options.hidden.iter().any(|folder| path.starts_with(folder));
+            && !options.hidden.hides(&path);
         let recorded = Recorded { bytes: file.bytes, identity: file.identity };
         let place = file.place;
         (allowed && !needs.is_empty()).then_some(Candidate { path, recorded, place, needs })

@@ -30,6 +30,7 @@ struct Paying<'a> {
     /// The device's number.
     number: usize,
     hoped: bool,
+    joins: bool,
 }
 
 impl<'a> Paying<'a> {
@@ -37,11 +38,11 @@ impl<'a> Paying<'a> {
         let expect = |device: &Device| start::expect(&file.needs, file.bytes(), true, device);
         let alone = expect(&known.device);
         let hoped = known.hoped().filter(|device| !alone.pays() && expect(device).pays());
-        if hoped.is_none() && !pays(file, &alone) {
+        if hoped.is_none() && !pays(file, &alone, known.joins) {
             return None;
         }
         let device = hoped.unwrap_or(known.device);
-        Some(Self { file, device, number, hoped: hoped.is_some() })
+        Some(Self { file, device, number, hoped: hoped.is_some(), joins: known.joins })
     }
 }
 
@@ -67,7 +68,7 @@ pub(super) fn decide(profile: Option<&Profile>, key: &Key, options: &Options) ->
     decision.tell(devices.known(slowest));
     decision.files_that_do_not_pay = (candidates.len() - paying.len()) as u64;
     paying.sort_by_key(|paying| std::cmp::Reverse(paying.file.needed_bytes()));
-    let mut plan = plan(profile, &paying, (&devices, &device), options, &mut decision);
+    let mut plan = plan(profile, &paying, (&devices, slowest), options, &mut decision);
     if decision.warms {
         plan.names = Names::of(profile, options, &mut devices);
     }
@@ -101,14 +102,15 @@ fn main_device(
 fn plan(
     profile: &Profile,
     paying: &[Paying<'_>],
-    (devices, device): (&Devices, &Device),
+    (devices, slowest): (&Devices, usize),
     options: &Options,
     decision: &mut Decision,
 ) -> Plan {
     let files: Vec<&Candidate> = paying.iter().map(|paying| paying.file).collect();
     let found = found(paying, &options.within);
     let mut sums = [[Wait::default(); 2]; 2];
-    let mut plan = Plan::default();
+    let Known { device, joins, .. } = devices.known(slowest);
+    let mut plan = Plan { counts_apart: !joins, ..Plan::default() };
     let mut numbers = Vec::new();
     let scale = own_share(profile);
     let (mut looked_at, mut changed) = (0_u64, 0_u64);
@@ -131,7 +133,7 @@ fn plan(
             continue;
         }
         let expected = start::expect(needs, file.bytes(), found.is_none(), &paying.device);
-        if !pays(file, &expected) {
+        if !pays(file, &expected, paying.joins) {
             continue;
         }
         let [plain, warmed] = &mut sums[usize::from(paying.hoped)];
@@ -173,20 +175,21 @@ fn plan(
     plan
 }
 
-/// Has the plan read through small gaps, unless the bytes or folders are limited, or the reads are
-/// a trial of the device.
+/// Has the plan read through small gaps, unless the bytes or folders are limited, the reads are a
+/// trial of the device, or it counts them before they are joined.
 fn bridge_gaps(plan: &mut Plan, profile: &Profile, device: &Device, options: &Options) {
     let is_limited = options.budget_bytes.is_some() || !options.within.is_empty();
-    if plan.trial.is_none() && !is_limited && options.hidden.is_empty() {
+    if plan.trial.is_none() && !is_limited && !plan.counts_apart && options.hidden.is_none() {
         let gap_bytes = device.costs.gap_bytes() / u64::from(device.costs.depth.max(1));
         bridge(plan, &profile.between, gap_bytes);
         plan.joined = plan.count_joined();
     }
 }
 
-/// Whether to bring a file in. Where its place is known, its reads may be joined with others'.
-fn pays(file: &Candidate, expected: &Expected) -> bool {
-    expected.pays() || (file.place.is_some() && expected.pays_joined())
+/// Whether to bring a file in. Where its place is known, its reads may be joined with others', if
+/// the device joins them.
+fn pays(file: &Candidate, expected: &Expected, joins: bool) -> bool {
+    expected.pays() || (joins && file.place.is_some() && expected.pays_joined())
 }
 
 /// What is found of the files, each device's by themselves: one may be cached, another not.
@@ -272,7 +275,7 @@ fn is_of_program(profile: &Profile, key: &Key) -> bool {
 /// How long to hold the program back, and how many reads that is.
 fn hold(plan: &mut Plan, device: &Device, decision: &mut Decision) {
     let takes_ns = |read: &PlannedRead| {
-        let requests = read.extent.bytes.div_ceil(1 << 20);
+        let requests = read.extent.bytes.div_ceil(start::REQUEST_BYTES_MAX);
         (Wait::of(requests, read.extent.bytes, device.costs.depth, &device.costs).seconds * 1e9)
             as u64
     };

@@ -6,6 +6,8 @@ use crate::warm::bring::readahead_bytes;
 use seekless_device::Costs;
 use seekless_policy::foresight::start::Device;
 use seekless_sled::{Kind, Surveyor};
+use seekless_sys::block::OnDisk;
+use seekless_sys::cgroup::Groups;
 use seekless_sys::mounts::{Mount, Mounts};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -36,6 +38,9 @@ pub(crate) struct Known {
     pub(crate) untried: Option<String>,
     /// Where it is mounted; `None` if its files are in memory or made by the kernel.
     pub(crate) mounted: Option<PathBuf>,
+    /// Whether requests that lie side by side count as one there. A limit of this process's control
+    /// groups counts them before they are joined.
+    pub(crate) joins: bool,
 }
 
 impl Known {
@@ -52,6 +57,7 @@ pub(crate) struct Devices {
     told: Option<Costs>,
     mounts: Option<Mounts>,
     surveyor: Option<Surveyor>,
+    groups: Option<Groups>,
     found: BTreeMap<String, at_once::Found>,
     numbers: HashMap<PathBuf, usize>,
     known: Vec<Known>,
@@ -63,7 +69,8 @@ impl Devices {
         let surveyor = if told.is_none() { Surveyor::new().ok() } else { None };
         let found = if told.is_none() { at_once::known() } else { BTreeMap::new() };
         let mounts = Mounts::read().ok();
-        Self { told, mounts, surveyor, found, numbers: HashMap::new(), known: Vec::new() }
+        let groups = Groups::of_this_process().ok();
+        Self { told, mounts, surveyor, groups, found, numbers: HashMap::new(), known: Vec::new() }
     }
 
     /// The number of the device of the file at a path.
@@ -98,9 +105,10 @@ impl Devices {
         let readahead_bytes = readahead_bytes(number);
         let is_real = mount.is_none_or(|mount| !IN_MEMORY.contains(&mount.kind.as_str()));
         let mounted = is_real.then(|| point.to_owned());
+        let joins = !is_real || mount.is_none_or(|mount| self.joins(mount.device));
         if let Some(costs) = self.told {
             let device = Device { costs, readahead_bytes };
-            return Known { device, assumed: false, untried: None, mounted };
+            return Known { device, assumed: false, untried: None, mounted, joins };
         }
         let surveyor = self.surveyor.as_mut();
         let probed = surveyor.and_then(|surveyor| surveyor.costs(point).ok()?);
@@ -116,6 +124,14 @@ impl Devices {
         let costs = Costs { depth, ..probed.unwrap_or(assumed) };
         let untried = home.map(|home| home.key).filter(|_| found.is_none());
         let device = Device { costs, readahead_bytes };
-        Known { device, assumed: probed.is_none() && found.is_none(), untried, mounted }
+        let assumed = probed.is_none() && found.is_none();
+        Known { device, assumed, untried, mounted, joins }
+    }
+
+    /// Whether the device is not among those whose requests are limited for this process.
+    fn joins(&self, device: (u32, u32)) -> bool {
+        let Some(groups) = &self.groups else { return true };
+        let Some(on_disk) = OnDisk::find(device) else { return true };
+        groups.read_limits(on_disk.number).requests_per_second.is_none()
     }
 }

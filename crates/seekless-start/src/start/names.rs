@@ -27,7 +27,7 @@ impl Names {
             let path = PathBuf::from(OsString::from_vec(unescape_path(&look.name)));
             let within = &options.within;
             let allowed = (within.is_empty() || within.iter().any(|root| path.starts_with(root)))
-                && !options.hidden.iter().any(|folder| path.starts_with(folder));
+                && !options.hidden.hides(&path);
             let number = devices.of(&path);
             if !allowed || devices.known(number).mounted.is_none() {
                 continue;

@@ -16,17 +16,20 @@ pub(super) use build::build_beside;
 pub(super) use lay::lay;
 pub(super) use wait::{Choice, NO_PACK, choose};
 
+use super::hidden::Hidden;
 use super::own::looked_at;
 use crate::profiles::beside;
 use crate::warm::bring::Recorded;
 use seekless_mount::mirror::Mirror;
 use seekless_policy::layout::extents::Extent;
-use seekless_trace::{Identity, Profile};
+use seekless_trace::{Identity, Profile, unescape_path};
 use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 /// The version of the notes that this program writes.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Larger notes are not ours.
 const NOTES_BYTES_MAX: u64 = 64 << 20;
 /// What is to be said is short.
@@ -43,6 +46,8 @@ pub(super) struct Packed {
     identity: Identity,
     /// What most runs needed of its files, by offset and bytes in the pack, in the order of need.
     reads: Vec<(u64, u64)>,
+    /// The escaped names of needed files that lie in its folders, and are read where they lie.
+    real: Vec<String>,
     mirror: Mirror,
 }
 
@@ -77,10 +82,21 @@ impl Packed {
         self.reads.iter().map(|&(offset, bytes)| Extent { offset, bytes })
     }
 
+    /// What a program that sees the pack does not read where it lies.
+    pub(super) fn hidden(&self) -> Hidden {
+        let real = self.real.iter().map(|name| unescaped(name)).collect();
+        Hidden { folders: self.roots(), real }
+    }
+
     /// The folders in whose place it is seen.
     pub(super) fn roots(&self) -> Vec<PathBuf> {
         self.mirror.roots().map(Path::to_owned).collect()
     }
+}
+
+/// The path of an escaped name.
+fn unescaped(name: &str) -> PathBuf {
+    PathBuf::from(OsString::from_vec(unescape_path(name)))
 }
 
 fn pack(profile: &Path) -> PathBuf {
@@ -89,6 +105,11 @@ fn pack(profile: &Path) -> PathBuf {
 
 fn notes(profile: &Path) -> PathBuf {
     profile.with_extension(beside::NOTES)
+}
+
+/// Whether there may be a pack, of which it is to be judged whether it pays.
+pub(super) fn may_be_used(profile: &Path) -> bool {
+    pack(profile).exists()
 }
 
 /// Whether an earlier start of the profile left something to say.

@@ -128,6 +128,8 @@ pub(super) struct Plan {
     pub(super) names: Names,
     /// In the order of need.
     pub(super) reads: Vec<PlannedRead>,
+    /// Whether the device counts requests before they are joined.
+    pub(super) counts_apart: bool,
     /// How many of them become part of another's request.
     pub(super) joined: u64,
     /// What is read to bridge gaps.
@@ -185,6 +187,9 @@ impl Plan {
     /// How many requests fewer the reads are than if each were one of its own, but those that
     /// bridge gaps: those of a wave that lie side by side become one.
     pub(super) fn count_joined(&self) -> u64 {
+        if self.counts_apart {
+            return 0;
+        }
         let (mut from, mut joined) = (0, 0);
         while from < self.reads.len() {
             let end = self.wave_end(from);
@@ -257,6 +262,8 @@ mod tests {
         assert_eq!((held.wave_end(0), held.wave_end(10)), (10, 10 + UNPROVEN));
         assert_eq!(held.wave_end(10 + UNPROVEN), count as usize);
         assert_eq!(held.count_joined(), count - 3);
+        let apart = Plan { counts_apart: true, ..plan(0..count) };
+        assert_eq!(apart.count_joined(), 0, "each counts by itself");
         assert_eq!(plan(0..0).count_joined(), 0);
     }
 }

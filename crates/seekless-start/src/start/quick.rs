@@ -73,7 +73,7 @@ fn decided(asked: &Asked<'_>, profile: &Path) -> Option<Start> {
         costs: asked.costs,
         recording: if asked.records { Recording::Auto } else { Recording::Never },
         packs: asked.packs,
-        expects: asked.packs,
+        expects: asked.packs && packed::may_be_used(profile),
         ..Options::default()
     };
     let mut start = Start::plain(asked.words).ok()?.decided(known, &options);

@@ -164,7 +164,7 @@ fn noted(place: &Place) -> Noted {
 /// Whether these options are those for which a sample stands.
 pub(super) fn stands_for(options: &Options) -> bool {
     let Options { within, hidden, budget_bytes, costs, packs, .. } = options;
-    !packs && within.is_empty() && hidden.is_empty() && budget_bytes.is_none() && costs.is_none()
+    !packs && within.is_empty() && hidden.is_none() && budget_bytes.is_none() && costs.is_none()
 }
 
 #[cfg(test)]

@@ -74,7 +74,7 @@ fn reads_are_planned_in_the_order_of_need_within_the_budget() {
     let tight = Options { budget_bytes: Some(140_000), ..slow(1) };
     let (plan, _) = decide(Some(&known), &key(), &tight);
     assert_eq!(places(&plan), [(b.as_path(), 16 * MIB, 65_536), (&a, 0, 65_536)]);
-    let hidden = Options { hidden: vec![a], ..slow(1) };
+    let hidden = Options { hidden: Hidden::below(vec![a]), ..slow(1) };
     let (plan, _) = decide(Some(&known), &key(), &hidden);
     assert_eq!(places(&plan), [(b.as_path(), 16 * MIB, 65_536)], "the program will not see it");
 }

@@ -52,15 +52,16 @@ pub(super) fn see(
 ) -> Seen {
     let missing = files.iter().map(missing).collect();
     let names = names(profile, files);
-    let is_hidden = |name: &Name| options.hidden.iter().any(|folder| name.path.starts_with(folder));
+    let is_seen = |name: &Name| !options.hidden.hides(&name.path);
     let mut by_device: BTreeMap<usize, Vec<Name>> = BTreeMap::new();
-    for name in names.into_iter().filter(|name| !is_hidden(name)) {
+    for name in names.into_iter().filter(is_seen) {
         by_device.entry(devices.of(&name.path)).or_default().push(name);
     }
     let mut seen = Seen { missing, names: 0, for_names: BTreeMap::new() };
     for (number, names) in by_device {
         let Some(point) = devices.known(number).mounted.clone() else { continue };
-        let geometry = ext4::geometry(&point).unwrap_or_default();
+        let joins = devices.known(number).joins;
+        let geometry = Geometry { joins, ..ext4::geometry(&point).unwrap_or_default() };
         let (count, requests, bytes) = Tree::of(&point, &names, &geometry).ask(&names, geometry);
         seen.names += count;
         seen.for_names.insert(number, (requests, bytes));
@@ -84,7 +85,8 @@ pub(super) fn for_folders<'a>(
     let mut wait = Wait::default();
     for (number, folders) in by_device {
         let Some(point) = devices.known(number).mounted.clone() else { continue };
-        let geometry = ext4::geometry(&point).unwrap_or_default();
+        let joins = devices.known(number).joins;
+        let geometry = Geometry { joins, ..ext4::geometry(&point).unwrap_or_default() };
         let name = |(path, inode): (PathBuf, u64)| Name {
             path,
             kind: LookKind::Folder,

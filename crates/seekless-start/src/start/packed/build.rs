@@ -77,7 +77,8 @@ pub fn build(path: &Path, here: Option<&Path>) -> Result<()> {
                 return Err(Error::new(ErrorKind::Missing, "the pack is gone"));
             };
             let reads = reads(&wanted, &offsets);
-            Packed { bytes, identity, reads, mirror, ..Packed::default() }
+            let real = real(&wanted, &offsets, &mirror);
+            Packed { bytes, identity, reads, real, mirror, ..Packed::default() }
         }
     };
     let text = serde_json::to_vec(&packed);
@@ -170,6 +171,15 @@ fn place(mirror: &mut Mirror, offsets: &HashMap<PathBuf, u64>) {
     }
 }
 
+/// The names of needed files below the roots that are not in the pack.
+fn real(wanted: &Wanted, offsets: &HashMap<PathBuf, u64>, mirror: &Mirror) -> Vec<String> {
+    let roots: Vec<&Path> = mirror.roots().collect();
+    let is_real = |file: &&wanted::File| {
+        !offsets.contains_key(&file.path) && roots.iter().any(|root| file.path.starts_with(root))
+    };
+    wanted.files.iter().filter(is_real).map(|file| file.name.clone()).collect()
+}
+
 /// What most runs needed, by its place in the pack, where it lies in the order of need.
 fn reads(wanted: &Wanted, offsets: &HashMap<PathBuf, u64>) -> Vec<(u64, u64)> {
     let of_file = |file: &wanted::File| {
@@ -229,6 +239,7 @@ impl Default for Packed {
             bytes: 0,
             identity,
             reads: Vec::new(),
+            real: Vec::new(),
             mirror: Mirror::default(),
         }
     }

@@ -7,13 +7,10 @@ use crate::start::plan::Waits;
 use crate::start::whole;
 use crate::start::{Decision, Options};
 use crate::warm::bring::open_known;
-use seekless_policy::foresight::start::{Wait, worth};
+use seekless_policy::foresight::start::{REQUEST_BYTES_MAX, Wait, worth};
 use seekless_policy::layout::extents::Extent;
 use seekless_trace::Profile;
-use std::path::{Path, PathBuf};
-
-/// A request to the device is at most so long.
-const REQUEST_BYTES: u64 = 1 << 20;
+use std::path::Path;
 
 /// Why there is no pack yet.
 pub(in crate::start) const NO_PACK: &str = "there is none yet; it is made beside this start";
@@ -34,7 +31,7 @@ pub(in crate::start) fn choose(
     options: &Options,
     why_not: Option<&'static str>,
     without: &Decision,
-    rest: impl FnOnce(&[PathBuf]) -> Decision,
+    rest: impl FnOnce(&Packed) -> Decision,
 ) -> Choice {
     let made = Packed::beside(path).filter(|packed| packed.is_as_new_as(profile));
     let Some(packed) = made else { return Choice::Without(NO_PACK) };
@@ -49,14 +46,12 @@ pub(in crate::start) fn choose(
     if roots.iter().any(|root| here.starts_with(root)) {
         return Choice::Without("the working folder lies in a folder that it stands for");
     }
-    let overlaps =
-        |hidden: &PathBuf, root: &PathBuf| hidden.starts_with(root) || root.starts_with(hidden);
-    if options.hidden.iter().any(|hidden| roots.iter().any(|root| overlaps(hidden, root))) {
+    if options.hidden.overlaps(&roots) {
         return Choice::Without("another pack lies there");
     }
     let answers_s = expected_s(Served::noted(path), answers(&packed), options.answer_s);
     let wait = of(&packed, path, options).and(Wait { seconds: answers_s, ..Wait::default() });
-    let rest = rest(&roots);
+    let rest = rest(&packed);
     let best = |decision: &Decision| match decision.warms {
         true => decision.warmed,
         false => decision.plain,
@@ -76,7 +71,7 @@ fn of(packed: &Packed, profile: &Path, options: &Options) -> Wait {
     let number = devices.of(&path);
     let missing = missing(packed, &path);
     let bytes = missing.iter().map(|extent| extent.bytes).sum();
-    let requests = missing.iter().map(|extent| extent.bytes.div_ceil(REQUEST_BYTES)).sum();
+    let requests = missing.iter().map(|extent| extent.bytes.div_ceil(REQUEST_BYTES_MAX)).sum();
     let costs = devices.known(number).device.costs;
     let content = Wait::of(requests, bytes, costs.depth, &costs);
     let folders = packed.mirror.folders.iter().map(|folder| (&*folder.path, folder.about.inode));

@@ -1,12 +1,12 @@
 //! What a profile's starts want: files in the order of first need, and names.
 
+use super::super::unescaped;
 use crate::profiles::{by_most, identify};
 use seekless_mount::mirror::{About, Name};
-use seekless_trace::{LookKind, Profile, escape_path, unescape_path};
+use seekless_trace::{LookKind, Profile, escape_path};
 use std::collections::{BTreeSet, HashSet};
-use std::ffi::OsString;
 use std::ops::Range;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Files and names by their real paths: without links on the way.
@@ -22,6 +22,8 @@ pub(super) struct Wanted {
 
 /// A file that is needed, and is as it was when that was learned.
 pub(super) struct File {
+    /// Its name in the profile, escaped.
+    pub(super) name: String,
     pub(super) path: PathBuf,
     pub(super) about: About,
     pub(super) needs: Vec<Range<u64>>,
@@ -29,11 +31,7 @@ pub(super) struct File {
 
 /// The real path of an escaped name.
 pub(super) fn real(name: &str) -> Option<PathBuf> {
-    path_of(name).canonicalize().ok()
-}
-
-fn path_of(name: &str) -> PathBuf {
-    PathBuf::from(OsString::from_vec(unescape_path(name)))
+    unescaped(name).canonicalize().ok()
 }
 
 impl Wanted {
@@ -41,7 +39,7 @@ impl Wanted {
         let mut wanted = Self::default();
         wanted.add_files(profile);
         for look in &profile.looks {
-            let path = path_of(&look.name);
+            let path = unescaped(&look.name);
             match look.kind {
                 LookKind::Name => wanted.add_name(&path),
                 LookKind::Folder | LookKind::Listed => {
@@ -64,9 +62,10 @@ impl Wanted {
                 let is_same = file.identity.is_none_or(|identity| identity == found.1);
                 let about = About::at(&path).ok().filter(|_| is_same)?;
                 known.insert(path.clone());
-                self.add_name(&path_of(&file.name));
+                self.add_name(&unescaped(&file.name));
                 self.add_name(&path);
-                self.files.push(File { path, about, needs: Vec::new() });
+                let name = file.name.clone();
+                self.files.push(File { name, path, about, needs: Vec::new() });
                 Some(self.files.len() - 1)
             });
             if let Some(place) = place {
