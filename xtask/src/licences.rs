@@ -162,7 +162,8 @@ mod tests {
     fn package_at(manifest: &Path, license: Option<&str>) -> Package {
         serde_json::from_value(serde_json::json!({
             "id": "x", "name": "x", "version": "1.0.0", "source": "registry", "license": license,
-            "repository": null, "manifest_path": manifest, "dependencies": []
+            "repository": null, "manifest_path": manifest, "dependencies": [],
+            "publish": null
         }))
         .expect("a package")
     }

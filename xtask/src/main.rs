@@ -1,5 +1,5 @@
 //! The project's own chores: `cargo xtask layers`, `columns`, `house`, `licences`, `figures`,
-//! `tests` and `dist DIR`.
+//! `readmes`, `packages`, `tests` and `dist DIR`.
 
 mod columns;
 mod dist;
@@ -9,6 +9,8 @@ mod house;
 mod layers;
 mod licences;
 mod loading;
+mod packages;
+mod readmes;
 mod stops;
 mod tests;
 mod tree;
@@ -31,10 +33,14 @@ fn main() -> anyhow::Result<()> {
         ["licences"] => licences::check(),
         ["figures"] => figures::run(false),
         ["figures", "--check"] => figures::run(true),
+        ["readmes"] => readmes::run(false),
+        ["readmes", "--check"] => readmes::run(true),
+        ["packages"] => packages::check(),
         ["tests"] => tests::run(),
         ["dist", folder] => dist::write(Path::new(folder)),
         _ => bail!(
-            "usage: cargo xtask layers | columns | house | licences | figures [--check] | tests | dist DIR"
+            "usage: cargo xtask layers | columns | house | licences | figures [--check] | \
+             readmes [--check] | packages | tests | dist DIR"
         ),
     }
 }
