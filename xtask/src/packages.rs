@@ -1,5 +1,5 @@
-//! Builds each crate that is published from its own package, as a registry will have it. A file that
-//! a crate takes from outside its folder is missing there, and so is a dependency without a version.
+//! Builds each crate that is published from its own package, as a registry will have it. There a
+//! file is missing that a crate takes from outside its folder, and a dependency needs a version.
 
 use crate::workspace::Workspace;
 use anyhow::{Context, bail};

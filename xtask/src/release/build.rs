@@ -1,5 +1,5 @@
-//! Builds what is released, for each architecture that this machine can build for: without the paths
-//! of this machine, so that two builds give the same bytes.
+//! Builds what is released, for each architecture that this machine can build for: without the
+//! paths of this machine, so that two builds give the same bytes.
 
 use super::Release;
 use crate::dist::{self, PROGRAMS};

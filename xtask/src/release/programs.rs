@@ -23,7 +23,8 @@ pub(super) fn pages(release: &Release, native: &Target) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// `seekless-VERSION-ARCH-linux.tar.gz`: programs that need no library of the system, with `pages/`.
+/// `seekless-VERSION-ARCH-linux.tar.gz`: programs that need no library of the system, and
+/// `pages/`.
 pub(super) fn archive_programs(release: &Release, target: &Target) -> anyhow::Result<()> {
     let name = format!("seekless-{}-{}-linux", release.version, target.name);
     let folder = release.stage(&name)?;
