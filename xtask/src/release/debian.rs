@@ -18,7 +18,10 @@ const MAINTAINER: &str = "The Seekless developers <seekless@localhost.localdomai
 /// What `lintian` is told: static programs are what this package is for.
 const OVERRIDES: &str = "\
 # Static, so that a cold start waits for no loader, and one package fits all releases.
-seekless: statically-linked-binary
+seekless: shared-library-lacks-prerequisites
+# The project has no address yet.
+seekless: bogus-mail-host
+seekless: bogus-mail-host-in-debian-changelog
 ";
 
 /// Writes `seekless_VERSION-1_ARCH.deb`, and has `lintian` look at it.
@@ -41,9 +44,12 @@ pub(super) fn package(release: &mut Release, target: &Target) -> anyhow::Result<
     release.made(&name);
     if release.has("lintian", "the .deb is not checked") {
         let mut command = Command::new("lintian");
-        command.args(["--fail-on", "error", "--no-tag-display-limit", "--suppress-tags"]);
+        command.args(["--fail-on", "error", "--tag-display-limit", "0"]);
         // No request to package it lies with Debian, where such a bug would be closed.
-        command.arg("initial-upload-closes-no-bugs").arg("--allow-root").arg(&out);
+        command
+            .args(["--suppress-tags", "initial-upload-closes-no-bugs"])
+            .arg("--allow-root")
+            .arg(&out);
         dist::run(&mut command).context("lintian found errors")?;
     }
     Ok(())
@@ -92,10 +98,13 @@ fn fill(release: &Release, target: &Target, tree: &Path, version: &str) -> anyho
     );
     fs::write(doc.join("changelog.Debian.gz"), archive::gzip(entry.as_bytes())?)?;
     fs::write(doc.join("copyright"), copyright(release)?)?;
+    let notices = fs::read(release.notices()?)?;
+    fs::write(doc.join("THIRD-PARTY.txt.gz"), archive::gzip(&notices)?)?;
     Ok(())
 }
 
-/// Debian's form of copyright, with the notices of all packages that are inside.
+/// Debian's form of copyright. The notices of the packages that are inside lie beside it: they
+/// repeat licences, which Debian wants to be named only.
 fn copyright(release: &Release) -> anyhow::Result<String> {
     let indented = |text: &str| -> String {
         let lines = text.lines().map(|line| match line.trim() {
@@ -109,13 +118,13 @@ fn copyright(release: &Release) -> anyhow::Result<String> {
         .lines()
         .find_map(|line| line.strip_prefix("Copyright "))
         .context("LICENSE-MIT names no holder: it needs a line `Copyright ...`")?;
-    let notices = fs::read_to_string(release.notices()?)?;
     Ok(format!(
         "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n\
-         Upstream-Name: seekless\nComment:\n{}\nFiles: *\nCopyright: {holder}\n\
+         Upstream-Name: seekless\nComment:\n \
+         The notices of the libraries that are linked in: THIRD-PARTY.txt.gz in this folder.\n\n\
+         Files: *\nCopyright: {holder}\n\
          License: Expat or Apache-2.0\n\nLicense: Expat\n{}\nLicense: Apache-2.0\n \
          See /usr/share/common-licenses/Apache-2.0.\n",
-        indented(&notices),
         indented(&mit)
     ))
 }
