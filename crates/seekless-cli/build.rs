@@ -27,8 +27,12 @@ const ARCHIVES: [(&str, &str); 7] = [
     ("libgcc_s.a", "libgcc_eh.a"),
 ];
 
-/// The programs that are linked so.
-const STATIC: [&str; 2] = ["seekless", "seekless-gnu"];
+/// The programs that are linked so. The last one only for a release, which runs where there may be
+/// no C library: it looks up names of hosts, for which the C library loads others.
+const STATIC: [&str; 3] = ["seekless", "seekless-gnu", "seekless-verbs"];
+
+/// With "1" all programs are linked so, and a build that cannot do it fails.
+const ALL: &str = "SEEKLESS_STATIC";
 
 /// With "1" the crate `pcre2-sys` builds the library itself.
 const BUNDLED_PCRE2: &str = "PCRE2_SYS_STATIC";
@@ -38,12 +42,15 @@ fn main() {
     println!("cargo:rerun-if-env-changed=CC");
     println!("cargo:rerun-if-env-changed=RUSTC_LINKER");
     println!("cargo:rerun-if-env-changed={BUNDLED_PCRE2}");
+    println!("cargo:rerun-if-env-changed={ALL}");
     enter_ahead();
-    if links_system_pcre2() {
+    let is_all = env::var(ALL).is_ok_and(|value| value == "1");
+    let folder = if links_system_pcre2() { None } else { archives() };
+    let Some(folder) = folder else {
+        assert!(!is_all, "{ALL}=1: the C library's archives are missing, or PCRE2 is the system's");
         return;
-    }
-    let Some(folder) = archives() else { return };
-    for program in STATIC {
+    };
+    for program in &STATIC[..if is_all { 3 } else { 2 }] {
         // LLVM's linker keeps the exception tables of all functions, a megabyte.
         println!("cargo:rustc-link-arg-bin={program}=-fuse-ld=bfd");
         println!("cargo:rustc-link-arg-bin={program}=-static-pie");

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The programs of the package `seekless-cli`.
-const PROGRAMS: [&str; 3] = ["seekless", "seekless-gnu", "seekless-verbs"];
+pub(crate) const PROGRAMS: [&str; 3] = ["seekless", "seekless-gnu", "seekless-verbs"];
 
 /// Shells, and the name of each one's completion file.
 const SHELLS: [(&str, &str); 5] = [
@@ -36,15 +36,7 @@ pub(crate) fn write(folder: &Path) -> anyhow::Result<()> {
         symbols(name, &bin)?;
     }
     build()?; // build the tested program again, since `symbols` linked another one
-    let seekless = bin.join("seekless");
-    for (shell, file) in SHELLS {
-        let output = Command::new(&seekless).args(["completions", shell]).output()?;
-        if !output.status.success() {
-            bail!("seekless completions {shell}: {}", String::from_utf8_lossy(&output.stderr));
-        }
-        fs::write(completions.join(file), output.stdout)?;
-    }
-    run(Command::new(&seekless).arg("__man").arg(&man))?;
+    write_pages(&bin.join("seekless"), &completions, &man)?;
     let notices = folder.join("THIRD-PARTY.txt");
     licences::write_notices(&notices)?;
     println!(
@@ -55,6 +47,18 @@ pub(crate) fn write(folder: &Path) -> anyhow::Result<()> {
         notices.display()
     );
     Ok(())
+}
+
+/// Has the program print its completions and man pages, into two folders that exist.
+pub(crate) fn write_pages(seekless: &Path, completions: &Path, man: &Path) -> anyhow::Result<()> {
+    for (shell, file) in SHELLS {
+        let output = Command::new(seekless).args(["completions", shell]).output()?;
+        if !output.status.success() {
+            bail!("seekless completions {shell}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        fs::write(completions.join(file), output.stdout)?;
+    }
+    run(Command::new(seekless).arg("__man").arg(man))
 }
 
 fn build() -> anyhow::Result<()> {
@@ -89,13 +93,15 @@ fn built(name: &str) -> PathBuf {
     Path::new(&target).join("release").join(name)
 }
 
-fn cargo<const N: usize>(arguments: [&str; N]) -> Command {
+/// Cargo with these arguments.
+pub(crate) fn cargo<const N: usize>(arguments: [&str; N]) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments);
     command
 }
 
-fn run(command: &mut Command) -> anyhow::Result<()> {
+/// Runs a command; says which if it fails.
+pub(crate) fn run(command: &mut Command) -> anyhow::Result<()> {
     let program = command.get_program().to_owned();
     let status = command.status().with_context(|| format!("cannot start {}", shown(&program)))?;
     if !status.success() {

@@ -25,7 +25,7 @@ const ALLOWED: [&str; 9] = [
 ];
 
 /// The crates whose programs and libraries are shipped.
-const SHIPPED: [&str; 3] = ["seekless-cli", "seekless-c", "seekless-store-c"];
+const SHIPPED: [&str; 4] = ["seekless-cli", "seekless-c", "seekless-store-c", "seekless-python"];
 
 /// Fails if the licence of a package is missing, cannot be parsed or is not allowed. Names each.
 pub(crate) fn check() -> anyhow::Result<()> {
@@ -76,7 +76,7 @@ pub(crate) fn write_notices(path: &Path) -> anyhow::Result<()> {
 }
 
 /// The packages that are linked into what is shipped, by name.
-fn linked(workspace: &Workspace) -> anyhow::Result<Vec<&Package>> {
+pub(crate) fn linked(workspace: &Workspace) -> anyhow::Result<Vec<&Package>> {
     let graph = workspace.resolve.as_ref().context("cargo metadata told no graph")?;
     let imports: HashMap<&str, Vec<&str>> = graph
         .nodes
@@ -162,7 +162,8 @@ mod tests {
     fn package_at(manifest: &Path, license: Option<&str>) -> Package {
         serde_json::from_value(serde_json::json!({
             "id": "x", "name": "x", "version": "1.0.0", "source": "registry", "license": license,
-            "repository": null, "manifest_path": manifest, "dependencies": []
+            "repository": null, "manifest_path": manifest, "dependencies": [],
+            "publish": null
         }))
         .expect("a package")
     }

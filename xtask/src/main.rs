@@ -1,5 +1,5 @@
 //! The project's own chores: `cargo xtask layers`, `columns`, `house`, `licences`, `figures`,
-//! `tests` and `dist DIR`.
+//! `readmes`, `packages`, `tests`, `dist DIR` and `release`.
 
 mod columns;
 mod dist;
@@ -9,6 +9,9 @@ mod house;
 mod layers;
 mod licences;
 mod loading;
+mod packages;
+mod readmes;
+mod release;
 mod stops;
 mod tests;
 mod tree;
@@ -31,10 +34,28 @@ fn main() -> anyhow::Result<()> {
         ["licences"] => licences::check(),
         ["figures"] => figures::run(false),
         ["figures", "--check"] => figures::run(true),
+        ["readmes"] => readmes::run(false),
+        ["readmes", "--check"] => readmes::run(true),
+        ["packages"] => packages::check(),
         ["tests"] => tests::run(),
+        ["release", options @ ..] => release_with(options),
         ["dist", folder] => dist::write(Path::new(folder)),
         _ => bail!(
-            "usage: cargo xtask layers | columns | house | licences | figures [--check] | tests | dist DIR"
+            "usage: cargo xtask layers | columns | house | licences | figures [--check] | \
+             readmes [--check] | packages | tests | dist DIR | \
+             release [--dry-run] [--out DIR]"
         ),
+    }
+}
+
+fn release_with(options: &[&str]) -> anyhow::Result<()> {
+    match options {
+        [] => release::run(false, None),
+        ["--dry-run"] => release::run(true, None),
+        ["--out", out] => release::run(false, Some(Path::new(out))),
+        ["--dry-run", "--out", out] | ["--out", out, "--dry-run"] => {
+            release::run(true, Some(Path::new(out)))
+        }
+        _ => bail!("usage: cargo xtask release [--dry-run] [--out DIR]"),
     }
 }

@@ -3,7 +3,7 @@
 use anyhow::{Context, bail};
 use serde::Deserialize;
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The part of cargo's answer that xtask uses.
@@ -27,6 +27,20 @@ pub(crate) struct Package {
     pub(crate) repository: Option<String>,
     pub(crate) manifest_path: PathBuf,
     pub(crate) dependencies: Vec<Dependency>,
+    /// The registries that it may be published to: absent for all, empty for none.
+    pub(crate) publish: Option<Vec<String>>,
+}
+
+impl Package {
+    /// Whether it is one of ours that is published.
+    pub(crate) fn is_published(&self) -> bool {
+        self.source.is_none() && self.publish.is_none()
+    }
+
+    /// The folder of its manifest.
+    pub(crate) fn folder(&self) -> anyhow::Result<&Path> {
+        self.manifest_path.parent().context("a manifest lies in a folder")
+    }
 }
 
 #[derive(Debug, Deserialize)]

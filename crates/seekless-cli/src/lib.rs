@@ -1,4 +1,10 @@
 //! The `seekless` command: flags, progress and words around the library; no logic of its own.
+//!
+//! ```console
+//! $ cargo install seekless-cli
+//! $ seekless advise -- ls     # what does it wait for, and what would help?
+//! $ seekless tour             # the whole path on a sample, in a minute
+//! ```
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use seekless::start::start::LEARN;

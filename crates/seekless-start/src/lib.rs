@@ -27,6 +27,14 @@
 //! boot; here it is for any program, and it is left out where it does not pay.
 //!
 //! **Invariant:** changes nothing that the program returns or prints; prints nothing.
+//!
+//! ```
+//! // The profiles that this user's programs have left.
+//! for kept in seekless_start::profiles::list()? {
+//!     println!("{} ({} bytes)", kept.path.display(), kept.bytes);
+//! }
+//! # Ok::<(), seekless_start::Error>(())
+//! ```
 
 #![forbid(unsafe_code)]
 

@@ -20,6 +20,17 @@
 //! - [`ring_view`] shows what a program puts into its io_uring;
 //! - [`page_faults`] reports which mapped pages a program touches;
 //! - [`block_events`] reports which requests reach the devices.
+//!
+//! A rule of a filter says at which arguments a call is of interest, here at two values of the
+//! second:
+//!
+//! ```
+//! use seekless_watch::seccomp::When;
+//!
+//! let rule = When::ArgumentIn(1, &[2, 3]);
+//! assert!(rule.holds(&[0, 2, 0, 0, 0, 0]));
+//! assert!(!rule.holds(&[2, 0, 0, 0, 0, 0]));
+//! ```
 
 #![expect(
     unsafe_code,
