@@ -1,5 +1,5 @@
 //! The project's own chores: `cargo xtask layers`, `columns`, `house`, `licences`, `figures`,
-//! `tests` and `dist DIR`.
+//! `links`, `site DIR`, `tests` and `dist DIR`. mdBook calls `book`.
 
 mod columns;
 mod dist;
@@ -9,6 +9,7 @@ mod house;
 mod layers;
 mod licences;
 mod loading;
+mod site;
 mod stops;
 mod tests;
 mod tree;
@@ -31,10 +32,15 @@ fn main() -> anyhow::Result<()> {
         ["licences"] => licences::check(),
         ["figures"] => figures::run(false),
         ["figures", "--check"] => figures::run(true),
+        ["links"] => site::links(),
+        ["site", folder] => site::make(Path::new(folder)),
+        ["book"] => site::book(),
+        ["book", "supports", renderer] => site::supports(renderer),
         ["tests"] => tests::run(),
         ["dist", folder] => dist::write(Path::new(folder)),
         _ => bail!(
-            "usage: cargo xtask layers | columns | house | licences | figures [--check] | tests | dist DIR"
+            "usage: cargo xtask layers | columns | house | licences | figures [--check] | links | site DIR \
+             | tests | dist DIR"
         ),
     }
 }
