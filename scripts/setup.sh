@@ -63,6 +63,14 @@ setup_test() {
             touch target/test-python/ready || true
     fi
     setup_python
+    [ -n "${SEEKLESS_TEST_FAST-}" ] || setup_site
+}
+
+# What makes the site of docs/: from the distribution, else built, which takes some minutes once.
+setup_site() {
+    [ -x target/mdbook/bin/mdbook ] && return 0
+    debian mdbook mdbook && return 0
+    cargo install mdbook --version 0.5.4 --locked --quiet --root target/mdbook >/dev/null 2>&1 || true
 }
 
 # What the lab of Wassenberg 2006 loads from beside our packs.

@@ -1,6 +1,6 @@
-//! Makes the pages of `docs/measured/`, their plots and the figures of README.md from the results
-//! of benches and labs (`bench/results/*.json`) and the words of `bench/pages/*.md`. No figure is
-//! typed by hand: with `--check` the files must be what this makes.
+//! Makes the pages of `docs/measured/`, their plots, docs/papers.md and the figures of README.md.
+//! The results of benches and labs (`bench/results/*.json`) give the figures, `bench/pages/*.md`
+//! the words. No figure is typed by hand: with `--check` the files must be what this makes.
 
 mod markdown;
 mod plot;
@@ -17,6 +17,8 @@ use std::path::{Path, PathBuf};
 
 /// The folder of the pages.
 const PAGES: &str = "docs/measured";
+/// The page that lies above them.
+const ABOVE: &str = "papers.md";
 /// What says which part of README.md is made, and where it ends.
 const BEGIN: &str = "<!-- figures: made by `cargo xtask figures` from bench/pages/README.md -->\n";
 const END: &str = "<!-- end of figures -->\n";
@@ -60,7 +62,8 @@ fn make(root: &Path) -> anyhow::Result<Made> {
             made.insert("README.md".into(), readme(root, &page.text)?.into_bytes());
             continue;
         }
-        made.insert(Path::new(PAGES).join(name), page.text.into_bytes());
+        let folder = if name == ABOVE { "docs" } else { PAGES };
+        made.insert(Path::new(folder).join(name), page.text.into_bytes());
         for (plot, svg) in page.plots {
             made.insert(Path::new(PAGES).join(plot), svg.into_bytes());
         }

@@ -1,5 +1,6 @@
 //! The project's own chores: `cargo xtask layers`, `columns`, `house`, `licences`, `figures`,
-//! `readmes`, `packages`, `tests`, `dist DIR` and `release`.
+//! `readmes`, `links`, `site DIR`, `packages`, `tests`, `dist DIR` and `release`. mdBook calls
+//! `book`.
 
 mod columns;
 mod dist;
@@ -12,6 +13,7 @@ mod loading;
 mod packages;
 mod readmes;
 mod release;
+mod site;
 mod stops;
 mod tests;
 mod tree;
@@ -37,12 +39,16 @@ fn main() -> anyhow::Result<()> {
         ["readmes"] => readmes::run(false),
         ["readmes", "--check"] => readmes::run(true),
         ["packages"] => packages::check(),
+        ["links"] => site::links(),
+        ["site", folder] => site::make(Path::new(folder)),
+        ["book"] => site::book(),
+        ["book", "supports", renderer] => site::supports(renderer),
         ["tests"] => tests::run(),
         ["release", options @ ..] => release_with(options),
         ["dist", folder] => dist::write(Path::new(folder)),
         _ => bail!(
             "usage: cargo xtask layers | columns | house | licences | figures [--check] | \
-             readmes [--check] | packages | tests | dist DIR | \
+             readmes [--check] | links | site DIR | packages | tests | dist DIR | \
              release [--dry-run] [--out DIR]"
         ),
     }

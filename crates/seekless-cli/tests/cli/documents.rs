@@ -2,7 +2,7 @@
 //! holds a copy of `examples/`. A command must print the text that the block shows below it; `...`
 //! stands for any lines. In a block that begins with `console figures` the figures may differ, as
 //! they depend on the machine, but they must be in the same places. The kind of every other block
-//! says which test runs it, or that none does.
+//! says which test runs it, or that none does. `cargo xtask links` follows the documents' links.
 
 use snapbox::assert::Assert;
 use std::path::{Path, PathBuf};
@@ -72,15 +72,6 @@ fn each_page_shows_a_command_within_ten_lines() {
         let mut head = text.lines().take(10);
         let shown = head.any(|line| block(line) || name.starts_with("reference") && command(line));
         assert!(shown, "docs/{name}: no command within ten lines");
-    }
-}
-
-#[test]
-fn the_index_names_each_page() {
-    let index = Path::new(ROOT).join("docs/README.md");
-    let index = std::fs::read_to_string(index).expect("the index");
-    for (name, _) in pages(&["tutorials", "how-to", "reference"]) {
-        assert!(links(&index).any(|link| link == name), "docs/README.md does not name {name}");
     }
 }
 
@@ -163,47 +154,6 @@ fn check(document: &Path, example: &Example, folder: &Path) {
             false => Assert::new().eq(printed, example.shown.clone()),
         }
     }
-}
-
-#[test]
-fn links_lead_to_files_and_headings() {
-    let documents = documents().into_iter().chain(OTHERS.map(|name| Path::new(ROOT).join(name)));
-    let mut wrong = Vec::new();
-    for document in documents {
-        let text = std::fs::read_to_string(&document).expect("the document");
-        let folder = document.parent().expect("a document lies in a folder");
-        for link in links(&text).filter(|link| !link.contains("://")) {
-            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
-            let target = if file.is_empty() { document.clone() } else { folder.join(file) };
-            let leads = match heading {
-                "" => target.exists(),
-                heading => {
-                    std::fs::read_to_string(&target).is_ok_and(|text| has_heading(&text, heading))
-                }
-            };
-            if !leads {
-                wrong.push(format!("{}: {link}", document.display()));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "links that lead nowhere:\n{}", wrong.join("\n"));
-}
-
-/// Documents whose links are followed and that hold no examples.
-const OTHERS: [&str; 3] = ["ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"];
-
-/// What stands in the parentheses of `[text](link)`.
-fn links(text: &str) -> impl Iterator<Item = &str> {
-    text.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0))
-}
-
-/// Whether a heading has this name in links: small letters, a dash for each blank, no punctuation.
-fn has_heading(text: &str, name: &str) -> bool {
-    text.lines().filter(|line| line.starts_with('#')).any(|line| {
-        let words = line.trim_start_matches('#').trim().to_lowercase();
-        let kept = words.chars().filter(|&at| at.is_alphanumeric() || "- _".contains(at));
-        kept.map(|at| if at == ' ' { '-' } else { at }).eq(name.chars())
-    })
 }
 
 /// The text with `#` for each figure and its unit, one blank for several, and short rules. Two
