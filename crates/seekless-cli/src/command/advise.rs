@@ -87,10 +87,10 @@ pub struct Args {
     #[arg(long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..), conflicts_with_all = ["command", "runs", "budget", "verify", "format", "columns", "binary", "unit", "unit_weights"])]
     service: Option<i32>,
     /// How long to record a service, unless Ctrl-C ends it before
-    #[arg(long = "for", value_name = "TIME", value_parser = parse_duration, default_value = "30s", requires = "service")]
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_duration, default_value = "30s", conflicts_with_all = ["command", "traces"])]
     time_ns: u64,
     /// Keep the recording of --once or --service in this file
-    #[arg(short, long, value_name = "TRACE", requires = "recording", value_parser = trace_file())]
+    #[arg(short, long, value_name = "TRACE", value_parser = trace_file())]
     output: Option<PathBuf>,
     /// Cold starts to time, and as many cached ones
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
@@ -121,6 +121,9 @@ pub struct Args {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if !args.command.is_empty() && args.html.is_standard_output() {
         bail!("--html -: standard output is the program's; name a file, such as --html start.html");
+    }
+    if args.output.is_some() && !args.once && args.service.is_none() {
+        bail!("-o keeps the recording of --once or --service: give one of them");
     }
     match args.service {
         Some(pid) => recorded::service(&args, pid),

@@ -87,7 +87,8 @@ fn what_does_not_go_together_is_a_usage_error_that_says_so() {
         ("--service 1 --verify", "'--verify'"),
         ("--service 1 trace.parquet", "--service"),
         ("--service 0", "0 is not in"),
-        ("--for 3s -- true", "--service <PID>"),
+        ("--for 3s -- true", "'--for <TIME>'"),
+        ("--for 3s trace.parquet", "'--for <TIME>'"),
         ("-o kept.parquet -- true", "--once"),
         ("--once --html - -- true", "standard output is the program's"),
     ] {
