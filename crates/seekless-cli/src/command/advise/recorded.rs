@@ -1,5 +1,5 @@
-//! `seekless advise --once` and `--service`: a program is recorded once, and the advice is as from a
-//! trace.
+//! `seekless advise --once` and `--service`: a program is recorded once, and the advice is as from
+//! a trace.
 
 use super::{Args, traced};
 use crate::exit;
