@@ -191,6 +191,12 @@ impl Force {
     pub fn destination(self, word: &Path) -> Destination {
         Destination::from_word(word).replacing(self.force)
     }
+
+    /// Whether a file that is there may be replaced.
+    #[must_use]
+    pub fn is_given(self) -> bool {
+        self.force
+    }
 }
 
 /// Says that the traced files were found in another folder than the trace names.

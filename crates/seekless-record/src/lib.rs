@@ -121,7 +121,7 @@ pub use places::{FileKey, Places, Snapshot};
 pub use post_cache::PostCache;
 pub use record::record;
 pub use recorded::{Fetches, Mappings, Recorded, Status, Summary};
-pub use running::{record_machine, record_running};
+pub use running::{record_machine, record_running, was_running};
 pub use selection::Selection;
 pub use sink::Limits;
 pub use touches::Touches;

@@ -16,9 +16,12 @@ use seekless_watch::call_events::CallEvents;
 use seekless_watch::tracee;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 
+/// How the sources of recordings of one program that was running begin.
+const ATTACHED: &str = "seekless record --pid";
 const BY_STOPS: &str = "seekless record --pid: ptrace; latencies are upper bounds, which include \
                         switches to the recorder and back";
 const BY_EVENTS: &str = "seekless record --pid: eBPF on the tracepoints of system calls";
@@ -86,6 +89,12 @@ pub fn record_machine(output: &Path, options: &Options) -> Result<Recorded> {
     })
 }
 
+/// Whether a run was recorded by [`record_running`].
+#[must_use]
+pub fn was_running(run: &RunInfo) -> bool {
+    run.source.starts_with(ATTACHED)
+}
+
 fn command(pid: i32) -> Result<Vec<String>> {
     let words =
         std::fs::read(format!("/proc/{pid}/cmdline")).map_err(|error| match error.kind() {
@@ -105,6 +114,19 @@ fn directory(pid: i32) -> String {
 fn no_process(pid: i32) -> Error {
     let message = format!("there is no process {pid}: `pgrep -a NAME` lists them");
     Error::new(ErrorKind::NotFound, message)
+}
+
+/// Why a process may not be attached.
+fn may_not(pid: i32) -> Error {
+    let owner = std::fs::metadata(format!("/proc/{pid}")).map(|found| found.uid()).ok();
+    match owner.filter(|owner| *owner != rustix::process::geteuid().as_raw()) {
+        Some(owner) => {
+            let message =
+                format!("process {pid} belongs to another user ({owner}): root can record it");
+            Error::new(ErrorKind::Refused, message)
+        }
+        None => Error::new(ErrorKind::Refused, MAY_NOT_TRACE),
+    }
 }
 
 /// What a recording of programs that run needs.
@@ -134,7 +156,7 @@ fn attach(pid: i32, start: Start) -> Result<Traced> {
     let threads =
         tracee::seize_process(pid, options).map_err(|error| match error.raw_os_error() {
             Some(libc::ESRCH) => no_process(pid),
-            Some(libc::EPERM) => Error::new(ErrorKind::Refused, MAY_NOT_TRACE).because(error),
+            Some(libc::EPERM) => may_not(pid).because(error),
             _ => Error::new(ErrorKind::Io, format!("process {pid} cannot be attached"))
                 .because(error),
         })?;
@@ -169,4 +191,16 @@ fn watch(pid: i32, events: CallEvents, start: Start) -> Result<Traced> {
     let mut traced = tracer.run_watching(events, &awaited, Some(pid), None);
     count_touches(touches, &mut traced);
     Ok(traced)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recordings_of_running_programs_are_known_by_their_source() {
+        let run = |source: &str| RunInfo { source: source.into(), ..this_machine() };
+        assert!(was_running(&run(BY_STOPS)) && was_running(&run(BY_EVENTS)));
+        assert!(!was_running(&run(OF_MACHINE)) && !was_running(&run("x.csv")));
+    }
 }

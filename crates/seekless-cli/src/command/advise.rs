@@ -2,21 +2,22 @@
 //! shows of either.
 
 mod page;
+mod recorded;
 mod traced;
 mod words;
 
 use crate::command::foreign::input;
+use crate::command::record::trace_file;
 use crate::interrupt;
 use crate::output::{self, Words};
-use anyhow::Context;
+use anyhow::{Context, bail};
+use clap::ArgGroup;
 use seekless::device::DeviceSpec;
 use seekless::device::units::parse_duration;
 use seekless::sys::inherited::empty_standard_input;
-use seekless::sys::output::Content;
-use seekless::tools::advise::{Options, advise, quoted};
+use seekless::tools::advise::{Options, advise};
 use seekless::tools::device::named;
 use std::ffi::OsString;
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -40,6 +41,14 @@ use std::time::Duration;
 /// --verify carries out the measures that change nothing, and times them cold, in turn with the
 /// plain start. A layout moves files, so it is left to you.
 ///
+/// --once is for a program that must not run several times. It is recorded once, as you would start
+/// it: nothing is dropped, its input and its exit status are its own (125 to 127 are as `record`
+/// has them). Its wait is estimated from the recording, as if nothing had been cached.
+///
+/// --service records a program that runs already, as `record --pid` does, until --for or Ctrl-C;
+/// then it runs on. The advice is on its files, as of a trace, and on the page cache that serves
+/// its reads: LRU's knee, policies, write-back and readahead.
+///
 /// With traces instead of a program, no program is run. For traces of a program's files the wait is
 /// estimated from what they hold, on the device that --device names. For traces of blocks, objects
 /// or a service with few large files, and with --cache, the advice is about a cache: where the knee
@@ -49,22 +58,40 @@ use std::time::Duration;
 /// Time in calls is measured. A touch of a mapped file that had to wait is counted, and taken to
 /// wait for one request. What neither explains is a row of its own.
 #[derive(clap::Args, Debug)]
-#[command(after_help = "\
+#[command(
+    group = ArgGroup::new("recording").args(["once", "service"]),
+    after_help = "\
 Examples:
   seekless advise -- python3 -c 'import numpy'
   sudo seekless advise --verify -- git -C ~/src/linux status
   seekless advise --runs 5 --budget 2min -- make -j2
   seekless advise --html start.html -- python3 -c 'import numpy'
   seekless advise --json -- ls 2> advice.json
+  seekless advise --once -- make -j2
+  sudo seekless advise --service 1234 --for 1min
   seekless advise monday.parquet tuesday.parquet --device iops=500,bandwidth=150MB/s
-  seekless advise blocks.oracleGeneral.zst --cache 1GiB")]
+  seekless advise blocks.oracleGeneral.zst --cache 1GiB"
+)]
 pub struct Args {
     /// Traces to look at instead of a program: Parquet, or any format that `trace import` reads,
     /// compressed or not; - is standard input
-    #[arg(required_unless_present = "command", conflicts_with_all = ["command", "runs", "budget", "verify"], value_name = "TRACE", value_parser = input())]
+    #[arg(required_unless_present_any = ["command", "service"], conflicts_with_all = ["command", "runs", "budget", "verify", "recording"], value_name = "TRACE", value_parser = input())]
     traces: Vec<PathBuf>,
     #[command(flatten)]
     traced: traced::TracedArgs,
+    /// Record the program once, as you would start it, and estimate its wait: for a program that
+    /// must not run several times
+    #[arg(long, requires = "command", conflicts_with_all = ["runs", "budget", "verify"])]
+    once: bool,
+    /// Record a program that runs already, by its process, and advise on its files and its cache
+    #[arg(long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..), conflicts_with_all = ["command", "runs", "budget", "verify", "format", "columns", "binary", "unit", "unit_weights"])]
+    service: Option<i32>,
+    /// How long to record a service, unless Ctrl-C ends it before
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_duration, default_value = "30s", conflicts_with_all = ["command", "traces"])]
+    time_ns: u64,
+    /// Keep the recording of --once or --service in this file
+    #[arg(short, long, value_name = "TRACE", value_parser = trace_file())]
+    output: Option<PathBuf>,
     /// Cold starts to time, and as many cached ones
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     runs: u32,
@@ -78,10 +105,8 @@ pub struct Args {
     /// file [default: measured by reads of the program's files]
     #[arg(long, value_name = "DEVICE", value_parser = named)]
     device: Option<DeviceSpec>,
-    /// Write a page to look at: bars, a timeline of the start, folders and files; of a cache's
-    /// trace, its curve
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
+    #[command(flatten)]
+    html: output::HtmlFile,
     #[command(flatten)]
     force: output::Force,
     /// Print all figures as JSON
@@ -92,14 +117,26 @@ pub struct Args {
     command: Vec<OsString>,
 }
 
-/// Starts the program several times, and prints the advice.
+/// Finds out, and prints the advice.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    if args.command.is_empty() {
-        return traced::run(&args);
+    if !args.command.is_empty() && args.html.is_standard_output() {
+        bail!("--html -: standard output is the program's; name a file, such as --html start.html");
     }
+    if args.output.is_some() && !args.once && args.service.is_none() {
+        bail!("-o keeps the recording of --once or --service: give one of them");
+    }
+    match args.service {
+        Some(pid) => recorded::service(&args, pid),
+        None if args.once => recorded::once(&args),
+        None if args.command.is_empty() => traced::run(&args),
+        None => timed(&args),
+    }
+}
+
+/// Starts the program several times, and prints the advice.
+fn timed(args: &Args) -> anyhow::Result<ExitCode> {
     // What may not be written is known before the program runs.
-    let html = args.html.as_deref().map(|path| args.force.destination(path));
-    let html = html.map(|destination| destination.create(Content::Text)).transpose()?;
+    let html = args.html.begin(args.force)?;
     empty_standard_input().context("the program cannot be given an empty input")?;
     let own = std::env::current_exe().context("cannot find the running command")?;
     let options = Options {
@@ -110,32 +147,27 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         command: launcher(&own),
         cancel: interrupt::cancel_when_interrupted()?,
     };
-    let mut tell = |what: &str| {
-        if !args.json {
-            output::say(format_args!("{what} …"));
-        }
-    };
-    let advice = advise(&args.command, &options, &mut tell);
+    let advice = advise(&args.command, &options, &mut |what| args.tell(what));
     let Some(advice) = interrupt::finished(advice)? else {
         return Ok(interrupt::exit_code());
     };
-    if let Some(mut html) = html {
-        let written = html.write_all(page::page(&advice, &repeated()).as_bytes());
-        written.with_context(|| format!("cannot write {}", output::shown(html.path())))?;
-        html.publish()?;
-    }
     match args.json {
         true => Words::Error.json(&advice)?,
         false => Words::Error.text(&words::report(&advice))?,
     }
+    if let Some(html) = html {
+        html.write(page::page(&advice), page::found(&advice))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The command line that repeats this.
-fn repeated() -> String {
-    let words: Vec<String> =
-        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    format!("seekless {}", words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "))
+impl Args {
+    /// Says what is done now, but for programs that read JSON.
+    fn tell(&self, what: &str) {
+        if !self.json {
+            output::say(format_args!("{what} …"));
+        }
+    }
 }
 
 /// The command that users call, which stands beside the one that runs.

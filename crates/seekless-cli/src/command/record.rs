@@ -239,7 +239,7 @@ fn method(word: MethodWord, grain: GrainWord) -> anyhow::Result<Method> {
 }
 
 /// The file for the trace. For other verbs `-` is standard output; here that is the program's.
-fn trace_file() -> impl TypedValueParser<Value = PathBuf> {
+pub(super) fn trace_file() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| {
         if Destination::from_word(&path).is_standard_output() {
             Err("standard output is the recorded program's; name a file, such as -o run.parquet")

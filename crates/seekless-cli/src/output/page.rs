@@ -3,7 +3,7 @@
 //! A verb gives the answer, its pictures and tables. What all pages end with is added here: how it
 //! was found, and the command that repeats it.
 
-use super::{Force, shown};
+use super::{Force, errors_are_shown, say, shown};
 use anyhow::Context;
 use clap::Args as ClapArgs;
 use seekless::report::page::{Facts, Page};
@@ -26,6 +26,12 @@ pub struct HtmlFile {
 pub struct Html(Output);
 
 impl HtmlFile {
+    /// Whether the page goes to standard output.
+    #[must_use]
+    pub fn is_standard_output(&self) -> bool {
+        self.html.as_ref().is_some_and(|path| Destination::from_word(path).is_standard_output())
+    }
+
     /// Begins the page, if one is asked for.
     pub fn begin(&self, force: Force) -> anyhow::Result<Option<Html>> {
         let Some(path) = &self.html else { return Ok(None) };
@@ -40,7 +46,8 @@ impl Html {
         self.0.destination()
     }
 
-    /// Writes the page, whole or not at all. `found` says how its figures were found, and on what.
+    /// Writes the page, whole or not at all, and says so if somebody reads it. `found` says how its
+    /// figures were found, and on what.
     pub fn write(mut self, page: Page, found: Vec<(&str, String)>) -> anyhow::Result<()> {
         let named = |(name, value): (&str, String)| (name.to_owned(), value);
         let rows = found.into_iter().filter(|(_, value)| !value.is_empty()).map(named);
@@ -50,7 +57,13 @@ impl Html {
         let html = page.facts(facts).command(&repeated()).html();
         let written = self.0.write_all(html.as_bytes());
         written.with_context(|| format!("cannot write {}", shown(self.0.path())))?;
-        Ok(self.0.publish()?)
+        let written =
+            (!self.destination().is_standard_output()).then(|| shown(self.0.path()).into_owned());
+        self.0.publish()?;
+        if let Some(path) = written.filter(|_| errors_are_shown()) {
+            say(format_args!("{path} is written: open it in a browser"));
+        }
+        Ok(())
     }
 }
 

@@ -5,13 +5,22 @@ use serde_json::Value;
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A device on which a request is dear, so that advice does not depend on this machine's disk.
 const DEVICE: [&str; 2] = ["--device", "iops=100,bandwidth=100MB/s"];
 
+/// As root `advise` drops all caches of the machine: a cached start beside another test's cold one
+/// would be cold too.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static CACHES: Mutex<()> = Mutex::new(());
+    CACHES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn advise(folder: &Path, options: &[&str], program: &[&str]) -> Output {
     let mut command = seekless(folder);
     command.env("XDG_STATE_HOME", folder.join("state")).stdin(Stdio::null());
+    let _alone = alone();
     command.arg("advise").args(options).arg("--").args(program);
     command.output().expect("the command starts")
 }

@@ -3,6 +3,8 @@
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "a test is no verb")]
 
 mod advise;
+mod advise_planted;
+mod advise_recorded;
 mod advise_traces;
 mod blocks;
 mod changing;

@@ -20,16 +20,18 @@ use std::time::Duration;
 const BANDWIDTH: Budget = Budget { time: Duration::from_millis(1000), bytes: 128 << 20 };
 /// Reads for what a request costs.
 const REQUESTS: Duration = Duration::from_millis(1000);
+/// A request of the kernel's readahead has so many bytes by default.
+const READAHEAD_BYTES: u64 = 128 << 10;
 /// Files that are read.
 const FILES_MAX: usize = 64;
 
-/// The device that holds most of the bytes that a start needs, and its costs.
+/// The device that a start asks most, and its costs.
 pub(super) struct Found {
     pub(super) costs: Costs,
     pub(super) figures: DeviceFigures,
 }
 
-/// Finds the costs of the device of most of the needed bytes.
+/// Finds the costs of the device that is asked most.
 pub(super) fn find(
     learned: &Learned,
     options: &Options,
@@ -49,22 +51,24 @@ pub(super) fn find(
     Ok(Found { costs, figures })
 }
 
-/// The largest of the needed files on the device that holds most of the needed bytes.
+/// The largest of the needed files on the device from which most single parts are needed: each is a
+/// request that may be waited for, however small. A program that lies on a fast device may wait for
+/// its data on a slow one.
 fn largest(learned: &Learned) -> Vec<PathBuf> {
     let needs = &learned.needs;
     let mut needed: BTreeMap<u32, u64> = BTreeMap::new();
     for need in needs.runs.last().into_iter().flatten() {
-        *needed.entry(need.file).or_default() += need.bytes;
+        *needed.entry(need.file).or_default() += need.bytes.div_ceil(READAHEAD_BYTES).max(1);
     }
     let mut devices: BTreeMap<u64, (u64, Vec<(u64, PathBuf)>)> = BTreeMap::new();
-    for (file, bytes) in needed {
+    for (file, parts) in needed {
         let path = PathBuf::from(OsString::from_vec(unescape_path(&needs.names[file as usize])));
         let Ok(found) = path.metadata() else { continue };
         let (sum, files) = devices.entry(found.dev()).or_default();
-        *sum += bytes;
+        *sum += parts;
         files.push((found.size(), path));
     }
-    let most = devices.into_values().max_by_key(|(bytes, _)| *bytes);
+    let most = devices.into_values().max_by_key(|(parts, _)| *parts);
     let mut files = most.map(|(_, files)| files).unwrap_or_default();
     files.sort_by(|(one, first), (other, second)| (other, first).cmp(&(one, second)));
     files.into_iter().take(FILES_MAX).map(|(_, path)| path).collect()

@@ -3,7 +3,7 @@
 use super::words::{costs, seconds, sentence};
 use seekless::device::units::format_bytes;
 use seekless::report::page::{
-    Bar, Bars, Column, Content, Facts, Hue, Kind, Leaf, Page, Span, Table, Timeline, Treemap,
+    Bar, Bars, Column, Content, Hue, Kind, Leaf, Page, Span, Table, Timeline, Treemap,
 };
 use seekless::tools::advise::{Advice, Found, When};
 
@@ -17,8 +17,8 @@ const KINDS: [(When, &str, Hue); 6] = [
     (When::KnownName, "look-up of what was known", Hue::Grey),
 ];
 
-/// The whole page. `command` repeats it.
-pub(super) fn page(advice: &Advice, command: &str) -> String {
+/// The page.
+pub(super) fn page(advice: &Advice) -> Page {
     let program = advice.command.join(" ");
     let said = sentence(advice);
     let (answer, rest) = said.trim_end().split_once('\n').unwrap_or((&said, ""));
@@ -30,9 +30,6 @@ pub(super) fn page(advice: &Advice, command: &str) -> String {
         .timeline(timeline(advice))
         .treemap(treemap(advice))
         .table(files(advice))
-        .facts(facts(advice))
-        .command(command)
-        .html()
 }
 
 /// The start alone and with each measure: its own work, and the wait.
@@ -142,24 +139,20 @@ fn files(advice: &Advice) -> Table {
     }
 }
 
-fn facts(advice: &Advice) -> Facts {
+/// How it was measured.
+pub(super) fn found(advice: &Advice) -> Vec<(&'static str, String)> {
     let starts = &advice.starts;
     let each = |values: &[f64]| values.iter().map(|it| seconds(*it)).collect::<Vec<_>>().join(", ");
-    let mut rows = vec![
+    let served = starts.requests.zip(starts.device_bytes);
+    let served =
+        served.map(|(requests, bytes)| format!("{requests} requests, {}", format_bytes(bytes)));
+    vec![
         ("cold starts", each(&starts.cold_s)),
         ("cached starts", each(&starts.cached_s)),
         ("device", format!("{}: {}", advice.device.name, costs(&advice.device))),
         ("before each cold start", starts.coldness.clone()),
         ("recorded by", advice.learned.method.clone()),
-    ];
-    if let Some((requests, bytes)) = starts.requests.zip(starts.device_bytes) {
-        rows.push(("the device served", format!("{requests} requests, {}", format_bytes(bytes))));
-    }
-    if let Some(blind) = &advice.learned.blind {
-        rows.push(("not seen", blind.clone()));
-    }
-    Facts {
-        heading: "How it was measured".to_owned(),
-        rows: rows.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
-    }
+        ("the device served", served.unwrap_or_default()),
+        ("not seen", advice.learned.blind.clone().unwrap_or_default()),
+    ]
 }

@@ -3,21 +3,20 @@
 mod cache;
 mod files;
 mod page;
+mod service;
 
 use super::Args;
 use crate::command::foreign::{Foreign, say_left_out};
-use crate::output;
+use crate::output::{Html, Words, shown};
 use anyhow::Context;
 use clap::builder::PossibleValuesParser;
 use seekless::device::units::parse_bytes;
 use seekless::policy::eviction::{NAMES, needs_of};
 use seekless::sim::{Capacities, Reading};
 use seekless::sys::memory::free_bytes;
-use seekless::sys::output::Content;
 use seekless::tools::advise::quoted;
 use seekless::tools::advise::traced::{Options, TraceAdvice, advise_traces};
 use std::ffi::OsString;
-use std::io::Write as _;
 use std::process::ExitCode;
 
 /// Options for traces.
@@ -64,10 +63,26 @@ fn policy(name: &str) -> Result<String, String> {
 
 /// Looks at the traces, and prints the advice.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let html = args.html.as_deref().map(|path| args.force.destination(path));
-    let html = html.map(|destination| destination.create(Content::Text)).transpose()?;
+    let html = args.html.begin(args.force)?;
+    let words = Words::beside(html.as_ref().map(Html::destination));
+    let options = options(args)?;
+    let advice = advise_traces(&args.traces, &options, &mut |what| args.tell(what));
+    let advice = match args.traces.iter().all(|path| path.exists()) {
+        true => advice?,
+        false => advice.context("a program comes after --: seekless advise -- CMD")?,
+    };
+    say_left_out(&options.reading.import);
+    let names: Vec<_> = args.traces.iter().map(|path| shown(path)).collect();
+    let title = format!("seekless advise {}", names.join(" "));
+    print(args, &advice, &for_sim(), words)?;
+    write(html, &advice, &title)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How the traces are looked at.
+pub(super) fn options(args: &Args) -> anyhow::Result<Options> {
     let traced = &args.traced;
-    let options = Options {
+    Ok(Options {
         reading: Reading {
             unit: traced.unit.as_deref().map(str::parse).transpose()?,
             unit_weights: traced.unit_weights,
@@ -78,29 +93,33 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         device: args.device.clone(),
         cache: traced.cache.clone(),
         policy: traced.policy.clone(),
-    };
-    let mut tell = |what: &str| {
-        if !args.json {
-            output::say(format_args!("{what} …"));
-        }
-    };
-    let advice = advise_traces(&args.traces, &options, &mut tell);
-    let advice = match args.traces.iter().all(|path| path.exists()) {
-        true => advice?,
-        false => advice.context("a program comes after --: seekless advise -- CMD")?,
-    };
-    if let Some(mut html) = html {
-        let written = html.write_all(page::page(&advice, &super::repeated()).as_bytes());
-        written.with_context(|| format!("cannot write {}", output::shown(html.path())))?;
-        html.publish()?;
+        basis: None,
+        called: None,
+    })
+}
+
+/// Prints the advice. `for_sim` names the traces for `seekless sim`.
+pub(super) fn print(
+    args: &Args,
+    advice: &TraceAdvice,
+    for_sim: &str,
+    words: Words,
+) -> anyhow::Result<()> {
+    if args.json {
+        return words.json(advice);
     }
-    say_left_out(&options.reading.import);
-    match (args.json, &advice) {
-        (true, _) => output::json(&advice)?,
-        (false, TraceAdvice::Cache(advice)) => output::text(&cache::report(advice, &for_sim()))?,
-        (false, TraceAdvice::Files(advice)) => output::text(&files::report(advice))?,
-    }
-    Ok(ExitCode::SUCCESS)
+    words.text(&match advice {
+        TraceAdvice::Cache(advice) => cache::report(advice, for_sim),
+        TraceAdvice::Files(advice) => files::report(advice),
+        TraceAdvice::Service(advice) => service::report(advice, for_sim),
+    })
+}
+
+/// Writes the page, if one is asked for.
+pub(super) fn write(html: Option<Html>, advice: &TraceAdvice, title: &str) -> anyhow::Result<()> {
+    let Some(html) = html else { return Ok(()) };
+    let (page, found) = page::page(advice, title);
+    html.write(page, found)
 }
 
 /// The traces and how they are read, as `seekless sim` takes them.

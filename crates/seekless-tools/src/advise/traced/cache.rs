@@ -65,7 +65,7 @@ pub(super) fn advise(
         _ => None,
     };
     Ok(CacheAdvice {
-        traces: traces.iter().map(|path| path.display().to_string()).collect(),
+        traces: options.names(traces),
         unit: totals.unit,
         in_bytes: totals.unit == seekless_sim::Unit::Page || !totals.unit_weights,
         requests: totals.requests,

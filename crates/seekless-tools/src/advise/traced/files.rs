@@ -18,7 +18,7 @@ use crate::order;
 use estimate::Estimate;
 use seekless_job::{Error, ErrorKind, Result};
 use seekless_sim::Unit;
-use seekless_trace::summary::Waits;
+use seekless_trace::summary::{CallKind, Spent, Waits};
 use seekless_trace::{Kind, Needs, RunInfo, Trace};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -48,7 +48,7 @@ pub(super) fn advise(
         used
     });
     let lasted_ns = newest.iter().map(|need| need.time_ns).max().unwrap_or(0);
-    let is_asked = options.reading.unit == Some(Unit::File);
+    let is_asked = options.reading.unit == Some(Unit::File) || options.basis.is_some();
     if !is_asked && (used.len() < FILES_MIN || lasted_ns > START_NS_MAX) {
         return Ok(None);
     }
@@ -59,7 +59,8 @@ pub(super) fn advise(
     let offers = offers::of(traces, &needs, &estimate, &device)?;
     let recorded = recorded(traces.last())?;
     let mut advice = FilesAdvice {
-        traces: traces.iter().map(|path| path.display().to_string()).collect(),
+        traces: options.names(traces),
+        basis: options.basis(),
         command: recorded.as_ref().map(|(info, _)| info.command.clone()).unwrap_or_default(),
         estimated: true,
         runs: needs.runs.len() as u64,
@@ -119,12 +120,31 @@ fn recorded(trace: Option<&PathBuf>) -> Result<Option<(RunInfo, Recorded)>> {
     let Some(Ok(trace)) = trace.map(|path| Trace::open(path)) else { return Ok(None) };
     let Some(info) = trace.metadata().runs.last().cloned() else { return Ok(None) };
     let unreadable = |error| Error::because(ErrorKind::Trace, "cannot read the trace", error);
-    let in_calls_s = match trace.metadata().runs.len() {
-        1 => Some(Waits::of(&trace).map_err(unreadable)?.in_calls_s).filter(|time_s| *time_s > 0.0),
+    let waits = match trace.metadata().runs.len() {
+        1 => Some(Waits::of(&trace).map_err(unreadable)?).filter(|waits| waits.in_calls_s > 0.0),
         _ => None,
     };
     let duration_s = info.duration_ns.map(|ns| ns as f64 / 1e9);
-    Ok(Some((info, Recorded { duration_s, in_calls_s })))
+    let recorded = Recorded {
+        duration_s,
+        in_calls_s: waits.as_ref().map(|waits| waits.in_calls_s),
+        parts: waits.as_ref().map(in_calls).unwrap_or_default(),
+    };
+    Ok(Some((info, recorded)))
+}
+
+/// The time in calls by cause, the longest first.
+fn in_calls(waits: &Waits) -> Vec<Part> {
+    let kinds = waits.by_kind().into_iter().filter(|(_, spent)| spent.calls > 0);
+    let part = |(kind, Spent { seconds, calls, bytes }): (CallKind, Spent)| Part {
+        cause: kind.into(),
+        wait_s: seconds,
+        calls,
+        bytes,
+    };
+    let mut parts: Vec<Part> = kinds.map(part).collect();
+    parts.sort_by(|one, other| other.wait_s.total_cmp(&one.wait_s));
+    parts
 }
 
 /// The wait by cause, the longest first. They add up to the wait.

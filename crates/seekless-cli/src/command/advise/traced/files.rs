@@ -3,12 +3,15 @@
 use super::super::words::{costs, seconds};
 use crate::output::{line, table};
 use seekless::device::units::{counted, format_bytes, format_count};
+use seekless::tools::advise::traced::Basis;
 use seekless::tools::advise::traced::files::FilesAdvice;
-use seekless::tools::advise::{Cause, Measure, Source};
+use seekless::tools::advise::{Cause, Measure, Part, Source};
 use std::fmt::Write as _;
 
 /// Folders that are listed.
 const FOLDERS: usize = 5;
+/// Causes with a smaller share of the time in calls are not said.
+const SHARE_SAID: f64 = 0.05;
 /// Measures that are listed.
 const MEASURES: usize = 5;
 
@@ -36,25 +39,40 @@ fn heading(advice: &FilesAdvice) -> String {
 
 /// The answer.
 pub(super) fn sentence(advice: &FilesAdvice) -> String {
-    let mut text = format!(
-        "With nothing cached the newest run waits {} for files. That is estimated from the trace: no \
-         program was run.\nIt needs {} of {}. The device serves {} and {}.\n",
-        seconds(advice.wait_s),
+    let (who, how) = match advice.basis {
+        Basis::Traces => ("the newest run waits", "the trace: no program was run"),
+        Basis::OneRun => ("it waits", "one recorded run: no cold start was measured"),
+        Basis::Service => ("what it did takes", "what was recorded of it"),
+    };
+    let waits = seconds(advice.wait_s);
+    let text = format!(
+        "With nothing cached {who} {waits} for files. That is estimated from {how}.\n\
+         It needs {} of {}. The device serves {} and {}.\n",
         format_bytes(advice.needed_bytes),
         counted(advice.needed_files, "file"),
         counted(advice.requests, "request"),
         format_bytes(advice.device_bytes),
     );
-    let recorded = advice.recorded.and_then(|it| it.duration_s.zip(it.in_calls_s));
-    if let Some((duration_s, in_calls_s)) = recorded {
-        let _ = writeln!(
-            text,
-            "When it was recorded it took {}, {} of these in calls on files.",
-            seconds(duration_s),
-            seconds(in_calls_s),
-        );
+    text + &recorded(advice)
+}
+
+/// What was measured when it was recorded.
+fn recorded(advice: &FilesAdvice) -> String {
+    let Some(recorded) = &advice.recorded else { return String::new() };
+    let Some((duration_s, in_calls_s)) = recorded.duration_s.zip(recorded.in_calls_s) else {
+        return String::new();
+    };
+    let mut text = format!(
+        "When it was recorded it took {}, {} of these in calls on files",
+        seconds(duration_s),
+        seconds(in_calls_s),
+    );
+    let worth = |part: &&Part| part.wait_s >= SHARE_SAID * in_calls_s;
+    for (place, part) in recorded.parts.iter().filter(worth).enumerate() {
+        let sign = if place == 0 { ": " } else { ", " };
+        let _ = write!(text, "{sign}{} {}", seconds(part.wait_s), part.cause.words());
     }
-    text
+    text + ".\n"
 }
 
 fn causes(advice: &FilesAdvice) -> String {

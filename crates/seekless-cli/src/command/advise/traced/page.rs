@@ -1,31 +1,71 @@
 //! Advice from traces as a page.
 
-use super::super::words::seconds;
+use super::super::words::{costs, seconds};
+use super::service::NOTHING;
 use super::{cache, files};
 use seekless::report::chart::{Axis, LineChart, LinePoint, Series, Unit};
 use seekless::report::page::{Bar, Bars, Column, Content, Curve, Leaf, Page, Table, Treemap};
 use seekless::tools::advise::traced::TraceAdvice;
 use seekless::tools::advise::traced::cache::{CacheAdvice, CacheMeasure};
 use seekless::tools::advise::traced::files::FilesAdvice;
+use seekless::tools::advise::traced::service::ServiceAdvice;
 
-/// The whole page. `command` repeats it.
-pub(super) fn page(advice: &TraceAdvice, command: &str) -> String {
+/// The page, and how its figures were found.
+pub(super) fn page(advice: &TraceAdvice, title: &str) -> (Page, Vec<(&'static str, String)>) {
+    let page = Page::new(title);
     match advice {
-        TraceAdvice::Cache(advice) => of_cache(advice, command),
-        TraceAdvice::Files(advice) => of_files(advice, command),
+        TraceAdvice::Cache(advice) => (of_cache(page, advice), found_of_cache(advice)),
+        TraceAdvice::Files(advice) => (of_files(page, advice), found_of_files(advice)),
+        TraceAdvice::Service(advice) => of_service(page, advice),
     }
 }
 
-fn of_cache(advice: &CacheAdvice, command: &str) -> String {
-    let said = cache::sentence(advice);
-    let (answer, rest) = said.trim_end().split_once('\n').unwrap_or((&said, ""));
-    Page::new(&format!("seekless advise {}", advice.traces.join(" ")))
-        .sentence(answer)
-        .sentence(rest)
-        .curve(curve(advice))
-        .table(measures(advice))
-        .command(command)
-        .html()
+fn of_service(mut page: Page, advice: &ServiceAdvice) -> (Page, Vec<(&'static str, String)>) {
+    let mut found = Vec::new();
+    if let Some(files) = &advice.files {
+        page = of_files(page, files);
+        found.extend(found_of_files(files));
+    }
+    if let Some(cache) = &advice.cache {
+        page = of_cache(page, cache);
+        let known = |&(name, _): &(&str, String)| found.iter().all(|(there, _)| *there != name);
+        let further: Vec<_> = found_of_cache(cache).into_iter().filter(known).collect();
+        found.extend(further);
+    }
+    match found.is_empty() {
+        true => (page.sentence(NOTHING.trim_end()), found),
+        false => (page, found),
+    }
+}
+
+/// The first line is the answer.
+fn said(page: Page, said: &str) -> Page {
+    let (answer, rest) = said.trim_end().split_once('\n').unwrap_or((said, ""));
+    page.sentence(answer).sentence(rest)
+}
+
+fn of_cache(page: Page, advice: &CacheAdvice) -> Page {
+    said(page, &cache::sentence(advice)).curve(curve(advice)).table(measures(advice))
+}
+
+fn found_of_cache(advice: &CacheAdvice) -> Vec<(&'static str, String)> {
+    let device = advice.reading_ahead.as_ref().map(|ahead| ahead.device.clone());
+    vec![
+        ("traces", advice.traces.join(" ")),
+        ("requests", advice.requests.to_string()),
+        ("device", device.unwrap_or_default()),
+        ("policies", "chosen on the first half of the requests".to_owned()),
+    ]
+}
+
+fn found_of_files(advice: &FilesAdvice) -> Vec<(&'static str, String)> {
+    let made = if advice.held_out { "from the other runs" } else { "from this run" };
+    vec![
+        ("traces", advice.traces.join(" ")),
+        ("how", "estimated: no program was run".to_owned()),
+        ("device", format!("{}: {}", advice.device.name, costs(&advice.device))),
+        ("what helps was made", made.to_owned()),
+    ]
 }
 
 fn curve(advice: &CacheAdvice) -> Curve {
@@ -74,9 +114,7 @@ fn measures(advice: &CacheAdvice) -> Table {
     }
 }
 
-fn of_files(advice: &FilesAdvice, command: &str) -> String {
-    let said = files::sentence(advice);
-    let (answer, rest) = said.trim_end().split_once('\n').unwrap_or((&said, ""));
+fn of_files(page: Page, advice: &FilesAdvice) -> Page {
     let bar = |label: &str, wait_s: f64| Bar {
         label: label.to_owned(),
         values: vec![wait_s],
@@ -101,15 +139,11 @@ fn of_files(advice: &FilesAdvice, command: &str) -> String {
         note: "By wait, bytes needed, or requests.".to_owned(),
         leaves: advice.files.iter().map(leaf).collect(),
     };
-    Page::new(&format!("seekless advise {}", advice.traces.join(" ")))
-        .sentence(answer)
-        .sentence(rest)
+    said(page, &files::sentence(advice))
         .bars(bars(
             "What would help",
             std::iter::once(bar("alone", advice.wait_s)).chain(measures).collect(),
         ))
         .bars(bars("Where the wait goes", causes.collect()))
         .treemap(folders)
-        .command(command)
-        .html()
 }

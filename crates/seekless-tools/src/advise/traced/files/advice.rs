@@ -1,6 +1,7 @@
 //! What is found out about a program's files, in figures. Times are in seconds, sizes in bytes.
 
 use crate::advise::advice::{DeviceFigures, Folder, Measure, Part, WaitOfFile};
+use crate::advise::traced::Basis;
 use serde::Serialize;
 
 /// What the newest run of the traces would wait, and what would help.
@@ -8,6 +9,8 @@ use serde::Serialize;
 pub struct FilesAdvice {
     /// The traces, the newest last.
     pub traces: Vec<String>,
+    /// What they were made from.
+    pub basis: Basis,
     /// The program and its arguments, as far as the trace says.
     pub command: Vec<String>,
     /// Always true: no program was run, and the wait is that of a device model.
@@ -44,12 +47,14 @@ pub struct FilesAdvice {
 }
 
 /// The time that a run took when it was recorded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Recorded {
     /// From its start to its end.
     pub duration_s: Option<f64>,
     /// In calls on files; what was cached then is not known.
     pub in_calls_s: Option<f64>,
+    /// That time by cause, the longest first.
+    pub parts: Vec<Part>,
 }
 
 impl Recorded {

@@ -1,6 +1,6 @@
 //! What would help a program whose traces are given.
 
-use super::super::is_worth;
+use super::super::{Basis, is_worth};
 use super::advice::{FilesAdvice, Recorded};
 use super::estimate::Estimate;
 use crate::advise::advice::{Found, Measure};
@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 /// Without a measurement, a simulated gain may be off by this share of it.
 const MODEL_ERROR: f64 = 0.3;
 
+const WARM: &str = "warm: bring its files in beside it";
 const LISTED: &str = "pack in the best order, its list of loads known";
 const ON_DEMAND: &str = "pack in the best order, loaded on demand";
 
@@ -43,7 +44,7 @@ pub(super) fn of(
 impl Offers {
     /// Adds what is worth it, best first, and what is not.
     pub(super) fn add(&self, advice: &mut FilesAdvice) {
-        let own_s = advice.recorded.and_then(|it: Recorded| it.own_s()).unwrap_or(0.0);
+        let own_s = advice.recorded.as_ref().and_then(Recorded::own_s).unwrap_or(0.0);
         let alone_s = advice.wait_s;
         let measure = |(what, wait_s, commands): (&str, f64, Vec<String>)| Measure {
             what: what.to_owned(),
@@ -69,13 +70,15 @@ impl Offers {
         let words: Vec<String> = advice.command.iter().map(|word| quoted(word)).collect();
         let words = words.join(" ");
         let seconds = |ns: u64| ns as f64 / 1e9;
-        let run = match advice.command.is_empty() {
-            true => format!("seekless warm {traces}"),
-            false => format!("seekless run -- {words}"),
+        // It is not known how a program that was running is started.
+        let can_start = !advice.command.is_empty() && advice.basis != Basis::Service;
+        let (what, run) = match can_start {
+            false => (WARM, format!("seekless warm {traces}")),
+            true => (RUN, format!("seekless run -- {words}")),
         };
-        all.push((RUN, self.helped_s.unwrap_or(advice.wait_s), vec![run]));
+        all.push((what, self.helped_s.unwrap_or(advice.wait_s), vec![run]));
         let Some(loadings) = &self.packed else { return all };
-        if !advice.command.is_empty() {
+        if can_start {
             let mounted = format!("seekless run --mount auto -- {words}");
             all.push((PACK, seconds(loadings.on_demand.time_ns), vec![mounted]));
         }
