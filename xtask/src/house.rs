@@ -91,7 +91,7 @@ fn rows(root: &Path) -> anyhow::Result<Vec<Row>> {
 const LONG_FILES_MAX: usize = 0;
 const LONG_FUNCTIONS_MAX: usize = 7;
 const CIRCLES_MAX: usize = 0;
-const README_WORDS_MAX: usize = 900;
+const README_WORDS_MAX: usize = 700;
 const ARCHITECTURE_WORDS_MAX: usize = 3000;
 
 fn table(rows: &[Row]) -> String {
