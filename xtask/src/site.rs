@@ -11,11 +11,20 @@ pub(crate) use sources::check as links;
 
 use crate::workspace::Workspace;
 use anyhow::{Context, bail};
+use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
 /// The folder of the pages, from the root.
 const DOCS: &str = "docs";
+
+/// Declarations of the API in other languages: the file, from the root, and its place on the site.
+const APIS: [(&str, &str); 4] = [
+    ("bindings/c/store/include/seekless_store.h", "api/seekless_store.h"),
+    ("bindings/c/include/seekless_sleds.h", "api/seekless_sleds.h"),
+    ("bindings/c/include/seekless_sleds.f90", "api/seekless_sleds.f90"),
+    ("bindings/python/python/seekless/_seekless.pyi", "api/_seekless.pyi"),
+];
 
 /// Makes the site in a folder and checks it. Without mdBook it says so and does nothing.
 pub(crate) fn make(folder: &Path) -> anyhow::Result<()> {
@@ -41,6 +50,10 @@ pub(crate) fn make(folder: &Path) -> anyhow::Result<()> {
     }
     if said.contains("WARN") {
         bail!("mdbook warns:\n{said}");
+    }
+    fs::create_dir_all(folder.join("api"))?;
+    for (file, place) in APIS {
+        fs::copy(root.join(file), folder.join(place)).context(file)?;
     }
     let pages = html::check(&folder)?;
     println!("site: {pages} pages in {}", folder.display());

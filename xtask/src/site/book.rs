@@ -3,7 +3,7 @@
 //! in the repository and on the site. A link to a file that is not on the site becomes its text.
 
 use super::document::{self, Link};
-use super::{DOCS, is_foreign, normal};
+use super::{APIS, DOCS, is_foreign, normal};
 use crate::workspace::Workspace;
 use anyhow::{Context, bail};
 use serde_json::Value;
@@ -29,7 +29,8 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let input: [Value; 2] =
         serde_json::from_reader(io::stdin().lock()).context("not what mdBook gives")?;
     let [_, mut book] = input;
-    let mut places = Places::new();
+    let apis = APIS.map(|(file, place)| (PathBuf::from(file), PathBuf::from(place)));
+    let mut places = Places::from(apis);
     each_page(&mut book, &mut |page, text| {
         places.insert(Path::new(DOCS).join(page), page.to_owned());
         for line in text.lines() {
