@@ -19,7 +19,9 @@ mod device;
 mod expected;
 mod measures;
 mod places;
+mod readahead;
 mod report;
+mod searches;
 mod starts;
 mod timeline;
 pub mod traced;
@@ -31,6 +33,8 @@ pub use advice::{
 };
 
 pub use measures::quoted;
+pub use readahead::{Window, Windows};
+pub use searches::{Search, Setting};
 
 use seekless_device::Costs;
 use seekless_job::{Error, ErrorKind, Result};
@@ -73,7 +77,7 @@ pub fn advise(words: &[OsString], options: &Options, tell: &mut dyn FnMut(&str))
     let own_s = verify::own_s(&mut session, &learned, &device.figures, options)?;
     session.make_cold()?;
     let expected = expected::of(words, &learned, &device.costs)?;
-    let mut advice = report::sum_up(&learned, words, &starts, (device, own_s), &expected);
+    let mut advice = report::sum_up(&learned, words, &starts, (device, own_s), &expected)?;
     advice.timeline = std::mem::take(&mut learned.timeline);
     if options.verify {
         advice.verified = verify::carry_out(&mut session, &learned, &advice, options)?;

@@ -1,7 +1,7 @@
 //! `seekless advise` of programs that wait for one planted cause, on an ext4 of a slow disk: a loop
 //! device whose requests a control group limits. Shares are judged, never seconds.
 
-use crate::advise::alone;
+use crate::caches::alone;
 use crate::used_devices::succeeds;
 use crate::{seekless, workplace};
 use serde_json::Value;

@@ -5,7 +5,6 @@ use super::{printed, run, seekless, workplace};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Makes `files` files of `bytes` in `data`, a pack of them, and a run that loads them all.
@@ -194,9 +193,6 @@ fn a_tree_that_moved_is_said_in_a_line() {
     assert!(text.contains("2 loads of 20 B") && !text.contains("was taken"), "{text}");
 }
 
-/// One throttle at a time: a second one on the same file system fails.
-static THROTTLED: Mutex<()> = Mutex::new(());
-
 /// A comparison behind a throttle so slow that it never ends, and what it has changed on this
 /// machine.
 struct Throttled {
@@ -283,7 +279,8 @@ fn value(setting: &Path) -> String {
 
 #[test]
 fn a_throttled_comparison_that_is_killed_leaves_nothing_changed() {
-    let _alone = THROTTLED.lock().unwrap_or_else(PoisonError::into_inner);
+    // A second throttle on the same file system fails, too.
+    let _alone = crate::caches::alone();
     let directory = workplace();
     let Some(mut throttled) = Throttled::start(directory.path()) else { return };
     assert!(!throttled.is_put_back());
@@ -302,7 +299,8 @@ fn a_throttled_comparison_that_is_killed_leaves_nothing_changed() {
 
 #[test]
 fn what_a_killed_comparison_and_its_guardian_left_is_put_back_by_the_next() {
-    let _alone = THROTTLED.lock().unwrap_or_else(PoisonError::into_inner);
+    // A second throttle on the same file system fails, too.
+    let _alone = crate::caches::alone();
     let directory = workplace();
     let Some(mut throttled) = Throttled::start(directory.path()) else { return };
     let guardian = nix::unistd::Pid::from_raw(throttled.guardian);

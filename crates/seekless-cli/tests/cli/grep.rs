@@ -128,6 +128,7 @@ fn nothing_is_said_that_gnu_grep_does_not_get_to() {
 
 #[test]
 fn what_is_cached_can_be_held_within_a_bound() {
+    let _kept = crate::caches::kept();
     let place = workplace();
     std::fs::write(place.path().join("a"), "yes\n".repeat(1 << 18)).expect("written");
     let grep = |words: &[&str]| {

@@ -123,6 +123,7 @@ fn what_is_beyond_a_bound_is_not_opened_and_is_named() {
 /// A file of which the second half lies in the local cache of its mount.
 #[test]
 fn the_cheap_half_of_a_mounts_file_is_searched_first() {
+    let _kept = crate::caches::kept();
     let folder = workplace();
     let root = folder.path().canonicalize().unwrap();
     fs::create_dir_all(root.join("config/seekless")).unwrap();

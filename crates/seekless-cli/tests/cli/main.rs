@@ -7,6 +7,7 @@ mod advise_planted;
 mod advise_recorded;
 mod advise_traces;
 mod blocks;
+mod caches;
 mod changing;
 mod closed;
 mod compare;

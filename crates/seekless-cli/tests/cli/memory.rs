@@ -97,6 +97,7 @@ fn a_line_longer_than_memory_may_hold_is_an_error_that_says_where() {
 /// The usual state of a log: its tail is cached, its head no longer.
 #[test]
 fn lines_are_printed_as_they_come_though_the_head_is_not_cached() {
+    let _kept = crate::caches::kept();
     let place = workplace();
     let path = place.path().join("log");
     let line = |at: u32| format!("{at} one line of a log like others\n");

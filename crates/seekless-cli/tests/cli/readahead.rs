@@ -60,6 +60,7 @@ fn followed(folder: &Path, reader: &Child) -> Child {
 
 #[test]
 fn a_backward_reader_that_runs_gets_what_it_will_read_next() {
+    let _kept = crate::caches::kept();
     if !works() {
         return;
     }

@@ -121,6 +121,7 @@ fn an_entry_that_cannot_be_asked_about_is_said_and_the_others_are_summed_up() {
 
 #[test]
 fn a_device_that_was_never_measured_is_said_to_be_assumed_beside_its_figures() {
+    let _kept = crate::caches::kept();
     let folder = workplace();
     let file = fs::File::create(folder.path().join("cold")).expect("made");
     (&file).write_all(&vec![7; 1 << 20]).expect("room");

@@ -208,6 +208,7 @@ fn learned(place: &Place) -> bool {
 
 #[test]
 fn the_needed_parts_alone_are_brought_in_beside_the_program() {
+    let _kept = crate::caches::kept();
     let (place, data) = sparse();
     if !learned(&place) {
         return;
@@ -234,6 +235,7 @@ fn the_needed_parts_alone_are_brought_in_beside_the_program() {
 /// What the profile's flat form says all about needs no other program of ours.
 #[test]
 fn the_small_program_alone_brings_them_in_too() {
+    let _kept = crate::caches::kept();
     let (place, data) = sparse();
     if !learned(&place) {
         return;
@@ -279,6 +281,7 @@ fn most_cached(data: &Path, needed: u64) -> u64 {
 
 #[test]
 fn a_dry_run_starts_nothing_and_a_cached_start_is_left_alone() {
+    let _kept = crate::caches::kept();
     let (place, data) = sparse();
     if !learned(&place) {
         return;
@@ -300,6 +303,7 @@ fn a_dry_run_starts_nothing_and_a_cached_start_is_left_alone() {
 
 #[test]
 fn a_file_that_changed_is_left_out() {
+    let _kept = crate::caches::kept();
     let (place, data) = sparse();
     if !learned(&place) {
         return;
@@ -379,6 +383,7 @@ fn without_the_named_profile_a_program_starts_plainly_and_nothing_is_written() {
 
 #[test]
 fn a_profile_that_is_garbage_is_recorded_anew() {
+    let _kept = crate::caches::kept();
     let (place, data) = sparse();
     if !learned(&place) {
         return;
@@ -394,6 +399,7 @@ fn a_profile_that_is_garbage_is_recorded_anew() {
 
 #[test]
 fn what_a_profile_names_outside_the_given_folders_is_not_touched() {
+    let _kept = crate::caches::kept();
     let (place, data) = sparse();
     if !learned(&place) {
         return;

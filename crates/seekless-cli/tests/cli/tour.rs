@@ -16,6 +16,7 @@ fn is_empty(directory: &Path) -> bool {
 
 #[test]
 fn the_tour_ends_with_the_table_and_leaves_nothing() {
+    let _alone = crate::caches::alone();
     let directory = workplace();
     let home = workplace();
     let homes = ["HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"].map(|name| (name, home.path()));
@@ -52,6 +53,7 @@ fn the_tour_ends_with_the_table_and_leaves_nothing() {
 
 #[test]
 fn kept_things_stay_and_are_not_overwritten() {
+    let _alone = crate::caches::alone();
     let directory = workplace();
     let figures =
         printed(directory.path(), &format!("tour --keep kept {FAST} --picture tour.svg --json"));
@@ -82,6 +84,7 @@ fn kept_things_stay_and_are_not_overwritten() {
 
 #[test]
 fn an_interruption_removes_the_folder() {
+    let _alone = crate::caches::alone();
     let directory = workplace();
     // The device is so slow that the tour cannot have ended.
     let mut child = seekless(directory.path())

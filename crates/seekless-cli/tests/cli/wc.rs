@@ -220,6 +220,7 @@ fn figures_come_as_json_and_in_words() {
 
 #[test]
 fn what_is_cached_can_be_held_within_a_bound() {
+    let _kept = crate::caches::kept();
     let folder = workplace();
     fs::write(folder.path().join("a"), vec![b'\n'; 1 << 20]).unwrap();
     let output =

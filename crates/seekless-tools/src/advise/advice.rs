@@ -1,5 +1,7 @@
 //! What [`advise`](super::advise) finds out, in figures. Times are in seconds, sizes in bytes.
 
+use super::readahead::Windows;
+use super::searches::Search;
 use seekless_trace::summary::CallKind;
 use serde::Serialize;
 
@@ -30,6 +32,10 @@ pub struct Advice {
     pub files: Vec<WaitOfFile>,
     /// Folders in which names were looked for that are not there, with how many, most first.
     pub searched: Vec<(String, u64)>,
+    /// Search paths on which names are found late, the longest expected wait first.
+    pub searches: Vec<Search>,
+    /// What another readahead of the device would bring; `None` if the start reads nothing.
+    pub readahead: Option<Windows>,
     /// What would help, best first; empty if nothing does.
     pub measures: Vec<Measure>,
     /// What would not help, with its expected start in seconds.

@@ -2,6 +2,7 @@
 
 use super::advice::{Advice, Found, Measure, spread};
 use super::expected::Expected;
+use super::searches::Search;
 
 /// A measure that gains less is not offered: this share of the start, and seconds.
 pub(super) const GAIN_MIN: f64 = 0.05;
@@ -19,8 +20,13 @@ const LAYOUT: &str = "layout: lay its files in order, then run";
 
 /// Adds what would help, best first, and what would not.
 pub(super) fn add(advice: &mut Advice, expected: &Expected) {
-    let offers =
-        [offer_run(advice, expected), offer_pack(advice, expected), offer_layout(advice, expected)];
+    let mut offers = vec![
+        offer_run(advice, expected),
+        offer_pack(advice, expected),
+        offer_layout(advice, expected),
+        offer_readahead(advice),
+    ];
+    offers.extend(advice.searches.iter().map(|search| offer_search(advice, search)));
     let gain = |measure: &Measure| advice.starts.cold_median_s - measure.start_s;
     let is_worth =
         |measure: &Measure| gain(measure) >= GAIN_MIN_S.max(GAIN_MIN * advice.starts.cold_median_s);
@@ -30,7 +36,13 @@ pub(super) fn add(advice: &mut Advice, expected: &Expected) {
     advice.useless = useless.into_iter().map(|it| (it.what, it.start_s)).collect();
     // What takes more work has to gain more than what does without.
     let run_s = worth.iter().find(|it| it.what == RUN).map(|it| it.start_s);
-    worth.retain(|it| it.what == RUN || run_s.is_none_or(|run_s| run_s - it.start_s >= GAIN_MIN_S));
+    // A shorter search path also helps beside any other.
+    let is_search = |it: &Measure| advice.searches.iter().any(|search| search.what() == it.what);
+    worth.retain(|it| {
+        it.what == RUN
+            || is_search(it)
+            || run_s.is_none_or(|run_s| run_s - it.start_s >= GAIN_MIN_S)
+    });
     advice.measures = worth;
 }
 
@@ -71,6 +83,35 @@ fn offer_layout(advice: &Advice, expected: &Expected) -> Option<Measure> {
     Some(measure(advice, expected, LAYOUT, wait_s, vec![run(advice), layout, run(advice)]))
 }
 
+/// Another readahead of the device, if one brings more than the present one.
+fn offer_readahead(advice: &Advice) -> Option<Measure> {
+    let windows = advice.readahead.as_ref()?;
+    let factor = match windows.present.wait_s {
+        plain_s if plain_s > 0.0 => advice.wait_s / plain_s,
+        _ => return None,
+    };
+    let windows = windows.clone().corrected(factor.clamp(1.0 / CORRECTION_MAX, CORRECTION_MAX));
+    let best = windows.best()?;
+    let saves_s = windows.present.wait_s - best.wait_s;
+    let folder = advice.files.iter().find(|file| file.needed_bytes > 0)?;
+    let folder = folder.path.rsplit_once('/').map_or(".", |(folder, _)| folder);
+    let command = best.command(&quoted(if folder.is_empty() { "/" } else { folder }));
+    Some(setting(advice, best.what(&windows.present), saves_s, vec![command]))
+}
+
+/// A search path without the folders in which names are looked for in vain.
+fn offer_search(advice: &Advice, search: &Search) -> Option<Measure> {
+    Some(setting(advice, search.what(), search.measured_s?, vec![search.remark()]))
+}
+
+/// What the user sets. It needs no process of ours beside the program.
+fn setting(advice: &Advice, what: String, saves_s: f64, commands: Vec<String>) -> Measure {
+    let wait_s = (advice.wait_s - saves_s).max(0.0);
+    let start_s = advice.starts.cached_median_s + wait_s;
+    let error_s = (MODEL_ERROR * saves_s.abs()).hypot(spread(&advice.starts.cold_s));
+    Measure { what, wait_s, start_s, error_s, commands, found: Found::Simulated }
+}
+
 fn measure(
     advice: &Advice,
     expected: &Expected,
@@ -108,7 +149,9 @@ pub fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::advice::Starts;
+    use super::super::advice::{Starts, WaitOfFile};
+    use super::super::readahead::{Window, Windows};
+    use super::super::searches::Setting;
     use super::*;
     use seekless_start::start::{Decision, Waits};
 
@@ -159,6 +202,49 @@ mod tests {
         let mut found = Advice { own_s: 1.5, ..advice(3.0, 1.0) };
         add(&mut found, &expected(2.0, 1.0, None));
         assert!(found.measures.is_empty(), "it takes more than it saves");
+    }
+
+    #[test]
+    fn another_readahead_and_a_shorter_search_path_are_judged_by_the_same_rule() {
+        let windows = |best_s: f64| Windows {
+            present: Window { readahead_bytes: 128 << 10, wait_s: 4.0, ..Window::default() },
+            tried: vec![Window { readahead_bytes: 256 << 10, wait_s: best_s, ..Window::default() }],
+        };
+        let file =
+            WaitOfFile { path: "/srv/a b/data".to_owned(), needed_bytes: 9, ..Default::default() };
+        let readahead = |best_s| Advice {
+            readahead: Some(windows(best_s)),
+            files: vec![file.clone()],
+            ..advice(3.0, 1.0)
+        };
+        let mut found = readahead(2.0);
+        add(&mut found, &expected(0.0, 0.0, None));
+        let [larger] = &found.measures[..] else { panic!("{found:?}") };
+        assert_eq!((larger.wait_s, larger.start_s), (1.0, 2.0), "half of the measured wait");
+        assert!(
+            larger.commands[0].contains("--setra 512") && larger.commands[0].contains("'/srv/a b'")
+        );
+        let mut found = readahead(3.9);
+        add(&mut found, &expected(0.0, 0.0, None));
+        assert!(found.measures.is_empty());
+        let [(useless, start_s)] = &found.useless[..] else { panic!("{found:?}") };
+        assert!(useless.starts_with("a larger readahead") && (start_s - 2.95).abs() < 1e-9);
+        let search = |measured_s| Search {
+            setting: Setting::Path,
+            names: 20,
+            in_vain: 200,
+            folders: vec![("/opt/a".to_owned(), 20)],
+            folders_in_vain: 10,
+            wait_s: 0.1,
+            requests: 10,
+            measured_s,
+            by_file: Default::default(),
+        };
+        for (measured_s, offered) in [(Some(0.5), 1), (Some(0.1), 0), (None, 0)] {
+            let mut found = Advice { searches: vec![search(measured_s)], ..advice(3.0, 1.0) };
+            add(&mut found, &expected(0.0, 0.0, None));
+            assert_eq!(found.measures.len(), offered, "{measured_s:?}");
+        }
     }
 
     #[test]

@@ -7,7 +7,10 @@ use super::device;
 use super::expected::Expected;
 use super::measures;
 use super::places::{At, folders};
-use super::starts::Learned;
+use super::readahead::{LINUX_BYTES, Windows};
+use super::searches;
+use super::starts::{Learned, unreadable};
+use seekless_job::Result;
 use seekless_trace::summary::{CallKind, Spent};
 use std::collections::BTreeMap;
 
@@ -25,7 +28,7 @@ pub(super) fn sum_up(
     starts: &Starts,
     (device, own_s): (device::Found, f64),
     expected: &Expected,
-) -> Advice {
+) -> Result<Advice> {
     let wait_s = (starts.cold_median_s - starts.cached_median_s).max(0.0);
     let needed = needed(learned);
     let share = share(learned, wait_s);
@@ -44,7 +47,7 @@ pub(super) fn sum_up(
         own_s,
         profile: learned.profile_name.clone(),
         parts: parts(learned, starts, (wait_s, share), &device.figures),
-        device: device.figures,
+        device: device.figures.clone(),
         searched: searched(learned),
         ..Advice::default()
     };
@@ -56,8 +59,18 @@ pub(super) fn sum_up(
     advice.folders = folders(&at);
     advice.files = files;
     advice.files.truncate(FILES_MAX);
+    advice.searches = searches::of(&learned.trace, &device.costs).map_err(unreadable)?;
+    if starts.names_cold {
+        advice.searches.iter_mut().for_each(|search| search.measured(&learned.waits, share));
+    }
+    let present_bytes = match expected.decision.readahead_bytes {
+        0 => LINUX_BYTES,
+        bytes => bytes,
+    };
+    let windows = Windows::of(&learned.needs, device.costs, present_bytes);
+    advice.readahead = Some(windows).filter(|windows| windows.present.requests > 0);
     measures::add(&mut advice, expected);
-    advice
+    Ok(advice)
 }
 
 /// Needed bytes by file.

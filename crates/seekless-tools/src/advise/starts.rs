@@ -30,6 +30,8 @@ pub(super) struct Learned {
     pub(super) waits: Waits,
     /// What it did when.
     pub(super) timeline: Timeline,
+    /// The recorded cold start.
+    pub(super) trace: Trace,
     /// What it needs.
     pub(super) needs: Needs,
     /// The profile for `seekless run`.
@@ -134,6 +136,7 @@ impl<'a> Session<'a> {
             method: trace.metadata().runs.last().map(|run| run.source.clone()).unwrap_or_default(),
             blind: blind(&recorded),
             folder,
+            trace,
         })
     }
 
@@ -299,7 +302,7 @@ fn blind(recorded: &Recorded) -> Option<String> {
     (!unseen.is_empty()).then(|| unseen.join(", "))
 }
 
-fn unreadable(error: seekless_trace::Error) -> Error {
+pub(super) fn unreadable(error: seekless_trace::Error) -> Error {
     Error::because(ErrorKind::Trace, "the recording cannot be read", error)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::output::{line, table};
 use seekless::device::units::{counted, format_bytes, format_count, format_duration};
-use seekless::tools::advise::{Advice, Cause, DeviceFigures, Found, Measure, Source};
+use seekless::tools::advise::{Advice, Cause, DeviceFigures, Found, Measure, Search, Source};
 use std::fmt::Write as _;
 
 /// Folders that are listed.
@@ -12,12 +12,15 @@ const SMALL: f64 = 0.05;
 const SMALL_S: f64 = 0.02;
 /// With more of the wait for names that are not there, the folders are named.
 const SEARCH_SHARE: f64 = 0.1;
+/// Folders of a search path that are named.
+const SEARCHED: usize = 3;
 
 /// What a user reads.
 pub(super) fn report(advice: &Advice) -> String {
     let mut text = heading(advice) + "\n" + &sentence(advice);
     if is_worth_it(advice) {
-        text += &(causes(advice) + &folders(advice) + &search(advice));
+        text +=
+            &(causes(advice) + &folders(advice) + &search(advice) + &searches(&advice.searches));
     }
     text + &helps(advice) + &verdict(advice) + &notes(advice)
 }
@@ -133,7 +136,8 @@ fn folders(advice: &Advice) -> String {
 fn search(advice: &Advice) -> String {
     let missing = advice.parts.iter().find(|part| part.cause == Cause::MissingNames);
     let much = missing.is_some_and(|part| part.wait_s > SEARCH_SHARE * advice.wait_s);
-    let Some((folder, count)) = advice.searched.first().filter(|_| much) else {
+    let is_known = !advice.searches.is_empty();
+    let Some((folder, count)) = advice.searched.first().filter(|_| much && !is_known) else {
         return String::new();
     };
     format!(
@@ -143,6 +147,33 @@ fn search(advice: &Advice) -> String {
         line(folder),
         format_count(*count),
     )
+}
+
+/// The search paths, and what they cost with nothing cached.
+pub(super) fn searches(searches: &[Search]) -> String {
+    let mut text = String::new();
+    for search in searches {
+        let most = search
+            .folders
+            .iter()
+            .take(SEARCHED)
+            .map(|(folder, count)| format!("{} ({})", line(folder), format_count(*count)));
+        let _ = writeln!(
+            text,
+            "{}: {} in vain in {} before {} found, most in {}; with nothing cached they take {}.",
+            search.setting.words(),
+            counted(search.in_vain, "look-up"),
+            counted(search.folders_in_vain, "folder"),
+            if search.names == 1 {
+                "1 name is".to_owned()
+            } else {
+                format!("{} names are", format_count(search.names))
+            },
+            most.collect::<Vec<_>>().join(", "),
+            seconds(search.measured_s.unwrap_or(search.wait_s)),
+        );
+    }
+    if text.is_empty() { text } else { format!("\n{text}") }
 }
 
 /// The table of measures.
@@ -241,7 +272,7 @@ fn percent(part: f64, whole: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seekless::tools::advise::{Folder, Learned, Part, Starts, Verified};
+    use seekless::tools::advise::{Folder, Learned, Part, Setting, Starts, Verified};
 
     fn advice() -> Advice {
         Advice {
@@ -319,6 +350,29 @@ mod tests {
              run: bring its files in beside it  1.00 s  2.00 s  simulated, ±250.0 ms\n\n\
              Do this:\n  seekless run -- app -x\n"
         );
+    }
+
+    #[test]
+    fn a_search_path_is_named_with_its_folders_and_what_it_costs() {
+        let search = Search {
+            setting: Setting::LibraryPath,
+            names: 20,
+            in_vain: 240,
+            folders: (1..=4).map(|number| (format!("/opt/{number}"), 60)).collect(),
+            folders_in_vain: 4,
+            wait_s: 0.5,
+            requests: 4,
+            measured_s: None,
+            by_file: std::collections::BTreeMap::new(),
+        };
+        let measured = Search { measured_s: Some(0.25), ..search.clone() };
+        let start = "LD_LIBRARY_PATH and the rpath: 240 look-ups in vain in 4 folders before \
+                     20 names are found, most in /opt/1 (60), /opt/2 (60), /opt/3 (60); \
+                     with nothing cached they take";
+        assert_eq!(searches(&[search]), format!("\n{start} 500.0 ms.\n"));
+        let text = report(&Advice { searches: vec![measured], ..advice() });
+        assert!(text.contains(&format!("{start} 250.0 ms.\n")), "{text}");
+        assert!(!text.contains("a shorter search path would save"), "it is said once: {text}");
     }
 
     #[test]

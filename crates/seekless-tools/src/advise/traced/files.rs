@@ -14,8 +14,11 @@ use super::super::advice::{Folder, Part, WaitOfFile};
 use super::super::places::{At, folders};
 use super::Options;
 use crate::advise::advice::{DeviceFigures, Source};
+use crate::advise::readahead::{LINUX_BYTES, Windows};
+use crate::advise::searches::{self, Search};
 use crate::order;
 use estimate::Estimate;
+use seekless_device::Costs;
 use seekless_job::{Error, ErrorKind, Result};
 use seekless_sim::Unit;
 use seekless_trace::summary::{CallKind, Spent, Waits};
@@ -54,7 +57,8 @@ pub(super) fn advise(
     }
     let device = options.device.clone().unwrap_or(order::DEVICE);
     tell("estimating the wait");
-    let estimate = Estimate::new(&needs, device.costs());
+    let searches = searches(traces.last(), &device.costs())?;
+    let estimate = Estimate::new(&needs, device.costs(), &searches);
     tell("simulating what would help");
     let offers = offers::of(traces, &needs, &estimate, &device)?;
     let recorded = recorded(traces.last())?;
@@ -72,6 +76,8 @@ pub(super) fn advise(
         needed_files: used.len() as u64,
         needed_bytes: used.values().sum(),
         parts: parts(&estimate),
+        readahead: Windows::of(&needs, device.costs(), LINUX_BYTES),
+        searches,
         recorded: recorded.map(|(_, recorded)| recorded),
         ..FilesAdvice::default()
     };
@@ -81,6 +87,13 @@ pub(super) fn advise(
     advice.files = files;
     advice.files.truncate(FILES_LISTED);
     Ok(Some(advice))
+}
+
+/// The search paths that the newest trace shows; none if it is of another format.
+fn searches(trace: Option<&PathBuf>, costs: &Costs) -> Result<Vec<Search>> {
+    let Some(Ok(trace)) = trace.map(|path| Trace::open(path)) else { return Ok(Vec::new()) };
+    let unreadable = |error| Error::because(ErrorKind::Trace, "cannot read the trace", error);
+    searches::of(&trace, costs).map_err(unreadable)
 }
 
 /// The folders. Relative paths are put below a root that they do not name.

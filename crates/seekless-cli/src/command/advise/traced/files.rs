@@ -1,6 +1,6 @@
 //! Advice on a program's files in words.
 
-use super::super::words::{costs, seconds};
+use super::super::words::{costs, searches, seconds};
 use crate::output::{line, table};
 use seekless::device::units::{counted, format_bytes, format_count};
 use seekless::tools::advise::traced::Basis;
@@ -17,7 +17,8 @@ const MEASURES: usize = 5;
 
 /// What a user reads.
 pub(super) fn report(advice: &FilesAdvice) -> String {
-    heading(advice) + &sentence(advice) + &causes(advice) + &folders(advice) + &helps(advice)
+    let found = heading(advice) + &sentence(advice) + &causes(advice) + &folders(advice);
+    found + &searches(&advice.searches) + &helps(advice)
 }
 
 fn heading(advice: &FilesAdvice) -> String {
@@ -78,7 +79,7 @@ fn recorded(advice: &FilesAdvice) -> String {
 fn causes(advice: &FilesAdvice) -> String {
     let rows = advice.parts.iter().map(|part| {
         let what = match part.cause {
-            Cause::Names => counted(part.calls, "request"),
+            Cause::Names | Cause::MissingNames => counted(part.calls, "request"),
             _ => format!("{}, {}", counted(part.calls, "request"), format_bytes(part.bytes)),
         };
         let share = 100.0 * part.wait_s / advice.wait_s.max(f64::MIN_POSITIVE);

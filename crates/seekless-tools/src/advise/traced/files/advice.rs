@@ -1,6 +1,8 @@
 //! What is found out about a program's files, in figures. Times are in seconds, sizes in bytes.
 
 use crate::advise::advice::{DeviceFigures, Folder, Measure, Part, WaitOfFile};
+use crate::advise::readahead::Windows;
+use crate::advise::searches::Search;
 use crate::advise::traced::Basis;
 use serde::Serialize;
 
@@ -39,6 +41,10 @@ pub struct FilesAdvice {
     pub folders: Vec<Folder>,
     /// The files that are waited for longest. Calls are requests.
     pub files: Vec<WaitOfFile>,
+    /// Search paths on which names are found late, the longest expected wait first.
+    pub searches: Vec<Search>,
+    /// What another readahead of the device would bring, beside Linux's.
+    pub readahead: Windows,
     /// What would help, best first; empty if nothing does. The whole start is the wait and the
     /// run's own time, as far as that was recorded.
     pub measures: Vec<Measure>,

@@ -2,14 +2,14 @@
 //! in beside it.
 
 use crate::advise::advice::{Cause, Part};
+use crate::advise::readahead::{LINUX_BYTES, by_file, bytes_of, need};
+use crate::advise::searches::Search;
 use seekless_device::Costs;
 use seekless_policy::foresight::start::{self, Device, Need, Wait, by_most};
 use seekless_policy::layout::extents::Extent;
 use seekless_trace::Needs;
 use std::collections::BTreeMap;
 
-/// How far the kernel reads around a touch and ahead of a read, by default.
-const READAHEAD_BYTES: u64 = 128 << 10;
 /// A file is small if one window of the readahead holds it.
 const SMALL_BYTES: u64 = 128 << 10;
 
@@ -36,8 +36,8 @@ pub(super) struct Estimate {
 }
 
 impl Estimate {
-    pub(super) fn new(needs: &Needs, costs: Costs) -> Self {
-        let device = Device { costs, readahead_bytes: READAHEAD_BYTES };
+    pub(super) fn new(needs: &Needs, costs: Costs, searches: &[Search]) -> Self {
+        let device = Device { costs, readahead_bytes: LINUX_BYTES };
         let runs: Vec<Vec<Need>> =
             needs.runs.iter().map(|run| run.iter().map(need).collect()).collect();
         let Some((newest, others)) = runs.split_last() else { return Self::default() };
@@ -46,11 +46,12 @@ impl Estimate {
             others => others.iter().map(Vec::as_slice).collect(),
         };
         let mut found = Self::default();
-        for (file, needed) in by_file(newest) {
+        for (file, needed) in by_file(newest.iter().copied()) {
             found.add(file, &needed, bytes_of(needs, file, &needed), &device);
         }
-        let brought = by_file(&by_most(&makers));
-        found.help(needs, &by_file(newest), &brought, &device);
+        let brought = by_file(by_most(&makers).into_iter());
+        found.search(searches, &costs);
+        found.help(needs, &by_file(newest.iter().copied()), &brought, &device);
         found
     }
 
@@ -74,6 +75,20 @@ impl Estimate {
         let first_ns = needed.iter().map(|need| need.time_ns).min().unwrap_or(0);
         self.files.insert(file, OfFile { plain: expected.plain, first_ns });
         self.plain = self.plain.and(expected.plain);
+    }
+
+    /// Adds what the run waits for names that it looks for in vain, with help as without: only a
+    /// shorter search path saves them for certain.
+    fn search(&mut self, searches: &[Search], costs: &Costs) {
+        let requests = searches.iter().map(|search| search.requests).sum();
+        let wait = Wait::of(requests, 0, 1, costs);
+        if requests > 0 {
+            let cause = Cause::MissingNames;
+            let part = Part { cause, wait_s: wait.seconds, calls: wait.requests, bytes: 0 };
+            self.parts.insert(cause, part);
+        }
+        self.plain = self.plain.and(wait);
+        self.helped = self.helped.and(wait);
     }
 
     /// Files that pay are brought in; of these the run waits alone for what was not.
@@ -109,28 +124,6 @@ impl Estimate {
         self.is_worth_it = start::worth(paid, self.helped);
         self.helped = self.helped.and(alone);
     }
-}
-
-fn need(need: &seekless_trace::Need) -> Need {
-    Need {
-        file: need.file,
-        extent: Extent { offset: need.offset, bytes: need.bytes },
-        time_ns: need.time_ns,
-        mapped: need.mapped,
-    }
-}
-
-fn by_file(needs: &[Need]) -> BTreeMap<u32, Vec<Need>> {
-    let mut files: BTreeMap<u32, Vec<Need>> = BTreeMap::new();
-    needs.iter().for_each(|need| files.entry(need.file).or_default().push(*need));
-    files
-}
-
-/// The file's size, or as much of it as is needed.
-fn bytes_of(needs: &Needs, file: u32, needed: &[Need]) -> u64 {
-    let ends = needed.iter().map(|need| need.extent.offset.saturating_add(need.extent.bytes));
-    let end = ends.max().unwrap_or(0);
-    needs.file_bytes.get(file as usize).copied().flatten().unwrap_or(0).max(end)
 }
 
 fn holds(read: Extent, need: Extent) -> bool {

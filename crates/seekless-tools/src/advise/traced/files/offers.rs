@@ -55,9 +55,21 @@ impl Offers {
             found: Found::Simulated,
         };
         let whole_s = own_s + alone_s;
-        let all = self.all(advice).into_iter().map(measure);
+        let mut all: Vec<Measure> = self.all(advice).into_iter().map(measure).collect();
+        let windows = &advice.readahead;
+        if let Some(best) = windows.best() {
+            let folder = self.folder.to_string_lossy();
+            let command = best.command(&quoted(&folder));
+            let wait_s = alone_s - (windows.present.wait_s - best.wait_s);
+            let what = best.what(&windows.present);
+            all.push(measure((&what, wait_s, vec![command])));
+        }
+        for search in &advice.searches {
+            let wait_s = (alone_s - search.wait_s).max(0.0);
+            all.push(measure((&search.what(), wait_s, vec![search.remark()])));
+        }
         let (mut worth, useless): (Vec<Measure>, Vec<Measure>) =
-            all.partition(|it| is_worth(alone_s - it.wait_s, whole_s, GAIN_MIN_S));
+            all.into_iter().partition(|it| is_worth(alone_s - it.wait_s, whole_s, GAIN_MIN_S));
         worth.sort_by(|one, other| one.wait_s.total_cmp(&other.wait_s));
         advice.measures = worth;
         advice.useless = useless.into_iter().map(|it| (it.what, it.wait_s)).collect();
