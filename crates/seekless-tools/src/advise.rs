@@ -22,6 +22,7 @@ mod places;
 mod readahead;
 mod report;
 mod searches;
+mod shell;
 mod starts;
 mod timeline;
 pub mod traced;
@@ -32,9 +33,9 @@ pub use advice::{
     Timeline, Verified, WaitOfFile, When,
 };
 
-pub use measures::quoted;
 pub use readahead::{Window, Windows};
 pub use searches::{Search, Setting};
+pub use shell::quoted;
 
 use seekless_device::Costs;
 use seekless_job::{Error, ErrorKind, Result};

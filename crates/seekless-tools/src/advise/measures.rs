@@ -3,6 +3,7 @@
 use super::advice::{Advice, Found, Measure, spread};
 use super::expected::Expected;
 use super::searches::Search;
+use super::shell::quoted;
 
 /// A measure that gains less is not offered: this share of the start, and seconds.
 pub(super) const GAIN_MIN: f64 = 0.05;
@@ -135,16 +136,6 @@ fn run(advice: &Advice) -> String {
 fn run_with(advice: &Advice, options: &str) -> String {
     let words: Vec<String> = advice.command.iter().map(|word| quoted(word)).collect();
     format!("seekless run {options}-- {}", words.join(" "))
-}
-
-/// A word as a shell reads it.
-#[must_use]
-pub fn quoted(word: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=:,@%+".contains(&byte);
-    match !word.is_empty() && word.bytes().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
 }
 
 #[cfg(test)]

@@ -143,7 +143,6 @@ mod tests {
             names: vec!["/data".to_owned()],
             file_bytes: vec![Some(64 * MIB)],
             runs: vec![extents.map(need).collect()],
-            ..Needs::default()
         }
     }
 

@@ -1,7 +1,7 @@
 //! Names that a program looks for in one folder after another before it finds them: search paths,
 //! and the settings that make them.
 
-use super::measures::quoted;
+use super::shell::quoted;
 use seekless_device::Costs;
 use seekless_policy::foresight::start::Wait;
 use seekless_trace::summary::{CallKind, Waits};
