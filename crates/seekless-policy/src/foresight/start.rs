@@ -206,16 +206,16 @@ pub fn expect(needs: &[Need], file_bytes: u64, open: bool, device: &Device) -> E
 }
 
 /// How many requests fewer these reads are, each given by its place on the device, if those that
-/// lie side by side are made as one.
+/// lie side by side are made as one of at most so many bytes.
 #[must_use]
-pub fn joined(reads: &mut [Extent]) -> u64 {
+pub fn joined(reads: &mut [Extent], request_bytes_max: u64) -> u64 {
     reads.sort_unstable_by_key(|read| read.offset);
     let (mut joined, mut request) = (0, Extent { offset: 0, bytes: u64::MAX });
     for read in reads {
         // A device reads whole blocks.
         let bytes = read.bytes.next_multiple_of(PAGE_BYTES);
         let continues = request.offset.checked_add(request.bytes) == Some(read.offset);
-        if continues && request.bytes + bytes <= REQUEST_BYTES_MAX {
+        if continues && request.bytes + bytes <= request_bytes_max {
             joined += 1;
             request.bytes += bytes;
         } else {

@@ -4,8 +4,12 @@
 use super::find::Found;
 use crate::warm::wave::Fill;
 use seekless_device::Costs;
-use seekless_policy::foresight::start::{REQUEST_BYTES_MAX, Wait, joined};
+use seekless_policy::foresight::start::{Wait, joined};
 use seekless_policy::layout::extents::Extent;
+
+/// A request to the device is at most so long, where the kernel finds memory in large pieces: a
+/// layout is judged by what it makes possible.
+pub(super) const REQUEST_BYTES_MAX: u64 = 1 << 20;
 
 /// Requests, bytes and seconds for all that is needed of these files, in their order.
 pub(super) fn wait<'a>(files: impl IntoIterator<Item = &'a Found>, costs: &Costs) -> Wait {
@@ -55,7 +59,7 @@ impl Waves {
     }
 
     fn end(&mut self) {
-        self.requests += self.placed.len() as u64 - joined(&mut self.placed);
+        self.requests += self.placed.len() as u64 - joined(&mut self.placed, REQUEST_BYTES_MAX);
         self.placed.clear();
         self.fill = Fill::default();
     }

@@ -1,10 +1,9 @@
 //! Which files lie in the order of need already, and where the others would lie.
 
 use super::Report;
-use super::figures::wait;
+use super::figures::{REQUEST_BYTES_MAX, wait};
 use super::find::{ELSEWHERE, Found};
 use seekless_device::Costs;
-use seekless_policy::foresight::start::REQUEST_BYTES_MAX;
 use seekless_sys::extents::Extent;
 use std::collections::BTreeMap;
 use std::path::PathBuf;

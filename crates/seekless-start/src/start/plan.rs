@@ -197,7 +197,7 @@ impl Plan {
                 let place = self.files[read.file].place?.checked_add(read.extent.offset)?;
                 Some(Extent { offset: place, bytes: read.extent.bytes })
             });
-            joined += start::joined(&mut placed.collect::<Vec<_>>());
+            joined += start::joined(&mut placed.collect::<Vec<_>>(), start::REQUEST_BYTES_MAX);
             from = end;
         }
         joined.saturating_sub(self.bridged.reads)
