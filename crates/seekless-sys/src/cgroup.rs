@@ -55,6 +55,14 @@ impl Groups {
                 MOUNTS.get_or_init(|| mounts)
             }
         };
+        Self::among(mounts)
+    }
+
+    /// Those of this process, where `mounts` has the hierarchies.
+    ///
+    /// # Errors
+    /// /proc is not there.
+    pub fn among(mounts: &Mounts) -> io::Result<Self> {
         Ok(Self::parse(&fs::read_to_string("/proc/self/cgroup")?, mounts))
     }
 
@@ -63,7 +71,7 @@ impl Groups {
     /// # Errors
     /// /proc is not there.
     pub fn as_mounted_now() -> io::Result<Self> {
-        Ok(Self::parse(&fs::read_to_string("/proc/self/cgroup")?, &Mounts::read()?))
+        Self::among(&Mounts::read()?)
     }
 
     /// From the text of /proc/PID/cgroup: lines `7:blkio:/path` for version 1, `0::/path` for

@@ -13,10 +13,15 @@ pub(super) struct Loop {
 }
 
 impl Loop {
+    /// One on a file in `folder`. `None` where there can be none, which is said.
     pub(super) fn new(folder: &Path) -> Option<Self> {
         let disk = folder.join("disk");
         fs::File::create(&disk).unwrap().set_len(16 << 20).unwrap();
-        Self::on(&disk)
+        let made = Self::on(&disk);
+        if made.is_none() {
+            eprintln!("skipped: no loop device can be made (root, losetup)");
+        }
+        made
     }
 
     /// One that stores its data in this file or device.
@@ -87,10 +92,7 @@ fn between(begin: &mut Command, end: &mut Command, what: &str, during: impl FnOn
 fn a_device_in_use_is_refused_and_unchanged() {
     let directory = workplace();
     let folder = directory.path();
-    let Some(disk) = Loop::new(folder) else {
-        eprintln!("skipped: no loop device can be made (root, losetup)");
-        return;
-    };
+    let Some(disk) = Loop::new(folder) else { return };
     let device = disk.device.as_str();
 
     let mount = folder.join("mount");
@@ -128,10 +130,7 @@ fn a_device_in_use_is_refused_and_unchanged() {
 fn a_device_that_is_swapped_to_is_refused() {
     let directory = workplace();
     let folder = directory.path();
-    let Some(disk) = Loop::new(folder) else {
-        eprintln!("skipped: no loop device can be made (root, losetup)");
-        return;
-    };
+    let Some(disk) = Loop::new(folder) else { return };
     let device = disk.device.as_str();
     if succeeds(Command::new("mkswap").arg(device)) {
         let mut begin = Command::new("swapon");
@@ -146,10 +145,7 @@ fn a_device_that_is_swapped_to_is_refused() {
 fn devices_that_share_their_bytes_with_a_used_one_are_refused() {
     let directory = workplace();
     let folder = directory.path();
-    let Some(first) = Loop::new(folder) else {
-        eprintln!("skipped: no loop device can be made (root, losetup)");
-        return;
-    };
+    let Some(first) = Loop::new(folder) else { return };
     let Some(second) = Loop::on(Path::new(&first.device)) else {
         eprintln!("skipped: no loop device on a loop device can be made");
         return;

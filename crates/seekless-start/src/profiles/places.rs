@@ -10,7 +10,7 @@ use std::path::Path;
 /// # Errors
 /// The profile cannot be read or written.
 pub(crate) fn renew_places(path: &Path) -> Result<()> {
-    read(path)?; // what is no profile is not replaced
+    read(path)?; // a file that is not a profile is left as it is
     update(path, |profile| {
         let mut profile = profile.unwrap_or_default();
         for file in &mut profile.files {

@@ -69,7 +69,7 @@ impl Devices {
         let surveyor = if told.is_none() { Surveyor::new().ok() } else { None };
         let found = if told.is_none() { at_once::known() } else { BTreeMap::new() };
         let mounts = Mounts::read().ok();
-        let groups = Groups::of_this_process().ok();
+        let groups = mounts.as_ref().and_then(|mounts| Groups::among(mounts).ok());
         Self { told, mounts, surveyor, groups, found, numbers: HashMap::new(), known: Vec::new() }
     }
 
