@@ -28,11 +28,9 @@ pub(super) fn add(advice: &mut Advice, expected: &Expected) {
         offer_readahead(advice),
     ];
     offers.extend(advice.searches.iter().map(|search| offer_search(advice, search)));
-    let gain = |measure: &Measure| advice.starts.cold_median_s - measure.start_s;
-    let is_worth =
-        |measure: &Measure| gain(measure) >= GAIN_MIN_S.max(GAIN_MIN * advice.starts.cold_median_s);
+    let cold_s = advice.starts.cold_median_s;
     let (mut worth, useless): (Vec<Measure>, Vec<Measure>) =
-        offers.into_iter().flatten().partition(is_worth);
+        offers.into_iter().flatten().partition(|it| is_worth(cold_s, it.start_s));
     worth.sort_by(|one, other| one.start_s.total_cmp(&other.start_s));
     advice.useless = useless.into_iter().map(|it| (it.what, it.start_s)).collect();
     // What takes more work has to gain more than what does without.
@@ -45,6 +43,25 @@ pub(super) fn add(advice: &mut Advice, expected: &Expected) {
             || run_s.is_none_or(|run_s| run_s - it.start_s >= GAIN_MIN_S)
     });
     advice.measures = worth;
+}
+
+/// Whether a start is so much shorter that it is worth a measure.
+pub(super) fn is_worth(cold_s: f64, start_s: f64) -> bool {
+    cold_s - start_s >= GAIN_MIN_S.max(GAIN_MIN * cold_s)
+}
+
+/// `run`, as it is expected, if it is not offered.
+pub(super) fn run_not_offered(advice: &Advice) -> Option<Measure> {
+    let (what, start_s) = advice.useless.iter().find(|(useless, _)| useless == RUN)?;
+    let wait_s = (start_s - advice.starts.cached_median_s).max(0.0);
+    Some(Measure {
+        what: what.clone(),
+        wait_s,
+        start_s: *start_s,
+        error_s: spread(&advice.starts.cold_s),
+        commands: vec![run(advice)],
+        found: Found::Simulated,
+    })
 }
 
 /// By which factor the measured wait differs from the expected one.
