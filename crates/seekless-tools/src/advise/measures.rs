@@ -17,7 +17,16 @@ const CORRECTION_MAX: f64 = 4.0;
 /// The names of measures, which `verify` knows too.
 pub(super) const RUN: &str = "run: bring its files in beside it";
 pub(super) const PACK: &str = "pack: see its files in one pack (--mount auto)";
+pub(super) const WARM: &str = "warm: bring its files in beside it";
 const LAYOUT: &str = "layout: lay its files in order, then run";
+
+impl Measure {
+    /// Whether it brings files in beside the program, without further work.
+    #[must_use]
+    pub fn brings_in(&self) -> bool {
+        [RUN, WARM].contains(&self.what.as_str())
+    }
+}
 
 /// Adds what would help, best first, and what would not.
 pub(super) fn add(advice: &mut Advice, expected: &Expected) {
@@ -247,6 +256,7 @@ mod tests {
             requests: 10,
             measured_s,
             by_file: Default::default(),
+            asked: Vec::new(),
         };
         for (measured_s, offered) in [(Some(0.5), 1), (Some(0.1), 0), (None, 0)] {
             let mut found = Advice { searches: vec![search(measured_s)], ..advice(3.0, 1.0) };
