@@ -4,6 +4,7 @@
 //! the owner of the cache gives out. A policy is arrays and index-linked lists over them.
 
 mod arc;
+mod auto;
 mod belady;
 mod belady_size;
 mod car;
@@ -47,6 +48,7 @@ mod w_tiny_lfu;
 
 pub use crate::id::Id;
 pub use arc::Arc;
+pub use auto::Auto;
 pub use belady::Belady;
 pub use belady_size::BeladySize;
 pub use car::Car;

@@ -4,8 +4,8 @@
 use super::Eviction;
 use super::landlord::{Charging, Division, Lazy, Reciprocal};
 use super::{
-    Arc, Car, Cflru, Clock, ClockOzen, ClockPro, ClockProOzen, DeviceTime, Fab, Fifo, Fwf, Gds,
-    Gdsf,
+    Arc, Auto, Car, Cflru, Clock, ClockOzen, ClockPro, ClockProOzen, DeviceTime, Fab, Fifo, Fwf,
+    Gds, Gdsf,
 };
 use super::{
     Belady, BeladySize, Hyperbolic, Landlord, Lfu, LfuDa, Lru, Lru2, LruWsr, Mq, Opt, Random,
@@ -209,6 +209,8 @@ policies! {
         "Einziger and others 2017, 2018";
     "w-tinylfu@fixed" => WTinyLfu::fixed, (34, 42),
         "the same with a window of always 1 %", "Einziger, Friedman and Manes 2017";
+    "auto" => Auto::new, (162, 218),
+        "follows the policy that is best for the requests of late", "Seekless; after SHARDS, FAST 2015";
 }
 
 /// The names of [`POLICIES`], in the same order.

@@ -121,6 +121,7 @@ fn ghosts_max(name: &str, capacity: u64) -> Option<u64> {
         "mq" => 4 * capacity,
         "s3-fifo" | "qdlp" | "clock2q+" => capacity * 9 / 10,
         "lirs" | "linux" => capacity,
+        "auto" => 2 * capacity, // as many as any that it follows
         _ => return None,
     })
 }
