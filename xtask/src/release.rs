@@ -10,6 +10,7 @@ mod debian;
 mod image;
 mod programs;
 mod python;
+mod trial;
 
 use crate::workspace::Workspace;
 use crate::{dist, licences, packages};
@@ -21,6 +22,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
 /// One release in the making.
 struct Release {
@@ -73,19 +75,35 @@ impl Release {
         let native = targets.iter().find(|target| target.name == std::env::consts::ARCH);
         let native = native.context("releases are made on x86-64 or aarch64")?;
         for target in &targets {
-            build::build(self, target)?;
+            let name = target.name;
+            self.timed(&format!("programs for {name}"), |own| build::build(own, target))?;
+            self.timed(&format!("trial of {name}"), |own| trial::programs(own, target, native))?;
         }
         programs::pages(self, native)?;
-        for target in &targets {
-            programs::archive_programs(self, target)?;
-            programs::archive_libraries(self, target)?;
-            debian::package(self, target)?;
-        }
-        image::write(self, &targets)?;
-        python::write(self, &targets)?;
-        self.crates(workspace)?;
+        self.timed("archives and .deb", |own| {
+            targets.iter().try_for_each(|target| {
+                programs::archive_programs(own, target)?;
+                programs::archive_libraries(own, target)?;
+                debian::package(own, target)
+            })
+        })?;
+        self.timed("image", |own| image::write(own, &targets))?;
+        self.timed("wheels and sources", |own| python::write(own, &targets))?;
+        self.timed("crates", |own| own.crates(workspace))?;
         bill::write(self)?;
         self.sums()
+    }
+
+    /// Does one stage, and prints how long it took.
+    fn timed(
+        &mut self,
+        stage: &str,
+        work: impl FnOnce(&mut Self) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let start = Instant::now();
+        work(self)?;
+        println!("{stage}: {} s", start.elapsed().as_secs());
+        Ok(())
     }
 
     /// The packages for a registry. `./test` has built each.
