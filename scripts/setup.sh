@@ -118,6 +118,7 @@ setup_release() {
     debian mmdebstrap mmdebstrap || true
     if [ "$(uname -m)" = x86_64 ]; then
         debian aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross || true
+        debian qemu-aarch64 qemu-user || true
         if command -v rustup >/dev/null 2>&1; then
             rustup -q target add aarch64-unknown-linux-gnu >/dev/null 2>&1 || true
         fi

@@ -8,12 +8,13 @@ mod build;
 mod checks;
 mod debian;
 mod image;
+mod notices;
 mod programs;
 mod python;
 mod trial;
 
 use crate::workspace::Workspace;
-use crate::{dist, licences, packages};
+use crate::{dist, packages};
 use anyhow::{Context, bail};
 use checks::Commit;
 use sha2::{Digest as _, Sha256};
@@ -71,9 +72,10 @@ impl Release {
         if stages.exists() {
             fs::remove_dir_all(&stages)?;
         }
-        let targets = build::targets(self);
+        let targets = build::targets(self)?;
         let native = targets.iter().find(|target| target.name == std::env::consts::ARCH);
         let native = native.context("releases are made on x86-64 or aarch64")?;
+        notices::write(self)?;
         for target in &targets {
             let name = target.name;
             self.timed(&format!("programs for {name}"), |own| build::build(own, target))?;
@@ -146,13 +148,9 @@ impl Release {
         Ok(folder)
     }
 
-    /// The notices of all that is linked into what is released, written once.
+    /// Where the notices are of all that is inside (`notices::write`).
     fn notices(&self) -> anyhow::Result<PathBuf> {
-        let path = self.stage("notices")?.join("THIRD-PARTY.txt");
-        if !path.exists() {
-            licences::write_notices(&path)?;
-        }
-        Ok(path)
+        Ok(self.stage("notices")?.join("THIRD-PARTY.txt"))
     }
 
     fn copy_tree(&self, from: &Path, to: &Path) -> anyhow::Result<()> {

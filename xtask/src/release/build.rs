@@ -43,16 +43,26 @@ impl Target {
     }
 }
 
-/// The architectures to build for. Says which is left out.
-pub(super) fn targets(release: &mut Release) -> Vec<&'static Target> {
+/// The architectures to build for. Says which is left out, and for lack of what.
+pub(super) fn targets(release: &mut Release) -> anyhow::Result<Vec<&'static Target>> {
+    let mut rustc = Command::new("rustc");
+    rustc.args(["--print", "sysroot"]).current_dir(&release.root);
+    let output = rustc.output().context("cannot start rustc")?;
+    let libraries = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
     let mut found = Vec::new();
     for target in &TARGETS {
-        let compiler = target.compiler();
-        if target.name == ARCH || release.has(&compiler, &format!("{} is left out", target.name)) {
+        let otherwise = format!("{} is left out", target.name);
+        let folder = libraries.join("lib/rustlib").join(target.triple());
+        let what = format!("Rust's libraries for {}", target.triple());
+        let is_native = target.name == ARCH;
+        if is_native
+            || (release.has(&target.compiler(), &otherwise)
+                && release.unless(folder.is_dir(), &what, &otherwise))
+        {
             found.push(target);
         }
     }
-    found
+    Ok(found)
 }
 
 /// Gives a command the settings of all builds of a release.
