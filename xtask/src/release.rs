@@ -43,7 +43,9 @@ pub(crate) fn run(is_dry: bool, out: Option<&Path>) -> anyhow::Result<()> {
     let workspace = Workspace::own()?;
     let root = workspace.workspace_root.clone();
     let cli = workspace.packages.iter().find(|package| package.name == "seekless-cli");
-    let version = cli.context("there is no seekless-cli")?.version.clone();
+    let cli = cli.context("there is no seekless-cli")?;
+    let version = cli.version.clone();
+    let oldest = cli.rust_version.clone().context("seekless-cli has no rust-version")?;
     let commit = checks::ready(&root, &version, is_dry)?;
     let default = root.join(format!("target/release-{version}"));
     let out = std::path::absolute(out.unwrap_or(&default))?;
@@ -55,6 +57,7 @@ pub(crate) fn run(is_dry: bool, out: Option<&Path>) -> anyhow::Result<()> {
     dist::run(Command::new("bash").args(["-c", setup]).current_dir(&root))?;
     let files = RefCell::default();
     let mut release = Release { root, version, commit, out, files, missing: Vec::new() };
+    release.timed("check with the oldest Rust", |own| checks::oldest_rust(own, &oldest))?;
     release.make(&workspace)?;
     println!("{} files in {}", release.files.borrow().len(), release.out.display());
     for missing in &release.missing {
