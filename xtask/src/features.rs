@@ -1,4 +1,5 @@
-//! Checks that the command alone and the whole workspace build each package with the same features.
+//! Checks that the command alone, the wheel alone and the whole workspace build each package with
+//! the same features.
 //!
 //! Cargo unites the features that the selected crates ask for. If the tests, which build the
 //! workspace, asked for more than `./run`, which builds the command, the command tested would be
@@ -7,11 +8,16 @@
 use crate::tree::packages_with_features;
 use anyhow::bail;
 
-/// What `./run`, `./run lab` and `./run bench` build.
-const BUILT_ALONE: [&[&str]; 3] =
-    [&["seekless-cli"], &["seekless-cli", "seekless-lab"], &["seekless-cli", "seekless-bench"]];
+/// What `./run`, `./run lab` and `./run bench` build, and a wheel: with other features it would not
+/// take what was built for the command.
+const BUILT_ALONE: [&[&str]; 4] = [
+    &["seekless-cli"],
+    &["seekless-cli", "seekless-lab"],
+    &["seekless-cli", "seekless-bench"],
+    &["seekless-python"],
+];
 
-/// Fails if a package has other features in the workspace than beside the command. Names each.
+/// Fails if a package has other features in the workspace than built alone. Names each.
 pub(crate) fn check() -> anyhow::Result<()> {
     let workspace = packages_with_features(&["--workspace", "--edges", "normal,build,dev"])?;
     for names in BUILT_ALONE {
@@ -28,6 +34,6 @@ pub(crate) fn check() -> anyhow::Result<()> {
             );
         }
     }
-    println!("features: the command alone and the workspace build the same");
+    println!("features: the command alone, the wheel alone and the workspace build the same");
     Ok(())
 }
