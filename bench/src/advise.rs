@@ -244,7 +244,7 @@ fn row(program: &str, device: &Device, output: &Output) -> anyhow::Result<Row> {
     })
 }
 
-/// A measure that was tried: the starts expected and measured, and the program alone in turn with it.
+/// A measure that was tried: the starts expected and measured, and those alone in turn with it.
 struct Tried {
     what: String,
     expected: f64,

@@ -54,8 +54,8 @@ struct About {
 /// removed stays in the shadows, in all alike.
 ///
 /// Source: Seekless. The shadows are those of Waldspurger and others, FAST 2015 and ATC 2017
-/// (SHARDS, miniature simulation); to choose by the experts' losses is the idea of LeCaR (Vietri and
-/// others, HotStorage 2018).
+/// (SHARDS, miniature simulation); to choose by the experts' losses is the idea of LeCaR (Vietri
+/// and others, HotStorage 2018).
 #[derive(Debug)]
 pub struct Auto {
     capacity: u64,

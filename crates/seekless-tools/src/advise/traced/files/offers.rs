@@ -22,6 +22,11 @@ const ON_DEMAND: &str = "pack in the best order, loaded on demand";
 const LAYER: &str = "tar or image layer in the order of need";
 const LIST: &str = "list for a lazy image layer (eStargz, nydus, SOCI)";
 
+/// Requests and bytes that `seekless run` itself needs of a device where nothing is cached: its
+/// small program and the folders on the way (counted by block_rq_issue on a loop device).
+const OWN_REQUESTS: u64 = 13;
+const OWN_BYTES: u64 = 3_700_000;
+
 /// What could be offered.
 pub(super) struct Offers {
     helped_s: Option<f64>,
@@ -92,14 +97,15 @@ impl Offers {
             false => (WARM, format!("seekless warm {traces}")),
             true => (RUN, format!("seekless run -- {words}")),
         };
-        all.push((what, self.helped_s.unwrap_or(advice.wait_s), vec![run]));
+        let own_s = Wait::of(OWN_REQUESTS, OWN_BYTES, 1, &self.costs).seconds;
+        all.push((what, self.helped_s.unwrap_or(advice.wait_s) + own_s, vec![run]));
         let Some(newest) = &self.newest else { return all };
         let on_demand_s = seconds(newest.packed.on_demand.time_ns);
         if can_start {
             let mounted = format!("seekless run --mount auto -- {words}");
             // Its pack holds what starts need: other folders are asked as without it.
             let in_vain_s = self.in_vain_s(advice, None);
-            all.push((PACK, on_demand_s + in_vain_s, vec![mounted]));
+            all.push((PACK, on_demand_s + in_vain_s + own_s, vec![mounted]));
         }
         let in_vain_s = self.in_vain_s(advice, Some(&self.folder));
         let folder = quoted(&self.folder.to_string_lossy());
