@@ -11,11 +11,23 @@ use anyhow::bail;
 const BUILT_ALONE: [&[&str]; 3] =
     [&["seekless-cli"], &["seekless-cli", "seekless-lab"], &["seekless-cli", "seekless-bench"]];
 
+/// As `./run` builds the command, and with all that releases and tests have.
+const BUILT_WITH: [&[&str]; 2] = [&[], &["--features", "seekless-cli/remote"]];
+
 /// Fails if a package has other features in the workspace than beside the command. Names each.
 pub(crate) fn check() -> anyhow::Result<()> {
-    let workspace = packages_with_features(&["--workspace", "--edges", "normal,build,dev"])?;
+    for more in BUILT_WITH {
+        check_with(more)?;
+    }
+    println!("features: the command alone and the workspace build the same");
+    Ok(())
+}
+
+fn check_with(more: &[&str]) -> anyhow::Result<()> {
+    let whole = [&["--workspace", "--edges", "normal,build,dev"][..], more].concat();
+    let workspace = packages_with_features(&whole)?;
     for names in BUILT_ALONE {
-        let mut words = vec!["--edges", "normal,build"];
+        let mut words = [&["--edges", "normal,build"][..], more].concat();
         words.extend(names.iter().flat_map(|name| ["--package", name]));
         let alone = packages_with_features(&words)?;
         let other: Vec<&str> = alone.difference(&workspace).map(String::as_str).collect();
@@ -28,6 +40,5 @@ pub(crate) fn check() -> anyhow::Result<()> {
             );
         }
     }
-    println!("features: the command alone and the workspace build the same");
     Ok(())
 }
