@@ -3,7 +3,9 @@
 
 use seekless_engine::{Engine, ObjectName};
 use seekless_job::{Error, ErrorKind, Result};
+use seekless_sys::open_seekable;
 use seekless_sys::output::{Destination, Output};
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -53,6 +55,21 @@ pub(crate) fn publish(output: Output, cancel: &Arc<AtomicBool>) -> Result<()> {
     let content = output.file().try_clone().map_err(|error| failed(&name, error))?;
     let may_replace = output.destination().may_replace();
     storage::put(&name, content, may_replace, cancel).map_err(|error| failed(&name, error))
+}
+
+/// Opens a pack where only a file will do.
+///
+/// # Errors
+/// `path` names an object, or it cannot be opened.
+pub(crate) fn open_file(path: &Path) -> Result<File> {
+    match ObjectName::parse(path) {
+        None => open_seekable(path).map_err(|error| Error::unreadable(path, error)),
+        Some(Err(error)) => Err(Error::new(ErrorKind::Invalid, error.to_string())),
+        Some(Ok(name)) => {
+            let why = "only a file can be updated, checked or packed anew: copy the object first";
+            Err(Error::new(ErrorKind::Invalid, format!("{name}: {why}")))
+        }
+    }
 }
 
 /// An engine that reads the object that `path` names, and asks nothing twice unless it failed.

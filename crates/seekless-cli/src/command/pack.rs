@@ -8,7 +8,6 @@ use anyhow::{Context, bail};
 use clap::ValueEnum;
 use seekless::device::DeviceSpec;
 use seekless::device::units::{counted, format_bytes, format_count, parse_bytes};
-use seekless::engine::ObjectName;
 use seekless::job::roots::{Root, Roots};
 use seekless::tools::device::named;
 use seekless::tools::order::DEVICE;
@@ -294,9 +293,6 @@ fn pack_source(out: &Path, args: &Args) -> anyhow::Result<ExitCode> {
 fn update_pack(directory: &Path, archive: &Path, args: &Args) -> anyhow::Result<ExitCode> {
     if archive.as_os_str() == "-" {
         bail!("standard output holds no pack to update: name one with -o");
-    }
-    if ObjectName::is_meant(archive) {
-        bail!("an object is not updated in place: leave out --update, and replace it with --force");
     }
     let codec = args.codec.map_or_else(|| codec_of(archive), Ok)?;
     let options = Options { codec, links: args.links_of(archive)?, ..args.options()? };

@@ -132,7 +132,11 @@ mod with_storage {
         let server = ObjectServer::start(Conduct::plain()).unwrap();
         let output = run_on(&server, folder.path(), "pack data -o s3://bucket/d.zip --update");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(!output.status.success() && said.contains("leave out --update"), "{said}");
+        assert!(
+            !output.status.success()
+                && said.contains("s3://bucket/d.zip: only a file can be updated"),
+            "{said}"
+        );
         assert_eq!(server.served().requests, 0);
     }
 }
