@@ -16,8 +16,8 @@ pub struct StoredAt<'a> {
 }
 
 impl Store {
-    /// Where the content of `name` lies, if it is a stored entry of a pack that is a file. The first
-    /// time for an entry this reads its local header: one request.
+    /// Where the content of `name` lies, if it is a stored entry of a pack that is a file. The
+    /// first time for an entry this reads its local header: one request.
     ///
     /// # Errors
     /// There is no such file, or its header cannot be read or is damaged.
