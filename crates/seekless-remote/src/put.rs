@@ -74,8 +74,10 @@ pub fn check(
     let upload =
         Upload::new(name, Arc::new(File::open("/dev/null")?), condition, access, settings)?;
     Runtime::start()?.wait(async move {
-        let found = upload.found().await?;
-        if found.is_some() && condition == Condition::New { Err(exists()) } else { Ok(()) }
+        match condition {
+            Condition::New => upload.is_new().await,
+            Condition::Any => Ok(()),
+        }
     })
 }
 
@@ -133,8 +135,8 @@ impl Upload {
     }
 
     async fn run(self, mut progress: impl FnMut(u64) -> bool) -> io::Result<()> {
-        if self.condition == Condition::New && self.found().await?.is_some() {
-            return Err(exists());
+        if self.condition == Condition::New {
+            self.is_new().await?;
         }
         let made = match self.bytes <= PART_BYTES_MIN {
             true => self.at_once().await,
@@ -158,9 +160,21 @@ impl Upload {
     /// The provider says that there is such an object. If that is ours, an answer was lost, and the
     /// request was made again.
     async fn conflicted(&self) -> io::Result<()> {
-        match self.found().await? {
-            Some(token) if token == self.token => Ok(()),
+        match self.found().await {
+            Ok(Some(token)) if token == self.token => Ok(()),
+            Err(error) if error.kind() != io::ErrorKind::PermissionDenied => Err(error),
             _ => Err(exists()),
+        }
+    }
+
+    /// Whether there is no such object yet, as far as that shows. Who may only write is refused
+    /// the question, or, by S3, for an object that is not there: the write itself decides then.
+    async fn is_new(&self) -> io::Result<()> {
+        match self.found().await {
+            Ok(None) => Ok(()),
+            Ok(Some(_)) => Err(exists()),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+            Err(error) => Err(error),
         }
     }
 

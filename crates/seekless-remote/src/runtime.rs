@@ -5,7 +5,7 @@ use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::mpsc;
-use std::thread::JoinHandle;
+use std::thread::{self, JoinHandle};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -24,7 +24,7 @@ impl Runtime {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (tasks, mut come) = unbounded_channel::<Task>();
         let thread =
-            std::thread::Builder::new().name("seekless-remote".to_owned()).spawn(move || {
+            thread::Builder::new().name("seekless-remote".to_owned()).spawn(move || {
                 runtime.block_on(async {
                     while let Some(task) = come.recv().await {
                         tokio::spawn(task);
@@ -63,7 +63,9 @@ impl Runtime {
 impl Drop for Runtime {
     fn drop(&mut self) {
         self.tasks = None;
-        if let Some(thread) = self.thread.take() {
+        // A task may drop the last owner of an engine: its thread then ends by itself.
+        let is_another = |thread: &JoinHandle<()>| thread.thread().id() != thread::current().id();
+        if let Some(thread) = self.thread.take().filter(is_another) {
             let _ = thread.join();
         }
     }

@@ -85,6 +85,15 @@ fn one_that_is_given_up_leaves_nothing() {
 }
 
 #[test]
+fn who_may_only_write_is_not_asked_to_look_first() {
+    let server = server(b"");
+    server.conduct(Conduct::plain().faulty(1000, [Fault::Skewed]));
+    // Of the question for the object the answer has no text: this is that of the write.
+    let words = written(&server, b"x", Condition::New).unwrap_err().to_string();
+    assert!(words.contains("(RequestTimeTooSkewed)") && !words.contains("the-"), "{words}");
+}
+
+#[test]
 fn web_servers_take_none() {
     let name = seekless_engine::ObjectName::parse("https://host/a".as_ref()).unwrap().unwrap();
     let access = seekless_remote::Access::default();
