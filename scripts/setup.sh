@@ -62,6 +62,12 @@ setup_test() {
             target/test-python/bin/pip install -q numpy astropy >/dev/null 2>&1 &&
             touch target/test-python/ready || true
     fi
+    # Another's server of S3's protocol.
+    if [ ! -e target/test-s3/ready ] && command -v python3 >/dev/null 2>&1; then
+        python3 -m venv target/test-s3 >/dev/null 2>&1 &&
+            target/test-s3/bin/pip install -q 'moto[server]>=5.2,<6' >/dev/null 2>&1 &&
+            touch target/test-s3/ready || true
+    fi
     setup_python
     [ -n "${SEEKLESS_TEST_FAST-}" ] || setup_site
 }

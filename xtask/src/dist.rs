@@ -62,14 +62,16 @@ pub(crate) fn write_pages(seekless: &Path, completions: &Path, man: &Path) -> an
 }
 
 fn build() -> anyhow::Result<()> {
-    run(&mut cargo(["build", "--release", "--locked", "--package", "seekless-cli", "--bins"]))
+    let mut build =
+        cargo(["build", "--release", "--locked", "--package", "seekless-cli", "--bins"]);
+    run(build.args(WHOLE))
 }
 
 /// Links a program again with its symbols, puts them into `bin/NAME.debug`, and names that file in
 /// `bin/NAME`. The code of both must be the same, byte for byte.
 fn symbols(name: &str, bin: &Path) -> anyhow::Result<()> {
-    let link = ["rustc", "--release", "--locked", "--package", "seekless-cli", "--bin", name, "--"];
-    run(cargo(link).args(["-C", "strip=none"]))?;
+    let link = ["rustc", "--release", "--locked", "--package", "seekless-cli", "--bin", name];
+    run(cargo(link).args(WHOLE).args(["--", "-C", "strip=none"]))?;
     let (whole, stripped, debug) = (built(name), bin.join(name), bin.join(format!("{name}.debug")));
     if code(&whole)? != code(&stripped)? {
         bail!("{} and {} hold different code: build again", whole.display(), stripped.display());
@@ -92,6 +94,9 @@ fn built(name: &str) -> PathBuf {
     let target = env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     Path::new(&target).join("release").join(name)
 }
+
+/// What releases have, and `./run` builds only when it is asked for.
+pub(crate) const WHOLE: [&str; 2] = ["--features", "seekless-cli/remote"];
 
 /// Cargo with these arguments.
 pub(crate) fn cargo<const N: usize>(arguments: [&str; N]) -> Command {

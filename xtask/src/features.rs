@@ -17,11 +17,25 @@ const BUILT_ALONE: [&[&str]; 4] = [
     &["seekless-python"],
 ];
 
+/// As `./run` builds the command, and with all that releases and tests have.
+const BUILT_WITH: [&[&str]; 2] = [&[], &["--features", "seekless-cli/remote"]];
+
 /// Fails if a package has other features in the workspace than built alone. Names each.
 pub(crate) fn check() -> anyhow::Result<()> {
-    let workspace = packages_with_features(&["--workspace", "--edges", "normal,build,dev"])?;
-    for names in BUILT_ALONE {
-        let mut words = vec!["--edges", "normal,build"];
+    for more in BUILT_WITH {
+        check_with(more)?;
+    }
+    println!("features: the command alone, the wheel alone and the workspace build the same");
+    Ok(())
+}
+
+fn check_with(more: &[&str]) -> anyhow::Result<()> {
+    let whole = [&["--workspace", "--edges", "normal,build,dev"][..], more].concat();
+    let workspace = packages_with_features(&whole)?;
+    // Features of the command can be asked for only where it is built.
+    let has_command = |names: &&&[&str]| more.is_empty() || names.contains(&"seekless-cli");
+    for names in BUILT_ALONE.iter().filter(has_command) {
+        let mut words = [&["--edges", "normal,build"][..], more].concat();
         words.extend(names.iter().flat_map(|name| ["--package", name]));
         let alone = packages_with_features(&words)?;
         let other: Vec<&str> = alone.difference(&workspace).map(String::as_str).collect();
@@ -34,6 +48,5 @@ pub(crate) fn check() -> anyhow::Result<()> {
             );
         }
     }
-    println!("features: the command alone, the wheel alone and the workspace build the same");
     Ok(())
 }

@@ -20,7 +20,7 @@ pub struct Preset {
     parameters: fn() -> Parameters,
 }
 
-const PRESETS: [Preset; 10] = [
+const PRESETS: [Preset; 13] = [
     Preset {
         name: "deskstar-7k250",
         about: "the disk of Wassenberg 2006: Deskstar 7K250, 160 GB, 7200 rpm, PATA",
@@ -75,6 +75,33 @@ const PRESETS: [Preset; 10] = [
         about: "an object store like Amazon S3, from a machine in its region",
         source: "published measurements, recalled: a median of 30 ms, 90 MB/s a stream",
         parameters: || Parameters::ObjectStore(s3()),
+    },
+    Preset {
+        name: "s3-express",
+        about: "Amazon S3 Express One Zone, from a machine in its zone",
+        source: "Amazon promises single-digit ms, recalled; the rate is that of s3, the rest assumed",
+        parameters: || {
+            let first_byte = [(0, 3), (500, 5), (900, 8), (990, 20), (1000, 100)];
+            Parameters::ObjectStore(object_store(90 * MB, 64, first_byte))
+        },
+    },
+    Preset {
+        name: "r2",
+        about: "Cloudflare R2, from a machine of another provider",
+        source: "assumed: an s3 with the way through the internet, which varies from place to place",
+        parameters: || {
+            let first_byte = [(0, 25), (500, 60), (900, 120), (990, 300), (1000, 1000)];
+            Parameters::ObjectStore(object_store(50 * MB, 64, first_byte))
+        },
+    },
+    Preset {
+        name: "minio",
+        about: "a MinIO server on flash drives, over 10 Gbit/s in one data centre",
+        source: "assumed: a disk read and a way through the network each; one stream has half the link",
+        parameters: || {
+            let first_byte = [(0, 1), (500, 2), (900, 4), (990, 10), (1000, 50)];
+            Parameters::ObjectStore(object_store(600 * MB, 64, first_byte))
+        },
     },
     Preset {
         name: "cdrom-2000",
@@ -313,14 +340,19 @@ fn nvme() -> FlashParameters {
 }
 
 fn s3() -> ObjectStoreParameters {
-    let points = [(0, 15), (500, 30), (900, 60), (990, 150), (1000, 500)];
+    object_store(90 * MB, 64, [(0, 15), (500, 30), (900, 60), (990, 150), (1000, 500)])
+}
+
+/// An object store whose first bytes come within these milliseconds, a point each with the permille
+/// of requests that are faster.
+fn object_store(
+    bytes_per_second: u64,
+    streams: u32,
+    first_byte: [(u32, u64); 5],
+) -> ObjectStoreParameters {
     let quantile = |(permille, ms)| Quantile { permille, latency_ns: ms * MS };
-    ObjectStoreParameters {
-        bytes_per_second: 90 * MB,
-        streams: 64,
-        seed: 0,
-        first_byte: points.map(quantile).to_vec(),
-    }
+    let first_byte = first_byte.map(quantile).to_vec();
+    ObjectStoreParameters { bytes_per_second, streams, seed: 0, first_byte }
 }
 
 #[cfg(test)]

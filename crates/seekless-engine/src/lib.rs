@@ -27,6 +27,9 @@
 //! caller that does its own I/O is slowed like an engine's by [`Throttle`]. Models keep time on a
 //! [`Clock`]: the wall's, or one that skips the time in which everything waits for the model.
 //!
+//! An engine may also read what is no file of the system: [`Engine::open`] opens an [`ObjectName`],
+//! as `seekless-remote` does.
+//!
 //! A player of I/Os needs less: [`Transfers`] reads and writes from one thread, by slot, and costs
 //! little for each I/O.
 //!
@@ -66,6 +69,7 @@ mod fill;
 mod job;
 mod kind;
 mod noop;
+mod object_name;
 mod pacer;
 mod pool;
 mod progress;
@@ -85,8 +89,9 @@ pub use clock::Clock;
 pub use done::Done;
 pub use kind::{EngineKind, automatic, build, build_driven, build_throttled};
 pub use noop::Noop;
+pub use object_name::{ObjectName, Scheme};
 pub use pool::BufferPool;
-pub use read::{BufferAndResult, Completion, Engine, Read};
+pub use read::{BufferAndResult, Completion, Engine, Opened, Read};
 pub use region::{
     Ask, Budget, BytesLender, Frozen, GRANULE_BYTES, Part, Piece, Placement, Refusal, Region,
     RegionBytes, SharedBytes, WeakBytes, WeakRegion,

@@ -7,6 +7,7 @@ use crate::write::Write;
 use seekless_device::{Costs, Nanos};
 use std::fs::File;
 use std::io;
+use std::path::Path;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -41,6 +42,18 @@ pub struct Completion {
 
 /// The buffer of a read that has ended, and the bytes read or the error.
 pub type BufferAndResult = (AlignedBuf, io::Result<usize>);
+
+/// What an engine has opened by a name of its own, such as an object in object storage.
+#[derive(Debug)]
+pub struct Opened {
+    /// Stands for it in the [`Read`]s of this engine. It is no file that anything else can read:
+    /// each attempt fails with `EBADF`.
+    pub file: Arc<File>,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Its last bytes, which came with the request that opened it.
+    pub tail: AlignedBuf,
+}
 
 /// Something that reads and writes.
 ///
@@ -117,6 +130,14 @@ pub trait Engine: Send + Sync {
         static STARTED: OnceLock<Instant> = OnceLock::new();
         let passed = STARTED.get_or_init(Instant::now).elapsed();
         Nanos::try_from(passed.as_nanos()).unwrap_or(Nanos::MAX)
+    }
+    /// Opens what `path` names, if it is a name of this engine's and not of a file: then with one
+    /// request, which also brings the last `tail_bytes` of it. Blocks until it has ended.
+    ///
+    /// # Errors
+    /// It is not there, or cannot be read. The message says what to do; the name is the caller's.
+    fn open(&self, _path: &Path, _tail_bytes: u64) -> Option<io::Result<Opened>> {
+        None
     }
     /// Accounts for the requests by which the caller opened a file without the engine. Blocks as
     /// long as the device model says, where there is one; counts nothing otherwise.

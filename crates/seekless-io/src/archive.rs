@@ -3,7 +3,7 @@
 
 use crate::error::Error;
 use crate::links::{self, Texts};
-use seekless_engine::{AlignedBuf, Completion, Engine, Read};
+use seekless_engine::{AlignedBuf, Completion, Engine, Opened, Read};
 use seekless_pack::{Index, ReadAt, Reading, decode};
 use seekless_policy::layout::extents::Extent;
 use seekless_sys::{direct, open_seekable};
@@ -24,6 +24,8 @@ pub(crate) struct Archive {
     /// The texts of its symbolic links.
     pub(crate) links: Texts,
     pub(crate) direct: bool,
+    /// Whether `file` can be read by others than the engine.
+    pub(crate) is_file: bool,
     /// Of the offset and length of a read, in bytes.
     pub(crate) alignment: u64,
 }
@@ -37,6 +39,10 @@ impl Archive {
         reading: Reading,
         engine: &dyn Engine,
     ) -> Result<Self, Error> {
+        if let Some(opened) = engine.open(path, DIRECTORY_READ_BYTES) {
+            let opened = opened.map_err(|error| Error::open(path, error))?;
+            return Self::opened(path, opened, reading, engine);
+        }
         let file = open_seekable(path).map_err(|error| Error::open(path, error))?;
         if direct
             && let Some(past_cache) =
@@ -66,6 +72,22 @@ impl Archive {
         Ok(content)
     }
 
+    /// What the engine has opened by a name of its own. Its end has come with that.
+    fn opened(
+        path: &Path,
+        Opened { file, bytes, tail }: Opened,
+        reading: Reading,
+        engine: &dyn Engine,
+    ) -> Result<Self, Error> {
+        let last = Mutex::new((bytes - tail.len() as u64, tail));
+        let source = Source { engine, file: &file, alignment: 1, bytes, last };
+        let index =
+            Index::open_as(&source, bytes, reading).map_err(|error| Error::open(path, error))?;
+        let links = links::texts(&index, &source);
+        let (path, is_file) = (path.to_owned(), false);
+        Ok(Self { path, file, index, links, direct: false, is_file, alignment: 1 })
+    }
+
     /// None if the file system accepted O_DIRECT and then refused a read.
     fn read_directory(
         path: &Path,
@@ -90,7 +112,8 @@ impl Archive {
         let index =
             Index::open_as(&source, bytes, reading).map_err(|error| Error::open(path, error))?;
         let links = links::texts(&index, &source);
-        Ok(Some(Self { path: path.to_owned(), file, index, links, direct, alignment }))
+        let (path, is_file) = (path.to_owned(), true);
+        Ok(Some(Self { path, file, index, links, direct, is_file, alignment }))
     }
 }
 

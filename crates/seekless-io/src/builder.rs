@@ -8,7 +8,7 @@ use crate::shared::Shared;
 use crate::sources::{Place, Sources};
 use crate::state::State;
 use crate::worker::Workers;
-use crate::{Error, Result, Store};
+use crate::{Error, Result, Store, remote};
 use seekless_device::{Costs, CostsSource, Knowledge};
 use seekless_engine::{Engine, EngineKind};
 use seekless_pack::{NameEncoding, Reading};
@@ -324,8 +324,12 @@ impl StoreBuilder {
         };
         let engine = match &self.shared_engine {
             Some(engine) => engine.clone(),
-            None => seekless_engine::build(self.engine.clone())
-                .map_err(|error| Error::setting("the engine cannot start", error))?,
+            None => {
+                let files = seekless_engine::build(self.engine.clone())
+                    .map_err(|error| Error::setting("the engine cannot start", error))?;
+                remote::engine_for(&self.places, files)
+                    .map_err(|error| Error::setting("the store cannot be opened", error))?
+            }
         };
         let sources = Sources::open(&self.places, self.direct, self.reading, &*engine)?;
         let known = self.knows.look(&sources, &*engine)?;

@@ -87,6 +87,7 @@ mod range_cache;
 mod ranges;
 mod read_cache;
 mod recording;
+mod remote;
 mod reply;
 mod shared;
 mod sources;

@@ -16,8 +16,8 @@ pub struct StoredAt<'a> {
 }
 
 impl Store {
-    /// Where the content of `name` lies, if it is a stored entry of a pack. The first time for an
-    /// entry this reads its local header: one request.
+    /// Where the content of `name` lies, if it is a stored entry of a pack that is a file. The
+    /// first time for an entry this reads its local header: one request.
     ///
     /// # Errors
     /// There is no such file, or its header cannot be read or is damaged.
@@ -25,7 +25,7 @@ impl Store {
         let id = self.find(name)?;
         let shared = self.shared();
         let Item::Packed { archive, .. } = shared.sources.item(id) else { return Ok(None) };
-        if !shared.sources.is_stored(id) {
+        if !archive.is_file || !shared.sources.is_stored(id) {
             return Ok(None);
         }
         let offset = shared.content_offset(id)? - shared.sources.base_of(id);

@@ -104,6 +104,12 @@ impl Destination {
         }
     }
 
+    /// Whether what is there may be replaced.
+    #[must_use]
+    pub fn may_replace(&self) -> bool {
+        self.replace
+    }
+
     /// Whether it is standard output.
     #[must_use]
     pub fn is_standard_output(&self) -> bool {

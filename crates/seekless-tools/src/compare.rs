@@ -15,6 +15,8 @@ pub(crate) use placed::Placed;
 use plan::Plan;
 use rival::Side;
 use seekless_device::{DeviceSpec, Geometry};
+use seekless_engine::ObjectName;
+use seekless_io::Store;
 use seekless_job::{Error, ErrorKind, Result};
 use seekless_measure::{Coldness, Figures, INODE_READAHEAD_BLOCKS, Slowed, make_cold};
 use seekless_pack::Index;
@@ -135,12 +137,10 @@ pub fn compare(
         ));
     }
     let run = chosen_run(loads, options.run)?;
-    let opened = open_seekable(pack).map_err(|error| {
-        Error::because(ErrorKind::Io, format!("cannot open {}", pack.display()), error)
-    })?;
-    // Before its directory is read, which would be found cached.
-    let pack_at_start = cold(&[pack.to_path_buf()], options)?;
-    let index = read_index(pack, &opened)?;
+    let (pack_at_start, index) = match ObjectName::is_meant(pack) {
+        true => (Coldness::default(), index_of_object(pack, options)?),
+        false => index_of_file(pack, options)?,
+    };
     let plan = Plan::new(
         directory,
         &index,
@@ -189,6 +189,29 @@ pub fn compare(
         rivals,
         served: sides[0].pack.served(),
     })
+}
+
+/// What was cached of a pack, and its directory.
+fn index_of_file(pack: &Path, options: &Options) -> Result<(Coldness, Index)> {
+    let opened = open_seekable(pack).map_err(|error| {
+        Error::because(ErrorKind::Io, format!("cannot open {}", pack.display()), error)
+    })?;
+    // Before its directory is read, which would be found cached.
+    let at_start = cold(&[pack.to_path_buf()], options)?;
+    Ok((at_start, read_index(pack, &opened)?))
+}
+
+/// The directory of a pack in object storage. Nothing of it is cached on this machine.
+fn index_of_object(pack: &Path, options: &Options) -> Result<Index> {
+    if options.device != Device::Real {
+        let why = "a pack in object storage is loaded from there: give a file for --device and \
+                   --throttle";
+        return Err(Error::new(ErrorKind::Invalid, why));
+    }
+    match Store::open(pack) {
+        Ok(store) => Ok(store.index().clone()),
+        Err(error) => Err(Error::new(ErrorKind::Pack, error.to_string())),
+    }
 }
 
 fn slow(spec: &DeviceSpec, paths: &[&Path]) -> Result<Slowed> {

@@ -70,6 +70,7 @@ pub mod pack;
 pub mod predict;
 pub mod probe;
 pub mod references;
+pub mod remote;
 pub mod replay;
 mod rewrite;
 pub mod seen;

@@ -3,8 +3,10 @@
 
 mod choose;
 mod inside;
+mod object;
 
 pub use inside::{InsideOptions, InsideReport, Subject, inside};
+pub use object::{ObjectProbe, measure};
 
 use crate::{Error, ErrorKind, Result};
 use seekless_device::units::{counted, format_bytes, format_duration};

@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | `store` (default) | write packs, and load files from them through a cache | `io`, `pack` |
 //! | `probed` | have a store look up what `seekless probe` has measured | |
+//! | `remote` | have a store open packs in object storage, and write objects | `remote` |
 //! | `page-cache` | read and write loose files through a page cache | `page_cache`, `policy` |
 //! | `sled` | ask what each range of a file costs to read now | `sled` |
 //! | `read` | read files, the cheapest bytes first | `read` |
@@ -75,6 +76,8 @@ pub use seekless_policy as policy;
 pub use seekless_read as read;
 #[cfg(feature = "record")]
 pub use seekless_record as record;
+#[cfg(feature = "remote")]
+pub use seekless_remote as remote;
 #[cfg(feature = "report")]
 pub use seekless_report as report;
 #[cfg(feature = "sim")]

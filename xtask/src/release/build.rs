@@ -90,7 +90,7 @@ pub(super) fn configure(command: &mut Command, release: &Release, target: &Targe
 pub(super) fn build(release: &Release, target: &Target) -> anyhow::Result<()> {
     let triple = target.triple();
     let mut command = dist::cargo(["build", "--release", "--locked", "--target", &triple]);
-    command.args(["--package", "seekless-cli"]);
+    command.args(["--package", "seekless-cli"]).args(dist::WHOLE);
     for library in LIBRARIES {
         command.args(["--package", library]);
     }

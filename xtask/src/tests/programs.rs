@@ -42,6 +42,7 @@ pub(super) fn build() -> anyhow::Result<Vec<Program>> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .args(["test", "--release", "--locked", "--workspace", "--lib", "--bins", "--tests"])
+        .args(crate::dist::WHOLE)
         .args(["--no-run", "--message-format", "json-render-diagnostics"])
         .stderr(Stdio::inherit())
         .output()

@@ -44,7 +44,7 @@ Examples:
   seekless mount data.zip data                     until Ctrl-C
   seekless mount site-packages.zip /venv/lib/python3.12/site-packages --over -- python3 app.py")]
 pub struct Args {
-    /// The Zip archive
+    /// The Zip archive: a file, or an object as s3://BUCKET/KEY, gs://, az:// or https://
     pack: PathBuf,
     /// The folder at which its files appear; it must be empty
     dir: PathBuf,

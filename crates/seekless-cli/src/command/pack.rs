@@ -16,6 +16,7 @@ use seekless::tools::pack::{
     check_named, codec_of, differences, links_of, pack, pack_for_runs, repack, repack_for_runs,
     update,
 };
+use seekless::tools::remote::destination;
 use seekless::trace::{FileList, unescape_path};
 use serde::Serialize;
 use std::fmt::Write;
@@ -74,6 +75,7 @@ Examples:
   seekless pack data -o data.zip --codec zstd    smaller, and faster to decode
   seekless pack .venv -o venv.zip --links keep   an environment whose bin/python is a link
   seekless pack --from other.zip -o data.zip     what another tool has packed
+  seekless pack data -o s3://bucket/data.zip     into object storage
   seekless pack --check data.zip                 is an archive whole?
   seekless pack data --check data.zip            and does it hold data as it is now?
 
@@ -84,7 +86,7 @@ pub struct Args {
     /// The folder to pack.
     #[arg(value_name = "DIR", required_unless_present_any = ["check", "from"], requires = "written_or_checked", group = "source")]
     directory: Option<PathBuf>,
-    /// The archive to write; - is standard output
+    /// The archive to write; - is standard output, and s3://BUCKET/KEY, gs:// or az:// an object
     #[arg(short, long, value_name = "ZIP", requires = "source", group = "written_or_checked")]
     output: Option<PathBuf>,
     /// Pack what this Zip archive holds, which any tool may have made, in place of a folder
@@ -255,7 +257,7 @@ fn pack_source(out: &Path, args: &Args) -> anyhow::Result<ExitCode> {
         bail!("--from keeps the links of the archive: leave out --links follow");
     }
     let options = args.options()?;
-    let out = args.force.destination(out);
+    let out = destination(out, args.force.is_given());
     let mut progress = output::progress("Packing");
     let how = OrderBy {
         method: args.method.name().to_owned(),

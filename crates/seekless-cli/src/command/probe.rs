@@ -2,12 +2,14 @@
 //! `--save`, what it is inside, and as a device model.
 
 mod inside;
+mod object;
 
 use crate::next::{self, Found};
 use crate::output::table;
 use crate::output::{self, Words};
 use seekless::device::units::{format_bytes, format_duration};
 use seekless::device::{DeviceSpec, Origin};
+use seekless::engine::ObjectName;
 use seekless::sled::Devices;
 use seekless::tools::device::named;
 use seekless::tools::probe::{Options, Probe, known, probe, probe_memory};
@@ -48,6 +50,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// speak for it. A figure with fewer than three is called unidentifiable, with the reason. Behind a
 /// host's cache or a cloud volume's limits all are; then the latencies are measured as with --save.
 ///
+/// Of an object in object storage (s3://BUCKET/KEY, gs://, az://, https://) the time to the first
+/// byte is measured, the bandwidth of one stream, and how many requests run at once: some 300
+/// requests and 40 MB. Nothing of it is kept but what --save keeps.
+///
 /// Nothing is written, unless --destroy-data says so. Then PATH is a regular file with nothing of
 /// value in it, or an unmounted block device, and its data is lost. Writes show how a flash drive
 /// maps pages, and how long writes take. Refused are folders, links, files that a process has open,
@@ -61,11 +67,12 @@ Examples:
   seekless probe --memory            what reading cached data costs
   seekless probe /data/film.mkv --save drive.toml
   seekless sim run.parquet --device drive.toml
+  seekless probe s3://bucket/data.zip --save mine.toml
   seekless probe /dev/sdb --inside --save sdb.toml --picture sdb.svg
   seekless probe --inside --device t7k250 --noise 3   try it on a model
   seekless probe --json | jq '.[] | {device, latency_s, bandwidth}'")]
 pub struct Args {
-    /// A large file, or a folder with large files below it
+    /// A large file, a folder with large files below it, or an object in object storage
     #[arg(value_name = "PATH")]
     path: Option<PathBuf>,
     /// Measure again a device that is in the table
@@ -113,6 +120,9 @@ pub struct Args {
 
 /// Measures the device or looks it up, and prints its figures.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    if let Some(path) = args.path.as_deref().filter(|path| ObjectName::is_meant(path)) {
+        return object::run(path, &args);
+    }
     let models = args.inside || args.save.is_some() || args.picture.is_some();
     if models || args.destroy_data || args.device.is_some() {
         return inside::run(&args);

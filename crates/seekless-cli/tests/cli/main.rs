@@ -45,6 +45,7 @@ mod programs;
 mod random;
 mod readahead;
 mod record;
+mod remote;
 mod replay;
 mod scripts;
 #[path = "../../../../tests/shared_data.rs"]

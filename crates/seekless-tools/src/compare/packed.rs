@@ -8,7 +8,7 @@ use super::placed::Placed;
 use super::plan::{Plan, Tell};
 use super::survey::{Sought, Survey};
 use seekless_device::{Content, Fetch};
-use seekless_engine::{Clock, Counters, Engine, EngineKind, Throttled, build};
+use seekless_engine::{Clock, Counters, Engine, EngineKind, ObjectName, Throttled, build};
 use seekless_io::Store;
 use seekless_job::{Error, ErrorKind, Result};
 use seekless_measure::Checksum;
@@ -26,6 +26,8 @@ pub(crate) struct Pack {
     pub(crate) opening: Vec<Extent>,
     /// Where its first byte lies.
     pub(crate) place: u64,
+    /// Whether it lies in object storage.
+    is_object: bool,
     /// Of the store that last loaded from it on demand.
     served: Arc<Mutex<Served>>,
 }
@@ -80,6 +82,10 @@ impl Served {
 
 impl Pack {
     pub(crate) fn new(path: &Path) -> Result<Self> {
+        if ObjectName::is_meant(path) {
+            let (path, opening, served) = (path.to_owned(), Vec::new(), Arc::default());
+            return Ok(Self { path, opening, place: 0, is_object: true, served });
+        }
         let folder =
             path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let folder = folder.canonicalize().map_err(|error| {
@@ -99,7 +105,13 @@ impl Pack {
         let extent =
             |fetch: Fetch| Extent { offset: fetch.place.wrapping_sub(place), bytes: fetch.bytes };
         let opening = opening.into_iter().map(extent).collect();
-        Ok(Pack { path: path.to_owned(), opening, place, served: Arc::default() })
+        let (path, served) = (path.to_owned(), Arc::default());
+        Ok(Pack { path, opening, place, is_object: false, served })
+    }
+
+    /// The file to be dropped from the page cache; none of an object.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        if self.is_object { Vec::new() } else { vec![self.path.clone()] }
     }
 
     /// What became of the loads of the last round on demand.
@@ -158,22 +170,26 @@ fn delivered(
     let store = open(pack, options, clock)?;
     let mut delivered = Checksum::default();
     load(&store, &mut delivered)?;
-    Ok((delivered, counters(&store, options)))
+    Ok((delivered, counters(&store, pack.is_object, options)))
 }
 
 /// What was read; exact only past the page cache, or on a model.
-fn counters(store: &Store, options: &Options) -> Counters {
+fn counters(store: &Store, is_object: bool, options: &Options) -> Counters {
     let counters = store.counters();
     let modelled = matches!(options.device, Device::Modelled { .. });
-    Counters { exact: counters.exact && (store.is_direct() || modelled), ..counters }
+    let is_exact = counters.exact && (is_object || store.is_direct() || modelled);
+    Counters { exact: is_exact, ..counters }
 }
 
 fn open(pack: &Pack, options: &Options, clock: &Clock) -> Result<Store> {
-    let engine = engine(pack, options, clock).map_err(|error| {
-        Error::because(ErrorKind::Measure, "cannot start an engine to read with", error)
-    })?;
-    let mut store = Store::builder().cache(options.cache_bytes).shared_engine(engine).direct(true);
-    store = store.predict(!options.no_prediction).large_entries(true);
+    let mut store = Store::builder().cache(options.cache_bytes).direct(true).large_entries(true);
+    store = store.predict(!options.no_prediction);
+    // The store itself chooses the engine for an object.
+    if !pack.is_object {
+        store = store.shared_engine(engine(pack, options, clock).map_err(|error| {
+            Error::because(ErrorKind::Measure, "cannot start an engine to read with", error)
+        })?);
+    }
     // As a user who knows the limits would.
     if let Device::Throttled(spec) = &options.device {
         store = store.costs(spec.costs());

@@ -44,7 +44,7 @@ pub(crate) fn alternate(
     };
     let mut rivals = vec![about.rival(LOOSE.to_owned(), plan.paths(), Box::new(loose))];
     for Side { name, pack } in sides {
-        let files = vec![pack.path.clone()];
+        let files = pack.files();
         let demand = move |clock: &Clock, tell: &mut Tell<'_>| {
             packed::load_on_demand(pack, plan, options, clock, tell)
         };

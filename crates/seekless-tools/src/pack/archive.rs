@@ -1,8 +1,8 @@
 //! An archive that is repacked: its directory, and the content of its entries.
 
+use crate::remote::open_file;
 use seekless_job::{Error, ErrorKind, Result};
 use seekless_pack::{ContentReader, Index, ReadAt, Reading, decode};
-use seekless_sys::open_seekable;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ pub(super) struct Archive {
 
 impl Archive {
     pub(super) fn open(path: &Path, reading: Reading) -> Result<Self> {
-        let file = open_seekable(path).map_err(|error| Error::unreadable(path, error))?;
+        let file = open_file(path)?;
         let bytes = file.metadata().map_err(|error| Error::unreadable(path, error))?.len();
         let index = Index::open_as(&file, bytes, reading).map_err(|error| {
             Error::because(ErrorKind::Pack, format!("cannot repack {}", path.display()), error)

@@ -1,10 +1,10 @@
 //! Checks that a pack is whole.
 
+use crate::remote::open_file;
 use seekless_job::{Error, ErrorKind, Result};
 use seekless_pack::{
     ErrorKind as Fault, Index, NameEncoding, ReadAt, Reading, Verified, damaged, verify_entries,
 };
-use seekless_sys::open_seekable;
 use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,7 +27,7 @@ pub fn check_named(
     names: NameEncoding,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Verified> {
-    let file = open_seekable(path).map_err(|error| Error::unreadable(path, error))?;
+    let file = open_file(path)?;
     check_file(&file, path, names, &AtomicBool::new(false), progress)
 }
 

@@ -3,11 +3,11 @@
 
 use super::step::Step;
 use super::tree::Tree;
+use crate::remote::open_file;
 use seekless_job::{Error, ErrorKind, Result};
 use seekless_pack::{FileTime, Index, NameEncoding, PREDICTION, Reading, decode};
 use seekless_policy::eviction::Id;
 use seekless_policy::foresight::prediction::Model;
-use seekless_sys::open_seekable;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom};
@@ -34,7 +34,7 @@ pub(super) struct Old {
 
 impl Old {
     pub(super) fn open(archive: &Path, names: NameEncoding) -> Result<Self> {
-        let file = open_seekable(archive).map_err(|error| Error::unreadable(archive, error))?;
+        let file = open_file(archive)?;
         let metadata = file.metadata().map_err(|error| Error::unreadable(archive, error))?;
         let reading = Reading { strict: true, names };
         let index = Index::open_as(&file, metadata.len(), reading).map_err(|error| {

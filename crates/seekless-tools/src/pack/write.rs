@@ -47,7 +47,7 @@ pub(super) fn make(
         stop_if_cancelled(options)?;
         checked?;
     }
-    output.publish()?;
+    crate::remote::publish(output, &options.cancel)?;
     let directories = tree.empty_folders();
     Ok(Summary {
         entries: written.entries + directories,

@@ -1,0 +1,142 @@
+//! Packs in object storage, as users name them.
+
+#[cfg(feature = "remote")]
+use super::seekless;
+use super::{run, workplace};
+use std::fs;
+use std::path::Path;
+
+fn folder_to_pack(at: &Path) {
+    fs::create_dir_all(at.join("data/art")).unwrap();
+    fs::write(at.join("data/art/a"), "brick").unwrap();
+    fs::write(at.join("data/b"), "wood".repeat(10_000)).unwrap();
+}
+
+#[cfg(not(feature = "remote"))]
+#[test]
+fn a_build_without_object_storage_names_the_build_that_has_it() {
+    let folder = workplace();
+    folder_to_pack(folder.path());
+    fs::create_dir(folder.path().join("at")).unwrap();
+    for words in [
+        "pack data -o s3://bucket/data.zip",
+        "mount s3://bucket/data.zip at",
+        "probe s3://bucket/data.zip",
+    ] {
+        let output = run(folder.path(), words);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{words}: {said}");
+        let how = "cargo build --release --package seekless-cli --features remote";
+        assert!(said.contains("s3://bucket/data.zip") && said.contains(how), "{words}: {said}");
+    }
+}
+
+#[cfg(feature = "remote")]
+mod with_storage {
+    use super::*;
+    use seekless_testing::{Conduct, ObjectServer};
+    use std::process::{Command, Output};
+    use std::time::Duration;
+
+    /// Runs the command with this server for S3.
+    fn run_on(server: &ObjectServer, folder: &Path, words: &str) -> Output {
+        on(server, folder).args(words.split_whitespace()).output().unwrap()
+    }
+
+    fn on(server: &ObjectServer, folder: &Path) -> Command {
+        let mut command = seekless(folder);
+        command
+            .env("AWS_ENDPOINT_URL", format!("http://{}", server.address()))
+            .env("AWS_ALLOW_HTTP", "true")
+            .env("AWS_ACCESS_KEY_ID", "the-access-key")
+            .env("AWS_SECRET_ACCESS_KEY", "the-secret")
+            .env("AWS_REGION", "us-east-1");
+        command
+    }
+
+    #[test]
+    fn a_pack_is_written_as_an_object_and_replaced_only_on_request() {
+        let folder = workplace();
+        folder_to_pack(folder.path());
+        let server = ObjectServer::start(Conduct::plain()).unwrap();
+        let words = "pack data -o s3://bucket/data.zip --verify";
+        let output = run_on(&server, folder.path(), words);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        assert!(run(folder.path(), "pack data -o here.zip").status.success());
+        let here = fs::read(folder.path().join("here.zip")).unwrap();
+        assert!(server.content("/bucket/data.zip").unwrap() == here, "the same pack as a file");
+        let output = run_on(&server, folder.path(), words);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(said.contains("s3://bucket/data.zip: exists already; give --force"), "{said}");
+        let output = run_on(&server, folder.path(), &format!("{words} --force"));
+        assert!(output.status.success());
+        assert!(!said.contains("the-"), "no key and no secret: {said}");
+    }
+
+    #[test]
+    fn a_mounted_object_is_read_as_a_folder() {
+        let folder = workplace();
+        folder_to_pack(folder.path());
+        fs::create_dir(folder.path().join("at")).unwrap();
+        let server = ObjectServer::start(Conduct::plain()).unwrap();
+        assert!(run_on(&server, folder.path(), "pack data -o s3://bucket/d.zip").status.success());
+        let words = ["mount", "s3://bucket/d.zip", "at", "--", "sh", "-c", "cat at/art/a at/b"];
+        let output = on(&server, folder.path()).args(words).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        if said.contains("cannot mount") {
+            println!("skipped: FUSE is not to be had here: {said}");
+            return;
+        }
+        let expected = format!("brick{}", "wood".repeat(10_000));
+        assert!(output.stdout == expected.as_bytes(), "{said}");
+    }
+
+    #[test]
+    fn an_object_is_probed_and_kept_as_a_device() {
+        let folder = workplace();
+        let delay = Duration::from_millis(3);
+        let server = ObjectServer::start(Conduct::plain().delayed(delay, delay / 3)).unwrap();
+        server.put("/bucket/large", vec![7; 9 << 20]);
+        let words = "probe s3://bucket/large --save mine.toml --seed 1";
+        let output = run_on(&server, folder.path(), words);
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(said.starts_with("s3://bucket/large\n  size        9.4 MB\n"), "{said}");
+        let device = run(folder.path(), "devices mine.toml");
+        let said = String::from_utf8_lossy(&device.stdout).into_owned();
+        assert!(device.status.success() && said.contains("[object-store]"), "{said}");
+    }
+
+    #[test]
+    fn a_pack_in_object_storage_is_compared_with_its_folder() {
+        let folder = workplace();
+        folder_to_pack(folder.path());
+        let server = ObjectServer::start(Conduct::plain()).unwrap();
+        assert!(run_on(&server, folder.path(), "pack data -o s3://bucket/d.zip").status.success());
+        let run = "time_s,path,size\n0,b,40000\n1,art/a,5\n";
+        fs::write(folder.path().join("run.csv"), run).unwrap();
+        let words = "compare data s3://bucket/d.zip --trace run.csv --rounds 1 --json";
+        let output = run_on(&server, folder.path(), words);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(found["bytes"], 40_005, "{found}");
+    }
+
+    #[test]
+    fn an_object_is_not_updated_in_place() {
+        let folder = workplace();
+        folder_to_pack(folder.path());
+        let server = ObjectServer::start(Conduct::plain()).unwrap();
+        let output = run_on(&server, folder.path(), "pack data -o s3://bucket/d.zip --update");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            !output.status.success()
+                && said.contains("s3://bucket/d.zip: only a file can be updated"),
+            "{said}"
+        );
+        assert_eq!(server.served().requests, 0);
+    }
+}

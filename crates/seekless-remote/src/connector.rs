@@ -1,0 +1,68 @@
+//! How connections are made, and what is added to requests: an upload in parts is completed only if
+//! there is no such object yet. `object_store` offers that for an object in one part alone.
+
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService, ReqwestConnector,
+};
+use object_store::{ClientOptions, HeaderValue};
+use std::future::Future;
+use std::pin::Pin;
+
+/// What the request that completes an upload must carry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum OnComplete {
+    /// Nothing: an object that is there is replaced.
+    #[default]
+    Replace,
+    /// This header, by which the provider refuses to replace an object.
+    Create(&'static str, &'static str),
+}
+
+/// Makes connections as `object_store` does by itself.
+#[derive(Debug)]
+pub(crate) struct Connector(pub(crate) OnComplete);
+
+impl HttpConnector for Connector {
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        provide_encryption();
+        let client = ReqwestConnector::default().connect(options)?;
+        Ok(HttpClient::new(Service { client, on_complete: self.0 }))
+    }
+}
+
+/// TLS is rustls with ring, unless the program has chosen already.
+fn provide_encryption() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
+#[derive(Debug)]
+struct Service {
+    client: HttpClient,
+    on_complete: OnComplete,
+}
+
+impl HttpService for Service {
+    fn call<'a, 'b>(
+        &'a self,
+        mut request: HttpRequest,
+    ) -> Pin<Box<dyn Future<Output = Result<HttpResponse, HttpError>> + Send + 'b>>
+    where
+        'a: 'b,
+        Self: 'b,
+    {
+        if let OnComplete::Create(header, value) = self.on_complete
+            && completes(&request)
+        {
+            request.headers_mut().insert(header, HeaderValue::from_static(value));
+        }
+        Box::pin(self.client.execute(request))
+    }
+}
+
+/// Whether a request makes an object of the parts that were uploaded: in S3's protocol, which
+/// Google's storage speaks too.
+fn completes(request: &HttpRequest) -> bool {
+    let query = request.uri().query().unwrap_or_default();
+    request.method().as_str() == "POST"
+        && query.split('&').any(|part| part.starts_with("uploadId="))
+}

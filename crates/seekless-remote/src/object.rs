@@ -1,0 +1,67 @@
+//! An object that is open: which it was, so that each later request is about the same bytes.
+
+use crate::fault::{Fault, Kind};
+use object_store::path::Path;
+use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore};
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Where an object lies.
+#[derive(Clone, Debug)]
+pub(crate) struct Located {
+    pub(crate) store: Arc<dyn ObjectStore>,
+    pub(crate) path: Path,
+}
+
+/// An object as it was opened.
+#[derive(Debug)]
+pub(crate) struct Object {
+    pub(crate) at: Located,
+    opened: ObjectMeta,
+}
+
+impl Object {
+    pub(crate) fn new(at: Located, opened: ObjectMeta) -> Self {
+        Self { at, opened }
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.opened.size
+    }
+
+    /// A request for a range of this very object.
+    pub(crate) fn options(&self, range: Range<u64>) -> GetOptions {
+        // No object matches a weak tag, by the rules of HTTP. The answer's tag is compared anyway.
+        let strong = self.opened.e_tag.as_ref().filter(|tag| !tag.starts_with("W/"));
+        let unchanged = match strong {
+            Some(_) => None,
+            None => Some(self.opened.last_modified),
+        };
+        GetOptions::new()
+            .with_range(Some(GetRange::Bounded(range)))
+            .with_if_match(strong.cloned())
+            .with_if_unmodified_since(unchanged)
+    }
+
+    /// Whether an answer is about this very object. A server may ignore what was asked of it.
+    pub(crate) fn check(&self, answer: &ObjectMeta) -> Result<(), Fault> {
+        let same = self.opened.size == answer.size
+            && match (&self.opened.e_tag, &answer.e_tag) {
+                (Some(opened), Some(found)) => opened == found,
+                (None, None) => self.opened.last_modified == answer.last_modified,
+                _ => false,
+            };
+        if same { Ok(()) } else { Err(Fault::replaced(Kind::Odd)) }
+    }
+}
+
+/// What of an object is asked for when it is opened, whose size is not known: its last bytes.
+pub(crate) fn tail(bytes: u64) -> GetOptions {
+    GetOptions::new().with_range(Some(GetRange::Suffix(bytes)))
+}
+
+/// The size of what was asked for fits into memory.
+pub(crate) fn length(bytes: u64) -> io::Result<usize> {
+    usize::try_from(bytes).map_err(|_| io::ErrorKind::OutOfMemory.into())
+}

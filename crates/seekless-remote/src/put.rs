@@ -1,0 +1,282 @@
+//! Writes an object: whole or not at all. A large one goes in parts, several at once.
+
+use crate::connector::{Connector, OnComplete};
+use crate::fault::{Fault, Kind};
+use crate::object::Located;
+use crate::provider;
+use crate::runtime::Runtime;
+use crate::{Access, Settings, object};
+use bytes::Bytes;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use object_store::{
+    Attribute, Attributes, BackoffConfig, GetOptions, MultipartUpload, PutMode,
+    PutMultipartOptions, PutOptions, RetryConfig,
+};
+use seekless_engine::{ObjectName, Scheme};
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+
+/// A smaller object goes in one request, and others in parts of at least this.
+const PART_BYTES_MIN: u64 = 8 << 20;
+/// What providers allow is 10,000.
+const PARTS_MAX: u64 = 9000;
+/// Parts on their way at once. Each is in memory.
+const PARTS_AT_ONCE: usize = 4;
+/// Names an upload in what it makes, so that its maker knows it again. Azure allows no hyphen.
+const TOKEN: &str = "seeklessupload";
+
+/// Whether an object may be replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// There must be none of this name, also when the last part has been written.
+    New,
+    /// One that is there is replaced.
+    Any,
+}
+
+/// Writes `content` as the object `name`, which appears whole or not at all. Calls `progress` with
+/// the bytes written; if it returns false, the upload is given up.
+///
+/// With [`Condition::New`] the provider itself refuses to replace an object, so that of two writers
+/// one gets an error. Azure does that only for objects of up to 8 MiB: a larger one is looked for
+/// before its parts are written.
+///
+/// # Errors
+/// `AlreadyExists`: there is such an object. Else the message says what failed, and that the parts
+/// were removed, or that they were not.
+pub fn put(
+    name: &ObjectName,
+    content: Arc<File>,
+    condition: Condition,
+    access: &Access,
+    settings: &Settings,
+    progress: impl FnMut(u64) -> bool + Send + 'static,
+) -> io::Result<()> {
+    let upload = Upload::new(name, content, condition, access, settings)?;
+    Runtime::start()?.wait(upload.run(progress))
+}
+
+/// Refuses at once what [`put`] would refuse after long work.
+///
+/// # Errors
+/// As [`put`], as far as a request for the object shows it.
+pub fn check(
+    name: &ObjectName,
+    condition: Condition,
+    access: &Access,
+    settings: &Settings,
+) -> io::Result<()> {
+    let upload =
+        Upload::new(name, Arc::new(File::open("/dev/null")?), condition, access, settings)?;
+    Runtime::start()?.wait(async move {
+        match condition {
+            Condition::New => upload.is_new().await,
+            Condition::Any => Ok(()),
+        }
+    })
+}
+
+fn on_complete(scheme: Scheme, condition: Condition) -> OnComplete {
+    match (condition, scheme) {
+        (Condition::New, Scheme::S3) => OnComplete::Create("if-none-match", "*"),
+        (Condition::New, Scheme::Gs) => OnComplete::Create("x-goog-if-generation-match", "0"),
+        _ => OnComplete::Replace,
+    }
+}
+
+/// Different for each upload.
+fn token() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("{:x}-{:x}-{count:x}", std::process::id(), time.as_nanos())
+}
+
+/// An object on its way.
+struct Upload {
+    at: Located,
+    content: Arc<File>,
+    bytes: u64,
+    condition: Condition,
+    token: String,
+}
+
+impl Upload {
+    fn new(
+        name: &ObjectName,
+        content: Arc<File>,
+        condition: Condition,
+        access: &Access,
+        settings: &Settings,
+    ) -> io::Result<Self> {
+        if name.scheme().is_web() {
+            let message = "a web server takes no objects: name it as s3://, gs:// or az://";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, message));
+        }
+        let retry = RetryConfig {
+            backoff: BackoffConfig {
+                init_backoff: settings.pause_min,
+                max_backoff: settings.pause_max,
+                base: 2.0,
+            },
+            max_retries: 100,
+            retry_timeout: settings.deadline,
+        };
+        let connector = Connector(on_complete(name.scheme(), condition));
+        let store = provider::build(name, access, retry, connector)?;
+        let at = Located { store, path: provider::path(name)? };
+        let bytes = content.metadata()?.len();
+        Ok(Self { at, content, bytes, condition, token: token() })
+    }
+
+    async fn run(self, mut progress: impl FnMut(u64) -> bool) -> io::Result<()> {
+        if self.condition == Condition::New {
+            self.is_new().await?;
+        }
+        let made = match self.bytes <= PART_BYTES_MIN {
+            true => self.at_once().await,
+            false => self.in_parts(&mut progress).await?,
+        };
+        match made.map_err(|error| Fault::of(&error)) {
+            Ok(()) => {
+                progress(self.bytes);
+                Ok(())
+            }
+            Err(Fault { kind: Kind::Lasting(io::ErrorKind::StaleNetworkFileHandle), .. }) => {
+                self.conflicted().await
+            }
+            Err(fault) if fault.kind == Kind::Lasting(io::ErrorKind::AlreadyExists) => {
+                self.conflicted().await
+            }
+            Err(fault) => Err(fault.into()),
+        }
+    }
+
+    /// The provider says that there is such an object. If that is ours, an answer was lost, and the
+    /// request was made again.
+    async fn conflicted(&self) -> io::Result<()> {
+        match self.found().await {
+            Ok(Some(token)) if token == self.token => Ok(()),
+            Err(error) if error.kind() != io::ErrorKind::PermissionDenied => Err(error),
+            _ => Err(exists()),
+        }
+    }
+
+    /// Whether there is no such object yet, as far as that shows. Who may only write is refused
+    /// the question, or, by S3, for an object that is not there: the write itself decides then.
+    async fn is_new(&self) -> io::Result<()> {
+        match self.found().await {
+            Ok(None) => Ok(()),
+            Ok(Some(_)) => Err(exists()),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The token of the object of this name, empty if it has none; `None` if there is no object.
+    async fn found(&self) -> io::Result<Option<String>> {
+        let ask = GetOptions { head: true, ..GetOptions::new() };
+        match self.at.store.get_opts(&self.at.path, ask).await {
+            Ok(found) => {
+                let token = found.attributes.get(&Attribute::Metadata(TOKEN.into()));
+                Ok(Some(token.map(|token| token.to_string()).unwrap_or_default()))
+            }
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(Fault::of(&error).into()),
+        }
+    }
+
+    fn attributes(&self) -> Attributes {
+        Attributes::from_iter([(Attribute::Metadata(TOKEN.into()), self.token.clone())])
+    }
+
+    async fn at_once(&self) -> object_store::Result<()> {
+        let content = self.part(0..self.bytes).map_err(unreadable)?;
+        let mode = match self.condition {
+            Condition::New => PutMode::Create,
+            Condition::Any => PutMode::Overwrite,
+        };
+        let options = PutOptions { mode, attributes: self.attributes(), ..PutOptions::default() };
+        self.at.store.put_opts(&self.at.path, content.into(), options).await.map(drop)
+    }
+
+    /// The inner result is that of making one object of the parts. If a part fails, all are
+    /// removed.
+    async fn in_parts(
+        &self,
+        progress: &mut impl FnMut(u64) -> bool,
+    ) -> io::Result<object_store::Result<()>> {
+        let options =
+            PutMultipartOptions { attributes: self.attributes(), ..PutMultipartOptions::default() };
+        let begun = self.at.store.put_multipart_opts(&self.at.path, options).await;
+        let mut upload = begun.map_err(|error| io::Error::from(Fault::of(&error)))?;
+        if let Err(error) = self.send_parts(&mut *upload, progress).await {
+            return Err(given_up(&mut *upload, error).await);
+        }
+        let made = upload.complete().await;
+        if made.is_err() {
+            // Refused, the parts are still there. If the object is ours, there are none.
+            let _ = upload.abort().await;
+        }
+        Ok(made.map(drop))
+    }
+
+    async fn send_parts(
+        &self,
+        upload: &mut dyn MultipartUpload,
+        progress: &mut impl FnMut(u64) -> bool,
+    ) -> io::Result<()> {
+        let part_bytes = self.bytes.div_ceil(PARTS_MAX).max(PART_BYTES_MIN);
+        let mut waiting = FuturesUnordered::new();
+        let (mut sent, mut done) = (0, 0);
+        loop {
+            while sent < self.bytes && waiting.len() < PARTS_AT_ONCE {
+                let end = (sent + part_bytes).min(self.bytes);
+                let part = upload.put_part(self.part(sent..end)?.into());
+                let bytes = end - sent;
+                waiting.push(async move { part.await.map(|()| bytes) });
+                sent = end;
+            }
+            match waiting.next().await {
+                None => return Ok(()),
+                Some(Ok(bytes)) => done += bytes,
+                Some(Err(error)) => return Err(Fault::of(&error).into()),
+            }
+            if !progress(done) {
+                return Err(io::Error::new(io::ErrorKind::Interrupted, "it was interrupted"));
+            }
+        }
+    }
+
+    fn part(&self, range: Range<u64>) -> io::Result<Bytes> {
+        let mut part = vec![0; object::length(range.end - range.start)?];
+        self.content.read_exact_at(&mut part, range.start)?;
+        Ok(part.into())
+    }
+}
+
+/// Removes the parts of an upload that failed. The error says so, or that they are still there.
+async fn given_up(upload: &mut dyn MultipartUpload, error: io::Error) -> io::Error {
+    let after = match upload.abort().await {
+        Ok(()) => "; nothing was left behind",
+        Err(_) => {
+            "; its parts could not be removed: a lifecycle rule of the bucket should remove \
+                   uploads that were not completed"
+        }
+    };
+    io::Error::new(error.kind(), format!("{error}{after}"))
+}
+
+fn exists() -> io::Error {
+    let message = "exists already; give --force to replace it";
+    io::Error::new(io::ErrorKind::AlreadyExists, message)
+}
+
+fn unreadable(error: io::Error) -> object_store::Error {
+    object_store::Error::Generic { store: "file", source: Box::new(error) }
+}

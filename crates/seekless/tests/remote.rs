@@ -1,0 +1,120 @@
+//! A pack in object storage: the store loads from it what it would load from a file, in few
+//! requests, whatever the server does.
+
+use seekless::engine::automatic;
+use seekless::io::{ErrorKind, Store};
+use seekless::pack::{About, Codec, PackWriter, prepare};
+use seekless::remote::{Access, Remote, Settings};
+use seekless_testing::{Conduct, Fault, ObjectServer};
+use std::sync::Arc;
+use std::time::Duration;
+
+const FILES: u32 = 500;
+
+fn name(file: u32) -> String {
+    format!("art/{}/{file}.dds", file % 7)
+}
+
+/// Text of some KiB, so that entries are deflated.
+fn content(file: u32) -> Vec<u8> {
+    let lines = 40 + file % 200;
+    (0..lines)
+        .flat_map(|line| format!("{file} has {line}, {}\n", line * file).into_bytes())
+        .collect()
+}
+
+fn pack() -> Vec<u8> {
+    let mut pack = PackWriter::new(Vec::new());
+    for file in 0..FILES {
+        pack.add(prepare(About::named(name(file)), content(file), Codec::Auto).unwrap()).unwrap();
+    }
+    pack.finish().unwrap().0
+}
+
+fn server(conduct: Conduct) -> ObjectServer {
+    let server = ObjectServer::start(conduct).unwrap();
+    server.put("/bucket/pack.zip", pack());
+    server
+}
+
+fn url(server: &ObjectServer) -> String {
+    format!("http://{}/bucket/pack.zip", server.address())
+}
+
+/// An engine that tries again soon.
+fn engine() -> Arc<Remote> {
+    let mut settings = Settings::default();
+    settings.pause_min = Duration::from_millis(1);
+    settings.pause_max = Duration::from_millis(20);
+    Arc::new(Remote::new(automatic(), Access::default(), settings).unwrap())
+}
+
+#[test]
+fn a_pack_is_opened_by_its_url_in_one_request() {
+    let server = server(Conduct::plain());
+    let store = Store::open(url(&server)).unwrap();
+    assert_eq!(server.served().requests, 1);
+    assert_eq!((store.len(), store.engine_name()), (FILES as usize, "range requests"));
+    assert!(store.load(&name(7)).unwrap()[..] == content(7));
+    assert!(store.read_range(&name(8), 5..50).unwrap()[..] == content(8)[5..50]);
+    assert!(store.stored_at(&name(9)).unwrap().is_none(), "there is no file to read it from");
+}
+
+#[test]
+fn a_whole_list_takes_few_requests() {
+    let delay = Duration::from_millis(5);
+    let server = server(Conduct::plain().delayed(delay, delay / 2));
+    let store = Store::builder().shared_engine(engine()).open(url(&server)).unwrap();
+    let names: Vec<String> = (0..FILES).map(name).collect();
+    for (place, loaded) in store.load_many(names) {
+        assert!(loaded.unwrap()[..] == content(place as u32), "{place}");
+    }
+    let requests = server.served().requests;
+    assert!(requests <= u64::from(FILES) / 10, "{requests} requests for {FILES} files");
+    assert_eq!(store.counters().requests, requests);
+}
+
+#[test]
+fn faults_change_no_file() {
+    let server = server(Conduct::plain().faulty(200, Fault::PASSING));
+    let store = Store::builder()
+        .cache(0)
+        .predict(false)
+        .shared_engine(engine())
+        .open(url(&server))
+        .unwrap();
+    for file in (0..FILES).map(|turn| turn * 37 % FILES) {
+        let loaded = store.load(&name(file)).unwrap_or_else(|error| panic!("{error}"));
+        assert!(loaded[..] == content(file), "{file}");
+    }
+    assert!(server.served().faults > 10, "{:?}", server.served());
+}
+
+#[test]
+fn a_replaced_pack_is_an_error_that_names_object_entry_and_range() {
+    let server = server(Conduct::plain());
+    let store =
+        Store::builder().cache(0).read_ahead_cache(0).shared_engine(engine()).open(url(&server));
+    let store = store.unwrap();
+    assert!(store.load(&name(0)).is_ok());
+    server.put("/bucket/pack.zip", pack());
+    let error = store.load(&name(1)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Read);
+    let words = error.to_string();
+    assert!(words.starts_with(&format!("{}: entry {:?} at offset ", url(&server), name(1))));
+    assert!(words.contains("was replaced after it was opened: open it again"), "{words}");
+}
+
+#[test]
+fn what_is_no_pack_says_so() {
+    let server = server(Conduct::plain());
+    let open = |path: &str| {
+        let url = format!("http://{}/bucket/{path}", server.address());
+        Store::open(url).unwrap_err().to_string()
+    };
+    assert!(open("absent.zip").ends_with("there is no such object"), "{}", open("absent.zip"));
+    server.put("/bucket/text", *b"no pack");
+    assert!(open("text").contains("cannot be opened as a pack"), "{}", open("text"));
+    let signed = open("pack.zip?X-Amz-Signature=secret");
+    assert!(signed.contains("signed link") && !signed.contains("secret"), "{signed}");
+}
