@@ -122,8 +122,15 @@ setup_release() {
     debian umoci umoci || true
     debian skopeo skopeo || true
     debian mmdebstrap mmdebstrap || true
+    if command -v rustup >/dev/null 2>&1; then
+        local oldest
+        oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+        rustup run "$oldest" cargo --version >/dev/null 2>&1 ||
+            rustup -q toolchain install "$oldest" --profile minimal >/dev/null 2>&1 || true
+    fi
     if [ "$(uname -m)" = x86_64 ]; then
         debian aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross || true
+        debian qemu-aarch64 qemu-user || true
         if command -v rustup >/dev/null 2>&1; then
             rustup -q target add aarch64-unknown-linux-gnu >/dev/null 2>&1 || true
         fi

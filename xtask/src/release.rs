@@ -8,11 +8,13 @@ mod build;
 mod checks;
 mod debian;
 mod image;
+mod notices;
 mod programs;
 mod python;
+mod trial;
 
 use crate::workspace::Workspace;
-use crate::{dist, licences, packages};
+use crate::{dist, packages};
 use anyhow::{Context, bail};
 use checks::Commit;
 use sha2::{Digest as _, Sha256};
@@ -21,6 +23,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
 /// One release in the making.
 struct Release {
@@ -40,7 +43,9 @@ pub(crate) fn run(is_dry: bool, out: Option<&Path>) -> anyhow::Result<()> {
     let workspace = Workspace::own()?;
     let root = workspace.workspace_root.clone();
     let cli = workspace.packages.iter().find(|package| package.name == "seekless-cli");
-    let version = cli.context("there is no seekless-cli")?.version.clone();
+    let cli = cli.context("there is no seekless-cli")?;
+    let version = cli.version.clone();
+    let oldest = cli.rust_version.clone().context("seekless-cli has no rust-version")?;
     let commit = checks::ready(&root, &version, is_dry)?;
     let default = root.join(format!("target/release-{version}"));
     let out = std::path::absolute(out.unwrap_or(&default))?;
@@ -52,6 +57,7 @@ pub(crate) fn run(is_dry: bool, out: Option<&Path>) -> anyhow::Result<()> {
     dist::run(Command::new("bash").args(["-c", setup]).current_dir(&root))?;
     let files = RefCell::default();
     let mut release = Release { root, version, commit, out, files, missing: Vec::new() };
+    release.timed("check with the oldest Rust", |own| checks::oldest_rust(own, &oldest))?;
     release.make(&workspace)?;
     println!("{} files in {}", release.files.borrow().len(), release.out.display());
     for missing in &release.missing {
@@ -69,23 +75,40 @@ impl Release {
         if stages.exists() {
             fs::remove_dir_all(&stages)?;
         }
-        let targets = build::targets(self);
+        let targets = build::targets(self)?;
         let native = targets.iter().find(|target| target.name == std::env::consts::ARCH);
         let native = native.context("releases are made on x86-64 or aarch64")?;
+        notices::write(self)?;
         for target in &targets {
-            build::build(self, target)?;
+            let name = target.name;
+            self.timed(&format!("programs for {name}"), |own| build::build(own, target))?;
+            self.timed(&format!("trial of {name}"), |own| trial::programs(own, target, native))?;
         }
         programs::pages(self, native)?;
-        for target in &targets {
-            programs::archive_programs(self, target)?;
-            programs::archive_libraries(self, target)?;
-            debian::package(self, target)?;
-        }
-        image::write(self, &targets)?;
-        python::write(self, &targets)?;
-        self.crates(workspace)?;
+        self.timed("archives and .deb", |own| {
+            targets.iter().try_for_each(|target| {
+                programs::archive_programs(own, target)?;
+                programs::archive_libraries(own, target)?;
+                debian::package(own, target)
+            })
+        })?;
+        self.timed("image", |own| image::write(own, &targets))?;
+        self.timed("wheels and sources", |own| python::write(own, &targets))?;
+        self.timed("crates", |own| own.crates(workspace))?;
         bill::write(self)?;
         self.sums()
+    }
+
+    /// Does one stage, and prints how long it took.
+    fn timed(
+        &mut self,
+        stage: &str,
+        work: impl FnOnce(&mut Self) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let start = Instant::now();
+        work(self)?;
+        println!("{stage}: {} s", start.elapsed().as_secs());
+        Ok(())
     }
 
     /// The packages for a registry. `./test` has built each.
@@ -128,13 +151,9 @@ impl Release {
         Ok(folder)
     }
 
-    /// The notices of all that is linked into what is released, written once.
+    /// Where the notices are of all that is inside (`notices::write`).
     fn notices(&self) -> anyhow::Result<PathBuf> {
-        let path = self.stage("notices")?.join("THIRD-PARTY.txt");
-        if !path.exists() {
-            licences::write_notices(&path)?;
-        }
-        Ok(path)
+        Ok(self.stage("notices")?.join("THIRD-PARTY.txt"))
     }
 
     fn copy_tree(&self, from: &Path, to: &Path) -> anyhow::Result<()> {

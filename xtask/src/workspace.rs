@@ -20,6 +20,8 @@ pub(crate) struct Package {
     pub(crate) id: String,
     pub(crate) name: String,
     pub(crate) version: String,
+    /// The oldest Rust that it builds with.
+    pub(crate) rust_version: Option<String>,
     /// Absent for the workspace's own crates.
     pub(crate) source: Option<String>,
     /// An SPDX expression.

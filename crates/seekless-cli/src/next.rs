@@ -59,6 +59,40 @@ pub enum Found<'a> {
         /// Whether a start of it is known.
         is_known: bool,
     },
+    /// Files that were brought into the page cache.
+    Warmed,
+    /// Files that were dropped from it.
+    Cooled,
+    /// Files that were laid in order, or could be (`is_tried`): from these profiles or traces, and
+    /// how long the program would wait before and after, in nanoseconds.
+    Laid {
+        /// Profiles or traces.
+        sources: &'a [PathBuf],
+        /// Whether nothing was moved.
+        is_tried: bool,
+        /// As the files lay.
+        before_ns: u64,
+        /// In order.
+        after_ns: u64,
+    },
+    /// A list for another tool: from these traces of so many runs, in this format.
+    Exported {
+        /// The traces.
+        traces: &'a [PathBuf],
+        /// Runs in them.
+        runs: u64,
+        /// The name of the format.
+        format: &'a str,
+    },
+    /// Files with a trace's names and sizes.
+    Made {
+        /// The trace or list.
+        source: &'a Path,
+        /// The folder.
+        directory: &'a Path,
+    },
+    /// A trace of another format, which is a file of ours now.
+    Imported(&'a Path),
     /// A measured device.
     Probed,
     /// A trace that was played on a device.
@@ -132,8 +166,44 @@ pub fn next(found: &Found<'_>) -> Option<String> {
             format!("sim {} --shards 8192 --policy lru,arc,s3-fifo", word(trace)),
             "shows which of these requests a cache would save",
         ),
+        _ => prepared(found)?,
     };
     Some(format!("Next: seekless {command}  ({why})"))
+}
+
+/// The command, and why, behind verbs that prepare a start or files of another tool.
+fn prepared(found: &Found<'_>) -> Option<(String, &'static str)> {
+    Some(match *found {
+        Found::Warmed => {
+            ("run -- YOUR PROGRAM".to_owned(), "does the same at each start, beside it")
+        }
+        Found::Cooled => {
+            ("advise -- YOUR PROGRAM".to_owned(), "times it cold and cached, and says what helps")
+        }
+        Found::Laid { sources, is_tried, before_ns, after_ns } => {
+            let gain_ns = before_ns.saturating_sub(after_ns);
+            if gain_ns < LEAST_NS || (gain_ns as f64) < LEAST_SHARE * before_ns as f64 {
+                return None;
+            }
+            match is_tried {
+                true => (format!("layout {}", words(sources)), "moves them"),
+                false => ("run -- YOUR PROGRAM".to_owned(), "brings them in, in their new order"),
+            }
+        }
+        Found::Exported { runs: 0 | 1, .. } => return None,
+        Found::Exported { traces, format, .. } => (
+            format!("export {} --format {format} --score", words(traces)),
+            "rates such a list on runs that it was not made from",
+        ),
+        Found::Made { source, directory } => (
+            format!("pack {} -o data.zip --trace {}", word(directory), word(source)),
+            "lays them in the order of the loads",
+        ),
+        Found::Imported(trace) => {
+            (format!("advise {}", word(trace)), "says what would help, or which cache would")
+        }
+        _ => return None,
+    })
 }
 
 fn word(path: &Path) -> String {
@@ -179,6 +249,18 @@ mod tests {
     }
 
     #[test]
+    fn a_layout_is_made_or_used_where_it_gains_and_one_run_rates_no_list() {
+        let sources = [PathBuf::from("app-17")];
+        let laid = |is_tried, after_ns| {
+            next(&Found::Laid { sources: &sources, is_tried, before_ns: 1_000_000_000, after_ns })
+        };
+        assert!(laid(true, 500_000_000).unwrap().contains("seekless layout app-17"));
+        assert!(laid(false, 500_000_000).unwrap().contains("seekless run -- YOUR PROGRAM"));
+        assert_eq!(laid(true, 960_000_000), None, "4 %");
+        assert_eq!(next(&Found::Exported { traces: &sources, runs: 1, format: "soci" }), None);
+    }
+
+    #[test]
     fn each_line_is_one_line_and_names_a_verb() {
         let traces = [PathBuf::from("a.parquet"), PathBuf::from("b c.parquet")];
         let (directory, archive) = (Path::new("d"), Path::new("d.zip"));
@@ -192,6 +274,11 @@ mod tests {
             Found::Packed { directory, archive, traces: &[] },
             Found::Start { command: &command, is_known: false },
             Found::Start { command: &command, is_known: true },
+            Found::Warmed,
+            Found::Cooled,
+            Found::Exported { traces: &traces, runs: 2, format: "nydus" },
+            Found::Made { source: &traces[0], directory },
+            Found::Imported(&traces[1]),
             Found::Probed,
             Found::Replayed(directory),
         ] {

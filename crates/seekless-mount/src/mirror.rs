@@ -129,18 +129,18 @@ impl Detached {
         let failed = |error| Error::system("serve files of", &root, error);
         let changed = Arc::default();
         let nodes = Arc::new(Nodes::new(mirror, pack, &root).map_err(failed)?);
-        let watch = Watch::new(nodes.clone(), Arc::clone(&changed)).map_err(failed)?;
+        let (watch, events) = Watch::new(nodes.clone(), Arc::clone(&changed)).map_err(failed)?;
+        let watch = Arc::new(watch);
         if watch.begin() == 0 {
             return Err(failed(std::io::Error::other("all folders have changed")));
         }
         let requests = Arc::new(Requests::default());
-        let served = Served::new(nodes.clone(), requests.clone());
+        let served = Served::new(nodes.clone(), watch.clone(), requests.clone());
         let config = configuration(Vec::new(), SessionACL::All);
         let session = Session::from_fd(served, fuse, SessionACL::All, config)
             .and_then(Session::spawn)
             .map_err(failed)?;
-        let watch = Arc::new(watch);
-        watch::follow(&watch, session.notifier()).map_err(failed)?;
+        watch::follow(&watch, events, session.notifier()).map_err(failed)?;
         Ok(Mirrored { session, nodes, watch, requests, top: Some(top), changed })
     }
 }

@@ -32,10 +32,8 @@ pub(crate) fn broken(entry: &Entry, name: &str, fault: impl Display) -> Error {
 }
 
 pub(crate) fn ends_early(entry: &Entry, name: &str, found: u64) -> Error {
-    let why = format_args!(
-        "its data ends after {found} of {} bytes; copy the archive again",
-        entry.bytes
-    );
+    let why =
+        format!("its data ends after {found} of {} bytes; copy the archive again", entry.bytes);
     corrupt(entry, name, why)
 }
 

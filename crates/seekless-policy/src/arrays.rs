@@ -3,6 +3,7 @@
 
 pub(crate) mod bits;
 pub(crate) mod column;
+pub(crate) mod counts;
 pub(crate) mod heap;
 pub(crate) mod key_order;
 pub(crate) mod list;

@@ -86,6 +86,7 @@ pub mod foresight;
 mod id;
 pub mod layout;
 mod lehmer;
+mod lehmer64;
 pub mod planner;
 pub mod readahead;
 pub mod sample;

@@ -108,6 +108,13 @@ impl<T> Rows<T> {
         self.rows.get_mut(at)
     }
 
+    /// Where the row of `id` is in [`Rows::all`], if it is a member. Any id may be asked for.
+    #[inline]
+    pub(crate) fn position(&self, id: Id) -> Option<usize> {
+        let at = *self.members.positions.get(id as usize)?;
+        (at != ABSENT).then_some(at as usize)
+    }
+
     /// The members, in the order of [`Rows::all`].
     #[inline]
     pub(crate) fn ids(&self) -> &[Id] {

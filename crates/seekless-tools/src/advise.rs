@@ -75,9 +75,9 @@ pub fn advise(words: &[OsString], options: &Options, tell: &mut dyn FnMut(&str))
     let starts = session.time_in_turn()?;
     let device = device::find(&learned, options, session.tell)?;
     (session.tell)("timing seekless run itself, cold");
-    let own_s = verify::own_s(&mut session, &learned, &device.figures, options)?;
+    let own_s = verify::own_s(&mut session, &learned, options)?;
     session.make_cold()?;
-    let expected = expected::of(words, &learned, &device.costs)?;
+    let expected = expected::of(words, &learned, &device)?;
     let mut advice = report::sum_up(&learned, words, &starts, (device, own_s), &expected)?;
     advice.timeline = std::mem::take(&mut learned.timeline);
     if options.verify {

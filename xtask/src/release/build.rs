@@ -24,6 +24,10 @@ const TARGETS: [Target; 2] =
 /// The libraries for C, as cargo names their packages.
 const LIBRARIES: [&str; 2] = ["seekless-c", "seekless-store-c"];
 
+/// Their files.
+const C_FILES: [&str; 4] =
+    ["libseekless_sleds.so", "libseekless_sleds.a", "libseekless_store.so", "libseekless_store.a"];
+
 impl Target {
     pub(super) fn triple(&self) -> String {
         format!("{}-unknown-linux-gnu", self.name)
@@ -39,24 +43,31 @@ impl Target {
     }
 }
 
-/// The architectures to build for. Says which is left out.
-pub(super) fn targets(release: &mut Release) -> Vec<&'static Target> {
+/// The architectures to build for. Says which is left out, and for lack of what.
+pub(super) fn targets(release: &mut Release) -> anyhow::Result<Vec<&'static Target>> {
+    let mut rustc = Command::new("rustc");
+    rustc.args(["--print", "sysroot"]).current_dir(&release.root);
+    let output = rustc.output().context("cannot start rustc")?;
+    let libraries = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
     let mut found = Vec::new();
     for target in &TARGETS {
-        let compiler = target.compiler();
-        if target.name == ARCH || release.has(&compiler, &format!("{} is left out", target.name)) {
+        let otherwise = format!("{} is left out", target.name);
+        let folder = libraries.join("lib/rustlib").join(target.triple());
+        let what = format!("Rust's libraries for {}", target.triple());
+        let is_native = target.name == ARCH;
+        if is_native
+            || (release.has(&target.compiler(), &otherwise)
+                && release.unless(folder.is_dir(), &what, &otherwise))
+        {
             found.push(target);
         }
     }
-    found
+    Ok(found)
 }
 
 /// Gives a command the settings of all builds of a release.
 pub(super) fn configure(command: &mut Command, release: &Release, target: &Target) {
-    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));
-    let mut prefixes = vec![(release.root.clone(), "/seekless")];
-    prefixes.extend(home.map(|home| (home, "/cargo")));
+    let prefixes = prefixes(release);
     let words = |option: &str| {
         let words = prefixes.iter().map(|(from, to)| format!("{option}={}={to}", from.display()));
         words.collect::<Vec<_>>().join(" ")
@@ -85,18 +96,30 @@ pub(super) fn build(release: &Release, target: &Target) -> anyhow::Result<()> {
     }
     configure(&mut command, release, target);
     dist::run(&mut command)?;
-    for name in PROGRAMS {
-        names_no_path(release, &target.built(release).join(name))?;
+    let built = target.built(release);
+    for name in PROGRAMS.iter().chain(&C_FILES) {
+        names_no_path(release, &built.join(name))?;
     }
     Ok(())
 }
 
-/// Fails if a program holds the path of this checkout.
-fn names_no_path(release: &Release, program: &Path) -> anyhow::Result<()> {
-    let bytes = fs::read(program).with_context(|| format!("cannot read {}", program.display()))?;
-    let path = release.root.as_os_str().as_encoded_bytes();
-    if bytes.windows(path.len()).any(|window| window == path) {
-        bail!("{} holds the path {}", program.display(), release.root.display());
+/// Fails if a file holds the path of this checkout or of cargo's folder.
+pub(super) fn names_no_path(release: &Release, file: &Path) -> anyhow::Result<()> {
+    let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    for (folder, _) in prefixes(release) {
+        let path = folder.as_os_str().as_encoded_bytes();
+        if bytes.windows(path.len()).any(|window| window == path) {
+            bail!("{} holds the path {}", file.display(), folder.display());
+        }
     }
     Ok(())
+}
+
+/// Folders of this machine, and what stands for them in what is built.
+fn prefixes(release: &Release) -> Vec<(PathBuf, &'static str)> {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));
+    let mut prefixes = vec![(release.root.clone(), "/seekless")];
+    prefixes.extend(home.map(|home| (home, "/cargo")));
+    prefixes
 }

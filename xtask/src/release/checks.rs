@@ -1,6 +1,8 @@
-//! What must hold before a release: nothing uncommitted, a changelog that says what is in it, and
-//! tests that passed on this commit.
+//! What must hold before a release: nothing uncommitted, a changelog that says what is in it, tests
+//! that passed on this commit, and the oldest Rust that the crates promise to build with.
 
+use super::Release;
+use crate::dist;
 use anyhow::{Context, bail};
 use std::fs;
 use std::path::Path;
@@ -38,6 +40,23 @@ pub(super) fn ready(root: &Path, version: &str, is_dry: bool) -> anyhow::Result<
         bail!("this cannot be released:\n- {}", wrong.join("\n- "));
     }
     Ok(commit)
+}
+
+/// Has the oldest Rust that the crates promise look at all of them.
+pub(super) fn oldest_rust(release: &mut Release, version: &str) -> anyhow::Result<()> {
+    let with_it = |words: &[&str]| {
+        let mut command = Command::new("rustup");
+        command.args(["run", version]).args(words).current_dir(&release.root);
+        command.env("CARGO_TARGET_DIR", release.root.join("target/oldest-rust"));
+        command
+    };
+    let is_there = with_it(&["cargo", "--version"]).output().is_ok_and(|o| o.status.success());
+    let mut check = with_it(&["cargo", "check", "--workspace", "--locked", "--quiet"]);
+    let what = format!("Rust {version} (rustup toolchain install {version})");
+    if release.unless(is_there, &what, "the crates are not checked with it") {
+        dist::run(&mut check).with_context(|| format!("Rust {version} does not build all"))?;
+    }
+    Ok(())
 }
 
 /// What a changelog lacks for a version: a dated entry with words below it, the first after

@@ -17,22 +17,16 @@ const ENVIRONMENT: &str = "target/release-python/bin";
 /// Writes `seekless-VERSION-*.whl` and `seekless-VERSION.tar.gz`, and has them checked.
 pub(super) fn write(release: &mut Release, targets: &[&Target]) -> anyhow::Result<()> {
     let tools = release.root.join(ENVIRONMENT);
-    let maturin = tools.join("maturin");
-    if !release.has_file(&maturin, "wheels and sdist are left out") {
+    if !release.has_file(&tools.join("maturin"), "wheels and sdist are left out") {
         return Ok(());
     }
     let folder = release.stage("python")?;
-    for target in targets {
-        let mut command = Command::new(&maturin);
-        command.args(["build", "--release", "--locked", "--quiet", "--target", &target.triple()]);
-        command.arg("--out").arg(&folder).env("PATH", path_with(&tools)?);
-        build::configure(&mut command, release, target);
-        dist::run(&mut command)?;
-    }
-    let mut command = Command::new(&maturin);
-    command.args(["sdist", "--quiet", "--out"]).arg(&folder);
-    command.current_dir(&release.root);
-    dist::run(command.env("SOURCE_DATE_EPOCH", release.commit.seconds.to_string()))?;
+    // Where pyproject.toml has maturin look for notices, which belong into each file.
+    let notices = release.root.join("THIRD-PARTY.txt");
+    fs::copy(release.notices()?, &notices)?;
+    let made = make(release, targets, &tools, &folder);
+    fs::remove_file(&notices)?;
+    made?;
     let files = super::archive::below(&folder)?;
     check(release, &tools, &files)?;
     for file in files {
@@ -41,6 +35,23 @@ pub(super) fn write(release: &mut Release, targets: &[&Target]) -> anyhow::Resul
         release.made(&name);
     }
     Ok(())
+}
+
+/// Has maturin write all of them into a folder.
+fn make(release: &Release, targets: &[&Target], tools: &Path, folder: &Path) -> anyhow::Result<()> {
+    let maturin = tools.join("maturin");
+    for target in targets {
+        let mut command = Command::new(&maturin);
+        command.args(["build", "--release", "--locked", "--quiet", "--target", &target.triple()]);
+        command.arg("--out").arg(folder).env("PATH", path_with(tools)?);
+        build::configure(&mut command, release, target);
+        dist::run(&mut command)?;
+        build::names_no_path(release, &target.built(release).join("lib_seekless.so"))?;
+    }
+    let mut command = Command::new(&maturin);
+    command.args(["sdist", "--out"]).arg(folder);
+    command.current_dir(&release.root);
+    dist::run(command.env("SOURCE_DATE_EPOCH", release.commit.seconds.to_string()))
 }
 
 fn check(release: &mut Release, tools: &Path, files: &[PathBuf]) -> anyhow::Result<()> {

@@ -30,6 +30,12 @@ use std::time::Duration;
 /// The best comes first, with the commands that do it. What gains less than 5 % or 20 ms is not
 /// offered.
 ///
+/// What it tries of a program: `run` and `warm` (its files brought in beside it), a pack of its
+/// files (`run --mount auto`), a `layout` in the order of need, another readahead of the device,
+/// and shorter search paths: PATH, PYTHONPATH, LD_LIBRARY_PATH, include folders, node_modules. From
+/// traces also a pack whose list of loads is known, a tar or image layer in order, and a list for a
+/// lazy image layer (eStargz, nydus, SOCI). Of a cache: its size, policy, write-back and readahead.
+///
 /// The program runs 2 × --runs times, and two or three times more to be recorded. While a pack is
 /// tried, its files lie twice on the disk. Its standard
 /// input is empty; its own output goes where it always goes, and the advice, also with --json, to
@@ -52,8 +58,9 @@ use std::time::Duration;
 /// With traces instead of a program, no program is run. For traces of a program's files the wait is
 /// estimated from what they hold, on the device that --device names. For traces of blocks, objects
 /// or a service with few large files, and with --cache, the advice is about a cache: where the knee
-/// of LRU's miss ratios is, what twice the cache would hit, and which policy hits more in the
-/// second half of the requests, having been chosen on the first. It goes to standard output.
+/// of LRU's miss ratios is, what twice the cache would hit, and which policy hits most; beside it
+/// stands what the second half of the requests gains from a choice on the first half. It goes to
+/// standard output.
 ///
 /// Time in calls is measured. A touch of a mapped file that had to wait is counted, and taken to
 /// wait for one request. What neither explains is a row of its own.
@@ -77,8 +84,6 @@ pub struct Args {
     /// compressed or not; - is standard input
     #[arg(required_unless_present_any = ["command", "service"], conflicts_with_all = ["command", "runs", "budget", "verify", "recording"], value_name = "TRACE", value_parser = input())]
     traces: Vec<PathBuf>,
-    #[command(flatten)]
-    traced: traced::TracedArgs,
     /// Record the program once, as you would start it, and estimate its wait: for a program that
     /// must not run several times
     #[arg(long, requires = "command", conflicts_with_all = ["runs", "budget", "verify"])]
@@ -112,6 +117,8 @@ pub struct Args {
     /// Print all figures as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    traced: traced::TracedArgs,
     /// The program and its arguments
     #[arg(last = true, conflicts_with_all = ["cache", "policy", "unit", "unit_weights", "format", "columns", "binary"], value_name = "CMD")]
     command: Vec<OsString>,

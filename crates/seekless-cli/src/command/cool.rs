@@ -1,5 +1,7 @@
 //! `seekless cool`: drops files from the page cache.
 
+use crate::next::{self, Found};
+use crate::output::Words;
 use crate::{interrupt, output};
 use seekless::device::units::counted;
 use seekless::tools::cool::{Cooled, cool};
@@ -41,7 +43,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     match args.json {
         true => output::json(&cooled)?,
-        false => output::text(&report(&cooled))?,
+        false => {
+            output::text(&report(&cooled))?;
+            next::say(Words::Output, &Found::Cooled)?;
+        }
     }
     Ok(ExitCode::from(u8::from(!cooled.coldness.is_cold())))
 }

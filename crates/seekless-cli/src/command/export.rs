@@ -1,6 +1,7 @@
 //! `seekless export`: lists what runs need, for tools that prefetch or lay out files themselves.
 
 use crate::interrupt;
+use crate::next::{self, Found};
 use crate::output::table;
 use crate::output::{self, Words};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -116,7 +117,13 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     match (args.json, &out) {
         (true, out) => Words::beside(out).json(&exported)?,
         (false, None) => output::text(&report(&exported))?,
-        (false, Some(_)) => Words::Error.text(&report(&exported))?,
+        (false, Some(_)) => {
+            Words::Error.text(&report(&exported))?;
+            let (runs, format) = (exported.runs, exported.format);
+            if !args.score {
+                next::say(Words::Error, &Found::Exported { traces: &args.sources, runs, format })?;
+            }
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

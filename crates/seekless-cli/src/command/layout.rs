@@ -2,6 +2,8 @@
 
 use crate::command::foreign::input;
 use crate::command::warm::named_profile;
+use crate::next::{self, Found};
+use crate::output::Words;
 use crate::{interrupt, output};
 use seekless::device::DeviceSpec;
 use seekless::device::units::{counted, format_bytes, format_duration};
@@ -103,9 +105,23 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     match args.json {
         true => output::json(&laid)?,
-        false => output::text(&report(&laid, options.dry_run))?,
+        false => {
+            output::text(&report(&laid, options.dry_run))?;
+            next::say(Words::Output, &found(&laid, &args.sources, &options))?;
+        }
     }
     Ok(ExitCode::from(u8::from(args.check && laid.has_decayed())))
+}
+
+/// What the last line is about.
+fn found<'a>(laid: &Report, sources: &'a [PathBuf], options: &Options) -> Found<'a> {
+    let ns = |waits: &Waits| (waits.seconds * 1e9) as u64;
+    Found::Laid {
+        sources,
+        is_tried: options.dry_run,
+        before_ns: ns(&laid.before),
+        after_ns: ns(&laid.after),
+    }
 }
 
 fn report(laid: &Report, dry: bool) -> String {

@@ -1,5 +1,7 @@
 //! `seekless synth`: makes a tree with the names and sizes of a trace's files.
 
+use crate::next::{self, Found};
+use crate::output::Words;
 use crate::{interrupt, output};
 use seekless::device::units::{counted, format_bytes, format_count};
 use seekless::job::roots::{Root, Roots};
@@ -48,6 +50,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         output::json(&summary)?;
     } else {
         output::text(&report(&args.directory, &summary))?;
+        let (source, directory) = (&args.source, &args.directory);
+        next::say(Words::Output, &Found::Made { source, directory })?;
     }
     Ok(ExitCode::SUCCESS)
 }

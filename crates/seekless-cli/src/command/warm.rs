@@ -1,6 +1,8 @@
 //! `seekless warm`: brings what programs will read into the page cache, before they start.
 
 use crate::command::foreign::input;
+use crate::next::{self, Found};
+use crate::output::Words;
 use crate::{interrupt, output};
 use seekless::device::DeviceSpec;
 use seekless::device::units::{counted, format_bytes, format_duration, parse_bytes};
@@ -116,6 +118,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         output::json(&warmed)?;
     } else {
         output::text(&report(&warmed, args.dry_run))?;
+        if !args.lock && warmed.files + warmed.names > 0 {
+            next::say(Words::Output, &Found::Warmed)?;
+        }
     }
     if args.lock && warmed.locked_bytes > 0 {
         while !options.cancel.load(Ordering::Relaxed) {

@@ -54,7 +54,7 @@ impl Filesystem for Served {
     }
 
     fn lookup(&self, request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        self.count(request);
+        self.begin(request);
         if parent.0 == TOP {
             return match self.root(name) {
                 Ok(found) => reply.entry(&NEVER, &found, Generation(0)),
@@ -89,7 +89,7 @@ impl Filesystem for Served {
         handle: Option<FileHandle>,
         reply: ReplyAttr,
     ) {
-        self.count(request);
+        self.begin(request);
         if node.0 == TOP {
             return reply.attr(&FOREVER, &Self::top());
         }
@@ -109,7 +109,7 @@ impl Filesystem for Served {
     }
 
     fn readlink(&self, request: &Request, node: INodeNo, reply: ReplyData) {
-        self.count(request);
+        self.begin(request);
         if let Some(link) = self.nodes.unchanged(node.0).and_then(|node| node.link.as_ref()) {
             return reply.data(link.as_bytes());
         }
@@ -120,7 +120,7 @@ impl Filesystem for Served {
     }
 
     fn opendir(&self, request: &Request, node: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
-        self.count(request);
+        self.begin(request);
         if self.nodes.known(node.0).is_some() {
             let keeps = FopenFlags::FOPEN_CACHE_DIR | FopenFlags::FOPEN_KEEP_CACHE;
             return reply.opened(FileHandle(NONE), keeps);
@@ -139,7 +139,7 @@ impl Filesystem for Served {
         offset: u64,
         mut reply: ReplyDirectory,
     ) {
-        self.count(request);
+        self.begin(request);
         let own = [".", ".."];
         let first = usize::try_from(offset).unwrap_or(usize::MAX);
         for (place, name) in own.iter().enumerate().skip(first) {
@@ -180,7 +180,7 @@ impl Filesystem for Served {
     }
 
     fn open(&self, request: &Request, node: INodeNo, flags: OpenFlags, reply: ReplyOpen) {
-        self.count(request);
+        self.begin(request);
         let reads = only_reads(flags.0);
         if !reads {
             self.nodes.entry_changes(node.0);
@@ -211,7 +211,7 @@ impl Filesystem for Served {
         _owner: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        self.count(request);
+        self.begin(request);
         let packed = self.nodes.unchanged(node.0).filter(|_| handle.0 == NONE);
         let content = match packed.and_then(|file| Some((file, file.offset?))) {
             Some((file, at)) => {
@@ -261,7 +261,7 @@ impl Filesystem for Served {
         _flags: Option<BsdFileFlags>,
         reply: ReplyAttr,
     ) {
-        self.count(request);
+        self.begin(request);
         self.nodes.entry_changes(node.0);
         let file = handle.and_then(|handle| self.handles.file(handle.0));
         let asked = Set { mode, user, group, bytes, accessed, modified };
@@ -284,7 +284,7 @@ impl Filesystem for Served {
         _owner: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        self.count(request);
+        self.begin(request);
         self.nodes.entry_changes(node.0);
         let Some(file) = self.handles.file(handle.0) else { return reply.error(Errno::EBADF) };
         match file.write_at(data, offset) {
@@ -301,7 +301,7 @@ impl Filesystem for Served {
         data_alone: bool,
         reply: ReplyEmpty,
     ) {
-        self.count(request);
+        self.begin(request);
         let synced = self.handles.file(handle.0).map_or(Ok(()), |file| match data_alone {
             true => file.sync_data(),
             false => file.sync_all(),
@@ -319,7 +319,7 @@ impl Filesystem for Served {
         flags: i32,
         reply: ReplyCreate,
     ) {
-        self.count(request);
+        self.begin(request);
         let made = self.changing(parent, name).and_then(|path| {
             let is_new = Found::at(&path).is_err();
             let file = change::opened(&path, flags, Some(mode & !umask))?;
@@ -351,7 +351,7 @@ impl Filesystem for Served {
         _special: u32,
         reply: ReplyEntry,
     ) {
-        self.count(request);
+        self.begin(request);
         let path = self.changing(parent, name).and_then(|path| {
             change::make(&path, mode & !umask, request)?;
             Ok(path)
@@ -368,7 +368,7 @@ impl Filesystem for Served {
         umask: u32,
         reply: ReplyEntry,
     ) {
-        self.count(request);
+        self.begin(request);
         let path = self.changing(parent, name).and_then(|path| {
             change::make(&path, FOLDER | (mode & !umask & 0o7777), request)?;
             Ok(path)
@@ -384,7 +384,7 @@ impl Filesystem for Served {
         target: &Path,
         reply: ReplyEntry,
     ) {
-        self.count(request);
+        self.begin(request);
         let path = self.changing(parent, name).and_then(|path| {
             std::os::unix::fs::symlink(target, &path)?;
             change::give(&path, request)?;
@@ -401,20 +401,20 @@ impl Filesystem for Served {
         name: &OsStr,
         reply: ReplyEntry,
     ) {
-        self.count(request);
+        self.begin(request);
         self.nodes.entry_changes(node.0);
         let link = |to: PathBuf| Ok(change::link(&self.path(node)?, to)?);
         self.made(self.changing(parent, name).and_then(link), reply);
     }
 
     fn unlink(&self, request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        self.count(request);
+        self.begin(request);
         let path = self.changing(parent, name);
         reply_empty(path.and_then(|path| Ok(std::fs::remove_file(path)?)), reply);
     }
 
     fn rmdir(&self, request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        self.count(request);
+        self.begin(request);
         let path = self.changing(parent, name);
         reply_empty(path.and_then(|path| Ok(std::fs::remove_dir(path)?)), reply);
     }
@@ -429,7 +429,7 @@ impl Filesystem for Served {
         flags: RenameFlags,
         reply: ReplyEmpty,
     ) {
-        self.count(request);
+        self.begin(request);
         let renamed = self.changing(parent, name).and_then(|from| {
             let to = self.changing(new_parent, new_name)?;
             self.nodes.place_changes(&from);
@@ -453,12 +453,12 @@ impl Filesystem for Served {
         reply: ReplyIoctl,
     ) {
         // Python asks of each file that it opens whether it is a terminal.
-        self.count(request);
+        self.begin(request);
         reply.error(Errno::ENOTTY);
     }
 
     fn statfs(&self, request: &Request, node: INodeNo, reply: ReplyStatfs) {
-        self.count(request);
+        self.begin(request);
         match self
             .path(node)
             .and_then(|path| statvfs(path).map_err(|error| Errno::from(io::Error::from(error))))

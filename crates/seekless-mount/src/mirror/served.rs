@@ -4,6 +4,7 @@ use super::about::{About, Found};
 use super::nodes::{Nodes, TOP};
 use super::real::{self, Handles};
 use super::requests::Requests;
+use super::watch::Watch;
 use fuser::{Errno, FileAttr, FileHandle, Generation, INodeNo, ReplyEmpty, ReplyEntry, Request};
 use std::ffi::OsStr;
 use std::fs::File;
@@ -22,16 +23,20 @@ pub(super) const NEVER: Duration = Duration::ZERO;
 pub(super) struct Served {
     pub(super) nodes: Arc<Nodes>,
     pub(super) handles: Handles,
+    watch: Arc<Watch>,
     requests: Arc<Requests>,
 }
 
 impl Served {
-    pub(super) fn new(nodes: Arc<Nodes>, requests: Arc<Requests>) -> Self {
-        Self { nodes, handles: Handles::default(), requests }
+    pub(super) fn new(nodes: Arc<Nodes>, watch: Arc<Watch>, requests: Arc<Requests>) -> Self {
+        Self { nodes, handles: Handles::default(), watch, requests }
     }
 
-    pub(super) fn count(&self, request: &Request) {
+    /// Counts a question, and learns first what has changed so far.
+    pub(super) fn begin(&self, request: &Request) {
         self.requests.count(request.pid());
+        // If nothing more can be seen, nothing is known.
+        let _ = self.watch.catch_up();
     }
 
     /// The folder that holds the roots, which no path leads to.

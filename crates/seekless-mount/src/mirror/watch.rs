@@ -2,21 +2,27 @@
 //!
 //! A folder is watched before its entry is compared with what was noted: so nothing that changes
 //! afterwards is missed. What has changed is first answered from the real folder, and then the
-//! kernel is told to forget what it knows.
+//! kernel is told to forget what it knows. The system queues a change before the call that makes it
+//! returns: so each answer takes what is queued first, and no change is missed that was complete
+//! when the kernel asked. What the kernel knows already, it may believe until it is told.
 
 use super::about::About;
 use super::nodes::{Node, Nodes};
 use super::{Changed, Folder};
 use crate::lock;
 use fuser::{INodeNo, Notifier};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
+use rustix::io::Errno;
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::iter::once;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, sleep};
 use std::time::Duration;
@@ -33,10 +39,12 @@ pub(super) struct Watch {
     /// Folders by the number of their watch.
     places: Mutex<HashMap<i32, usize>>,
     changed: Arc<Mutex<Vec<Changed>>>,
+    /// What is taken, for the thread that has the kernel forget it. One thread takes at a time.
+    taken: Mutex<Sender<Event>>,
 }
 
 /// What an event says.
-enum Event {
+pub(super) enum Event {
     /// The names of a folder, or one of its files.
     In { place: usize, name: Option<OsString>, names_changed: bool },
     /// Events were lost.
@@ -44,9 +52,15 @@ enum Event {
 }
 
 impl Watch {
-    pub(super) fn new(nodes: Arc<Nodes>, changed: Arc<Mutex<Vec<Changed>>>) -> io::Result<Self> {
-        let inotify = inotify::init(CreateFlags::CLOEXEC)?;
-        Ok(Self { nodes, inotify, places: Mutex::default(), changed })
+    /// Also returns what [`follow`] takes.
+    pub(super) fn new(
+        nodes: Arc<Nodes>,
+        changed: Arc<Mutex<Vec<Changed>>>,
+    ) -> io::Result<(Self, Receiver<Event>)> {
+        let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
+        let (taken, events) = channel();
+        let (places, taken) = (Mutex::default(), Mutex::new(taken));
+        Ok((Self { nodes, inotify, places, changed, taken }, events))
     }
 
     /// Watches the folders, in the order of their inodes, and takes those for known that are as
@@ -117,6 +131,30 @@ impl Watch {
         Some(Event::In { place, name, names_changed })
     }
 
+    /// Takes all changes that are queued. An error: no more will be seen.
+    pub(super) fn catch_up(&self) -> io::Result<()> {
+        let taken = lock(&self.taken);
+        let mut buffer = [MaybeUninit::<u8>::uninit(); EVENT_BYTES];
+        let mut reader = Reader::new(&self.inotify, &mut buffer);
+        loop {
+            let (event, ends) = match reader.next() {
+                Ok(event) => (self.event(&event), None),
+                Err(Errno::INTR) => continue,
+                Err(Errno::AGAIN) => return Ok(()),
+                // Then nothing is known any more.
+                Err(error) => (Some(Event::Lost), Some(error)),
+            };
+            if let Some(event) = event {
+                self.take(&event);
+                // At the end of the process there is no thread that would take it.
+                let _ = taken.send(event);
+            }
+            if let Some(error) = ends {
+                return Err(error.into());
+            }
+        }
+    }
+
     /// From now on what has changed is answered from the real folder.
     fn take(&self, event: &Event) {
         let Event::In { place, name, names_changed } = event else {
@@ -178,27 +216,35 @@ impl Watch {
     }
 }
 
-/// Starts a thread that follows the changes until this process ends.
-pub(super) fn follow(watch: &Arc<Watch>, notifier: Notifier) -> io::Result<()> {
-    let watch = watch.clone();
-    let follow = move || {
-        let mut buffer = [MaybeUninit::<u8>::uninit(); EVENT_BYTES];
-        let mut reader = Reader::new(&watch.inotify, &mut buffer);
+/// Starts threads that follow the changes until this process ends: one waits for them, the other
+/// has the kernel forget what it knows.
+pub(super) fn follow(
+    watch: &Arc<Watch>,
+    events: Receiver<Event>,
+    notifier: Notifier,
+) -> io::Result<()> {
+    let waits = watch.clone();
+    let wait = move || {
         loop {
-            let event = match reader.next() {
-                Ok(event) => watch.event(&event),
-                Err(rustix::io::Errno::INTR) => continue,
-                // Nothing more will be seen: so nothing more is known.
-                Err(_) => Some(Event::Lost),
-            };
-            let Some(event) = event else { continue };
-            watch.take(&event);
-            watch.forget(&event, &notifier);
-            if reader.is_buffer_empty() {
-                sleep(UNDER_WAY);
+            let mut asked = [PollFd::new(&waits.inotify, PollFlags::IN)];
+            match poll(&mut asked, None) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(_) => sleep(UNDER_WAY),
             }
-            watch.forget(&event, &notifier);
+            if waits.catch_up().is_err() {
+                return;
+            }
         }
     };
-    Builder::new().name("seekless-changes".to_owned()).spawn(follow).map(drop)
+    Builder::new().name("seekless-changes".to_owned()).spawn(wait)?;
+    let watch = watch.clone();
+    let forget = move || {
+        while let Ok(first) = events.recv() {
+            let changes: Vec<Event> = once(first).chain(events.try_iter()).collect();
+            changes.iter().for_each(|event| watch.forget(event, &notifier));
+            sleep(UNDER_WAY);
+            changes.iter().for_each(|event| watch.forget(event, &notifier));
+        }
+    };
+    Builder::new().name("seekless-forget".to_owned()).spawn(forget).map(drop)
 }

@@ -1,21 +1,8 @@
-//! LFU: the page that was used least often leaves first.
+//! LFU: the page that was used least often leaves first. And CR-LFU, which differs in the ties.
 
 use super::resident::{Resident, Rule};
 use super::{Id, Pool, Request};
-use crate::arrays::column;
-use crate::arrays::heap::IndexedHeap;
-use crate::arrays::list::Lists;
-
-/// The list of newcomers.
-const NEW: usize = 0;
-
-/// How often a page was used, and the number of its last use, in two halves so that a rank takes 12
-/// bytes. A page without uses is not resident.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Rank {
-    uses: u32,
-    last_use: [u32; 2],
-}
+use crate::arrays::counts::Counts;
 
 /// Least frequently used, counted while resident (folklore).
 ///
@@ -38,75 +25,58 @@ struct Rank {
 /// Weights: the count alone decides; evicts until the newcomer fits.
 /// [`Use::FirstUse`](super::Use::FirstUse) does not count. Cost is ignored. A hit keeps the weight
 /// that was admitted. Counts stop at 2^32.
-pub type Lfu = Resident<LfuRule>;
+pub type Lfu = Resident<LfuRule<false>>;
 
-/// The rule of [`Lfu`].
+/// Churn-resistant LFU (Rodriguez and others, "Learning cache replacement with CACHEUS", FAST
+/// 2021).
+///
+/// - **Idea:** where more pages of equal count come in turn than the cache holds, LFU's order
+///   among them is LRU's, and all of them miss. If the newest of them leaves instead, the others
+///   stay and hit.
+/// - **Ties:** the most recently used leaves first. That is all that differs from [`Lfu`].
+/// - **Cost per request** and **memory:** those of [`Lfu`]. No ghosts; in [`Cacheus`](super::Cacheus)
+///   ghosts keep their counts.
+/// - **Shines** on loops and churn among pages of equal count. **Fails** as LFU does when popularity
+///   changes, and on new pages that are soon used again.
+///
+/// Weights, cost and [`Use::FirstUse`](super::Use::FirstUse) as in [`Lfu`].
+pub type CrLfu = Resident<LfuRule<true>>;
+
+/// The rule of [`Lfu`], and with `NEWEST_FIRST` of [`CrLfu`]. A page that is not resident has the
+/// count 0.
 #[derive(Clone, Debug, Default)]
-pub struct LfuRule {
-    /// Uses so far, of all pages.
-    turn: u64,
-    ranks: Vec<Rank>,
-    /// Pages that had been used once when they were last looked at, newest first.
-    new: Lists<1>,
-    /// Pages used more often, by a rank that they had earlier.
-    often: IndexedHeap<Rank>,
+pub struct LfuRule<const NEWEST_FIRST: bool> {
+    counts: Counts<NEWEST_FIRST>,
 }
 
-impl LfuRule {
-    #[inline]
-    fn note_use(&mut self, id: Id) {
-        self.turn += 1;
-        let rank = &mut self.ranks[id as usize];
-        let uses = rank.uses.saturating_add(1);
-        *rank = Rank { uses, last_use: [(self.turn >> 32) as u32, self.turn as u32] };
-    }
-}
-
-impl Rule for LfuRule {
+impl<const NEWEST_FIRST: bool> Rule for LfuRule<NEWEST_FIRST> {
     fn grow(&mut self, ids: u32) {
-        column::grow(&mut self.ranks, ids, Rank::default());
-        self.new.grow(ids);
-        self.often.grow(ids);
+        self.counts.grow(ids);
     }
 
     #[inline]
     fn contains(&self, id: Id) -> bool {
-        self.ranks[id as usize].uses != 0
+        self.counts.count(id) != 0
     }
 
     #[inline]
     fn hit(&mut self, request: &Request) {
-        self.note_use(request.id);
+        self.counts.note_use(request.id);
     }
 
     #[inline]
     fn enter(&mut self, request: &Request) {
-        self.note_use(request.id);
-        self.new.push_front(NEW, request.id);
+        self.counts.enter(request.id, 1);
     }
 
-    /// The oldest page used once; else the page of least rank.
     #[inline]
     fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
-        while let Some(oldest) = self.new.back(NEW) {
-            let rank = self.ranks[oldest as usize];
-            if rank.uses == 1 {
-                return Some(oldest);
-            }
-            self.new.unlink(oldest);
-            self.often.push(oldest, rank);
-        }
-        let ranks = &self.ranks;
-        self.often.settle_root(|id| ranks[id as usize]).map(|(_, id)| id)
+        self.counts.least()
     }
 
     #[inline]
     fn leave(&mut self, id: Id) {
-        self.ranks[id as usize] = Rank::default();
-        if self.new.contains(id) {
-            self.new.unlink(id);
-        } else {
-            self.often.remove(id);
-        }
+        self.counts.take_out(id);
+        self.counts.clear(id);
     }
 }

@@ -4,8 +4,8 @@
 use super::Eviction;
 use super::landlord::{Charging, Division, Lazy, Reciprocal};
 use super::{
-    Arc, Car, Cflru, Clock, ClockOzen, ClockPro, ClockProOzen, DeviceTime, Fab, Fifo, Fwf, Gds,
-    Gdsf,
+    Arc, Auto, Car, Cflru, Clock, ClockOzen, ClockPro, ClockProOzen, DeviceTime, Fab, Fifo, Fwf,
+    Gds, Gdsf,
 };
 use super::{
     Belady, BeladySize, Hyperbolic, Landlord, Lfu, LfuDa, Lru, Lru2, LruWsr, Mq, Opt, Random,
@@ -14,6 +14,7 @@ use super::{
 use super::{
     Clock2QPlus, Clock2QPlusShort, Lirs, Qdlp, S3Fifo, S3Fifo2024, Sieve, TwoLists, WTinyLfu,
 };
+use super::{CrLfu, LeCaR, Lhd, Mru, Size, SizeHeap};
 use super::{Random2Ozen, Rrip, Slru, SpatialClock, SpatialClockOzen, TwoQueue, TwoQueueSimple};
 use crate::{Error, ErrorKind, Result};
 
@@ -40,6 +41,7 @@ pub struct About {
 }
 
 const OZEN: &str = "Ozen 2018, blockcacheperf";
+const CACHEUS: &str = "Rodriguez and others, FAST 2021";
 const WASSENBERG: &str = "Wassenberg 2006";
 /// Seed of the bimodal insertions.
 const RRIP_SEED: u64 = 3;
@@ -98,8 +100,23 @@ policies! {
         "the same in four equal segments", "libCacheSim";
     "lfu" => Lfu::new, (35, 43),
         "what was used least often while here leaves first", "folklore";
+    "cr-lfu" => CrLfu::new, (35, 43),
+        "LFU of which the newest leaves first among equal counts", CACHEUS;
     "lfu-da" => LfuDa::new, (48, 56),
         "LFU that ages: what was popular once does leave", "Arlitt and others 2000";
+    "lecar" => LeCaR::new, (52, 60),
+        "LRU and LFU take turns, by weights that their mistakes change",
+        "Vietri and others, HotStorage 2018";
+    "lhd" => Lhd::lhd, (58, 58),
+        "the least hits for the room and time that it takes, as learned, leaves first",
+        "Beckmann, Chen and Cidon, NSDI 2018";
+    "mru" => Mru::new, (9, 17),
+        "what was used last leaves first", "Chou and DeWitt, VLDB 1985";
+    "size" => Size::new, (57, 57),
+        "the largest leaves first, of equal sizes that used longest ago",
+        "Williams and others, SIGCOMM 1996";
+    "size@heap" => SizeHeap::new, (29, 29),
+        "the same with the ties of a binary heap", "libCacheSim";
     "fwf" => Fwf::new, (9, 17),
         "when something does not fit, everything leaves", "Karlin and others 1988";
     "random" => Random::new, (13, 21),
@@ -209,6 +226,8 @@ policies! {
         "Einziger and others 2017, 2018";
     "w-tinylfu@fixed" => WTinyLfu::fixed, (34, 42),
         "the same with a window of always 1 %", "Einziger, Friedman and Manes 2017";
+    "auto" => Auto::new, (162, 218),
+        "follows the policy that is best for the requests of late", "Seekless; after SHARDS, FAST 2015";
 }
 
 /// The names of [`POLICIES`], in the same order.

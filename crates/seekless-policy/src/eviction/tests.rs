@@ -120,7 +120,8 @@ fn ghosts_max(name: &str, capacity: u64) -> Option<u64> {
         "lru-2" if name.ends_with("@history") => capacity,
         "mq" => 4 * capacity,
         "s3-fifo" | "qdlp" | "clock2q+" => capacity * 9 / 10,
-        "lirs" | "linux" => capacity,
+        "auto" => 2 * capacity, // as many as any that it follows
+        "lirs" | "linux" | "lecar" => capacity,
         _ => return None,
     })
 }

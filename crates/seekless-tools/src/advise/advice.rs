@@ -42,6 +42,8 @@ pub struct Advice {
     pub useless: Vec<(String, f64)>,
     /// What measures gained when they were carried out; empty if that was not asked for.
     pub verified: Vec<Verified>,
+    /// Memory that the page cache can have; `None` if it is not known.
+    pub memory_free_bytes: Option<u64>,
     /// What the recorded cold start did when; for pictures, and not in the JSON.
     #[serde(skip)]
     pub timeline: Timeline,

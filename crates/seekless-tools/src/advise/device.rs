@@ -28,6 +28,8 @@ const FILES_MAX: usize = 64;
 /// The device that a start asks most, and its costs.
 pub(super) struct Found {
     pub(super) costs: Costs,
+    /// Whether it limits requests and bytes, each by itself.
+    pub(super) limits_apart: bool,
     pub(super) figures: DeviceFigures,
 }
 
@@ -39,16 +41,17 @@ pub(super) fn find(
 ) -> Result<Found> {
     let files = largest(learned);
     let name = files.first().map(|path| name(path)).unwrap_or_default();
-    let (costs, source) = match options.costs {
-        Some(costs) => (costs, Source::Given),
+    let ((costs, limits_apart), source) = match options.costs {
+        Some(costs) => ((costs, false), Source::Given),
         None => {
             tell("reading some of its files, to see what the device costs");
-            measured(&files).map_or((Costs::ASSUMED, Source::Assumed), |it| (it, Source::Measured))
+            let assumed = ((Costs::ASSUMED, false), Source::Assumed);
+            measured(&files).map_or(assumed, |it| (it, Source::Measured))
         }
     };
     let Costs { request_ns, bytes_per_second, depth } = costs;
     let figures = DeviceFigures { name, request_ns, bytes_per_second, at_once: depth, source };
-    Ok(Found { costs, figures })
+    Ok(Found { costs, limits_apart, figures })
 }
 
 /// The largest of the needed files on the device from which most single parts are needed: each is a
@@ -74,17 +77,16 @@ fn largest(learned: &Learned) -> Vec<PathBuf> {
     files.into_iter().take(FILES_MAX).map(|(_, path)| path).collect()
 }
 
-/// What reads of these files cost; `None` if they are too small, or in memory.
-fn measured(files: &[PathBuf]) -> Option<Costs> {
+/// What reads of these files cost, and whether requests and bytes have limits of their own; `None`
+/// if they are too small, or in memory.
+fn measured(files: &[PathBuf]) -> Option<(Costs, bool)> {
     let bandwidth = calibrate(files, BANDWIDTH, &mut |_, _| {}).ok()?;
     let found = requests(files, REQUESTS).ok()??;
     // Many small requests wait for each other; one alone takes its latency.
     let request_ns = if found.at_once > 1 { found.alone_ns } else { found.together_ns };
-    Some(Costs {
-        request_ns,
-        bytes_per_second: bandwidth.bytes_per_second.max(1),
-        depth: found.at_once,
-    })
+    let bytes_per_second = bandwidth.bytes_per_second.max(1);
+    let costs = Costs { request_ns, bytes_per_second, depth: found.at_once };
+    Some((costs, found.limits_apart(bytes_per_second)))
 }
 
 /// `ext4 on vda`.

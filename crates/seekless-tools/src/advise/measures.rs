@@ -17,7 +17,16 @@ const CORRECTION_MAX: f64 = 4.0;
 /// The names of measures, which `verify` knows too.
 pub(super) const RUN: &str = "run: bring its files in beside it";
 pub(super) const PACK: &str = "pack: see its files in one pack (--mount auto)";
+pub(super) const WARM: &str = "warm: bring its files in beside it";
 const LAYOUT: &str = "layout: lay its files in order, then run";
+
+impl Measure {
+    /// Whether it brings files in beside the program, without further work.
+    #[must_use]
+    pub fn brings_in(&self) -> bool {
+        [RUN, WARM].contains(&self.what.as_str())
+    }
+}
 
 /// Adds what would help, best first, and what would not.
 pub(super) fn add(advice: &mut Advice, expected: &Expected) {
@@ -28,11 +37,9 @@ pub(super) fn add(advice: &mut Advice, expected: &Expected) {
         offer_readahead(advice),
     ];
     offers.extend(advice.searches.iter().map(|search| offer_search(advice, search)));
-    let gain = |measure: &Measure| advice.starts.cold_median_s - measure.start_s;
-    let is_worth =
-        |measure: &Measure| gain(measure) >= GAIN_MIN_S.max(GAIN_MIN * advice.starts.cold_median_s);
+    let cold_s = advice.starts.cold_median_s;
     let (mut worth, useless): (Vec<Measure>, Vec<Measure>) =
-        offers.into_iter().flatten().partition(is_worth);
+        offers.into_iter().flatten().partition(|it| is_worth(cold_s, it.start_s));
     worth.sort_by(|one, other| one.start_s.total_cmp(&other.start_s));
     advice.useless = useless.into_iter().map(|it| (it.what, it.start_s)).collect();
     // What takes more work has to gain more than what does without.
@@ -45,6 +52,25 @@ pub(super) fn add(advice: &mut Advice, expected: &Expected) {
             || run_s.is_none_or(|run_s| run_s - it.start_s >= GAIN_MIN_S)
     });
     advice.measures = worth;
+}
+
+/// Whether a start is so much shorter that it is worth a measure.
+pub(super) fn is_worth(cold_s: f64, start_s: f64) -> bool {
+    cold_s - start_s >= GAIN_MIN_S.max(GAIN_MIN * cold_s)
+}
+
+/// `run`, as it is expected, if it is not offered.
+pub(super) fn run_not_offered(advice: &Advice) -> Option<Measure> {
+    let (what, start_s) = advice.useless.iter().find(|(useless, _)| useless == RUN)?;
+    let wait_s = (start_s - advice.starts.cached_median_s).max(0.0);
+    Some(Measure {
+        what: what.clone(),
+        wait_s,
+        start_s: *start_s,
+        error_s: spread(&advice.starts.cold_s),
+        commands: vec![run(advice)],
+        found: Found::Simulated,
+    })
 }
 
 /// By which factor the measured wait differs from the expected one.
@@ -230,6 +256,7 @@ mod tests {
             requests: 10,
             measured_s,
             by_file: Default::default(),
+            asked: Vec::new(),
         };
         for (measured_s, offered) in [(Some(0.5), 1), (Some(0.1), 0), (None, 0)] {
             let mut found = Advice { searches: vec![search(measured_s)], ..advice(3.0, 1.0) };

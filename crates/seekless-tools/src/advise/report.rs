@@ -33,6 +33,7 @@ pub(super) fn sum_up(
     let needed = needed(learned);
     let share = share(learned, wait_s);
     let mut advice = Advice {
+        memory_free_bytes: seekless_sys::memory::free_bytes(),
         command: words.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
         starts: Starts { exit_status: learned.exit_status, ..starts.clone() },
         wait_s,

@@ -8,6 +8,7 @@ use seekless_trace::summary::{CallKind, Waits};
 use seekless_trace::{Access, FileId, Op, Result, Trace};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
 
 /// ENOENT and ENOTDIR.
 const NOT_THERE: [i32; 2] = [2, 20];
@@ -55,6 +56,9 @@ pub struct Search {
     /// The look-ups by name, for what was measured of them.
     #[serde(skip)]
     pub by_file: BTreeMap<FileId, u64>,
+    /// The folders that a request is expected for.
+    #[serde(skip)]
+    pub asked: Vec<String>,
 }
 
 impl Setting {
@@ -187,8 +191,10 @@ fn found(looks: &[Look], names: &[String], costs: &Costs) -> Vec<Search> {
         .map(|(setting, sum)| {
             let asked: BTreeSet<&str> =
                 sum.by_file.keys().map(|file| parent(path(*file))).collect();
-            let asked = asked.iter().filter(|folder| !needed.contains(*folder)).count() as u64;
-            search(setting, sum, &Wait::of(asked, 0, 1, costs))
+            let asked = asked.into_iter().filter(|folder| !needed.contains(folder));
+            let asked: Vec<String> = asked.map(str::to_owned).collect();
+            let wait = Wait::of(asked.len() as u64, 0, 1, costs);
+            Search { asked, ..search(setting, sum, &wait) }
         })
         .collect();
     let order = |one: &Search, other: &Search| {
@@ -231,6 +237,7 @@ fn search(setting: Setting, sum: Sum, wait: &Wait) -> Search {
         requests: wait.requests,
         measured_s: None,
         by_file: sum.by_file,
+        asked: Vec::new(),
     }
 }
 
@@ -242,6 +249,11 @@ impl Search {
             Some(spent.seconds * (*count as f64 / spent.calls.max(1) as f64).min(1.0))
         };
         self.measured_s = Some(share * self.by_file.iter().filter_map(of).sum::<f64>());
+    }
+
+    /// The requests that are expected for folders outside of this one.
+    pub(super) fn requests_outside(&self, folder: &Path) -> u64 {
+        self.asked.iter().filter(|asked| !Path::new(asked).starts_with(folder)).count() as u64
     }
 
     /// It as a measure.
@@ -296,6 +308,8 @@ mod tests {
         assert_eq!((path.setting, path.names, path.in_vain), (Setting::Path, 2, 3));
         assert_eq!(path.folders, [("/opt/a".to_owned(), 2), ("/opt/b".to_owned(), 1)]);
         assert_eq!((path.wait_s, path.requests), (0.02, 2), "a block of each folder");
+        let outside = |folder: &str| path.requests_outside(Path::new(folder));
+        assert_eq!((outside("/opt/a"), outside("/opt"), outside("/srv")), (1, 0, 2));
         assert_eq!(path.remark(), "# PATH: leave these out, or put them last: /opt/a /opt/b");
     }
 

@@ -2,13 +2,17 @@
 
 use super::Options;
 use super::advice::{Advice, DeviceFigures, Found, Measure, Verified, median, spread};
-use super::measures::{PACK, RUN};
+use super::measures::{self, PACK, RUN};
 use super::starts::{Learned, Session};
 use seekless_job::Result;
-use std::process::{Command, Stdio};
+use std::process::Command;
+
+/// A program that does nothing, on every machine.
+const NOTHING: &str = "true";
 
 /// Times the measures that change nothing, in turn with the program alone. A layout moves files:
-/// that is for the user to ask for.
+/// that is for the user to ask for. If none is offered, `run` is tried, to show that it gains
+/// little.
 pub(super) fn carry_out(
     session: &mut Session<'_>,
     learned: &Learned,
@@ -16,7 +20,11 @@ pub(super) fn carry_out(
     options: &Options,
 ) -> Result<Vec<Verified>> {
     let can = |measure: &&Measure| [RUN, PACK].contains(&measure.what.as_str());
-    let measures: Vec<&Measure> = advice.measures.iter().filter(can).collect();
+    let not_offered = measures::run_not_offered(advice);
+    let mut measures: Vec<&Measure> = advice.measures.iter().filter(can).collect();
+    if measures.is_empty() {
+        measures.extend(&not_offered);
+    }
     let mut plain_s = Vec::new();
     let mut with_s: Vec<Vec<f64>> = vec![Vec::new(); measures.len()];
     for run in 0..if measures.is_empty() { 0 } else { options.runs } {
@@ -47,21 +55,24 @@ pub(super) fn carry_out(
     Ok(verified.collect())
 }
 
-/// How long `seekless run` takes, cold, to start and to decide: the shorter of two times.
+/// How much longer a cold start of a program that does nothing takes with `seekless run`: of each
+/// the shorter of two times. What `run` asks for the program is expected apart.
 pub(super) fn own_s(
     session: &mut Session<'_>,
     learned: &Learned,
-    device: &DeviceFigures,
     options: &Options,
 ) -> Result<f64> {
-    let mut shortest_s = f64::MAX;
+    let [mut alone_s, mut with_s] = [f64::MAX; 2];
     for _ in 0..2 {
         session.make_cold()?;
-        let mut decides = helped(learned, device, options);
-        decides.arg("--dry-run").arg("--").args(session.words).stdout(Stdio::null());
-        shortest_s = session.timed(&mut decides)?.seconds.min(shortest_s);
+        alone_s = session.timed(&mut Command::new(NOTHING))?.seconds.min(alone_s);
+        session.make_cold()?;
+        let mut runs = Command::new(&options.command);
+        runs.args(["run", "--no-record", "--", NOTHING]);
+        runs.env("XDG_STATE_HOME", learned.folder.path());
+        with_s = session.timed(&mut runs)?.seconds.min(with_s);
     }
-    Ok(shortest_s)
+    Ok((with_s - alone_s).max(0.0))
 }
 
 /// `seekless run` with what was learned, apart from what other starts have noted of this device.
@@ -80,15 +91,30 @@ fn told(device: &DeviceFigures) -> String {
     format!("iops={},bandwidth={bytes_per_second}B/s,latency={request_ns}ns", iops.max(1))
 }
 
-/// Puts the measured figures in place of the simulated ones.
+/// Puts the measured figures in place of the simulated ones. What was not offered and is worth it
+/// as measured is offered now.
 pub(super) fn replace(advice: &mut Advice) {
-    for verified in &advice.verified {
-        let same = |measure: &&mut Measure| measure.what == verified.what;
-        for measure in advice.measures.iter_mut().filter(same) {
-            measure.start_s = median(&verified.with_s);
+    for verified in advice.verified.clone() {
+        let start_s = median(&verified.with_s);
+        let same = |measure: &Measure| measure.what == verified.what;
+        let now = |measure: &mut Measure| {
+            measure.start_s = start_s;
             measure.wait_s = verified.wait_s;
             measure.error_s = spread(&verified.with_s);
             measure.found = Found::Measured;
+        };
+        if let Some(measure) = advice.measures.iter_mut().find(|it| same(it)) {
+            now(measure);
+        } else if measures::is_worth(median(&verified.plain_s), start_s)
+            && let Some(mut measure) = measures::run_not_offered(advice)
+        {
+            now(&mut measure);
+            advice.useless.retain(|(what, _)| *what != verified.what);
+            advice.measures.push(measure);
+        } else if let Some(useless) =
+            advice.useless.iter_mut().find(|(what, _)| *what == verified.what)
+        {
+            useless.1 = start_s;
         }
     }
     advice.measures.sort_by(|one, other| one.start_s.total_cmp(&other.start_s));

@@ -22,7 +22,7 @@ use std::process::ExitCode;
 /// Options for traces.
 #[derive(clap::Args, Debug)]
 pub(super) struct TracedArgs {
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Options for traces")]
     foreign: Foreign,
     /// Advise on a cache, which has this size now: 1GiB, 10000pages, or 10% of the working set
     #[arg(long, value_name = "SIZE", help_heading = "Options for traces")]
@@ -110,7 +110,7 @@ pub(super) fn print(
     }
     words.text(&match advice {
         TraceAdvice::Cache(advice) => cache::report(advice, for_sim),
-        TraceAdvice::Files(advice) => files::report(advice),
+        TraceAdvice::Files(advice) => files::report(advice, for_sim),
         TraceAdvice::Service(advice) => service::report(advice, for_sim),
     })
 }

@@ -66,14 +66,18 @@ pub(super) fn costs(device: &DeviceFigures) -> String {
 pub(super) fn sentence(advice: &Advice) -> String {
     let (starts, learned) = (&advice.starts, &advice.learned);
     let mut text = format!("A cold start takes {}: ", seconds(starts.cold_median_s));
-    let _ = match is_worth_it(advice) {
-        true => writeln!(
+    let waits = advice.wait_s >= SMALL * starts.cold_median_s;
+    let _ = match (is_worth_it(advice), waits) {
+        (false, false) => {
+            writeln!(text, "nearly all of it is its own work, not waiting for files.")
+        }
+        (is_worth_it, _) => writeln!(
             text,
-            "{} of its own work, and {} of waiting for files.",
+            "{} of its own work, and {} of waiting for files{}.",
             seconds(starts.cached_median_s),
             seconds(advice.wait_s),
+            if is_worth_it { "" } else { ", too little to gain from" },
         ),
-        false => writeln!(text, "nearly all of it is its own work, not waiting for files."),
     };
     let _ = write!(
         text,
@@ -194,10 +198,36 @@ fn helps(advice: &Advice) -> String {
         });
         text += &table(&["what helps", "wait", "start", "found by"], rows.collect());
     }
-    for (what, start_s) in &advice.useless {
-        let _ = writeln!(text, "Would not help: {} ({}).", line(what), seconds(*start_s));
+    if !advice.useless.is_empty() && !advice.measures.is_empty() {
+        text.push('\n');
     }
-    text
+    text + &would_not_help(&advice.useless, "start")
+        + &page_cache(advice.learned.needed_bytes, advice.memory_free_bytes)
+}
+
+/// The table of what would not help, with what it leaves of the start or the wait.
+pub(super) fn would_not_help(useless: &[(String, f64)], of: &str) -> String {
+    if useless.is_empty() {
+        return String::new();
+    }
+    let rows = useless.iter().map(|(what, left_s)| vec![what.clone(), seconds(*left_s)]);
+    table(&["what would not help", of], rows.collect()) + "\n"
+}
+
+/// Whether a larger page cache, or another policy of it, could help.
+pub(super) fn page_cache(needed_bytes: u64, free_bytes: Option<u64>) -> String {
+    let Some(free_bytes) = free_bytes else { return String::new() };
+    let (needed, free) = (format_bytes(needed_bytes), format_bytes(free_bytes));
+    match needed_bytes <= free_bytes {
+        true => format!(
+            "A larger page cache or another policy would not help: all fits ({needed} in {free} \
+             free).\n"
+        ),
+        false => format!(
+            "It needs {needed}, and memory has {free} free: what it reads again comes from the \
+             device again. A trace of it shows which size and policy would help.\n"
+        ),
+    }
 }
 
 /// What to do.
@@ -364,6 +394,7 @@ mod tests {
             requests: 4,
             measured_s: None,
             by_file: std::collections::BTreeMap::new(),
+            asked: Vec::new(),
         };
         let measured = Search { measured_s: Some(0.25), ..search.clone() };
         let start = "LD_LIBRARY_PATH and the rpath: 240 look-ups in vain in 4 folders before \
@@ -383,6 +414,13 @@ mod tests {
         assert!(text.contains("nearly all of it is its own work"), "{text}");
         assert!(text.contains("Nothing that Seekless does"), "{text}");
         assert!(!text.contains("where the wait goes"), "{text}");
+        let starts = Starts { cold_median_s: 0.1, cached_median_s: 0.085, ..advice().starts };
+        let useless = vec![("run: bring its files in beside it".to_owned(), 0.125)];
+        let short = Advice { starts, wait_s: 0.015, measures: vec![], useless, ..advice() };
+        let text = report(&short);
+        assert!(text.contains("15.0 ms of waiting for files, too little to gain from."), "{text}");
+        assert!(text.contains("what would not help"), "{text}");
+        assert!(text.contains("run: bring its files in beside it  125.0 ms\n"), "{text}");
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! `seekless trace import`: converts other formats to a trace.
 
 use crate::command::foreign::{Foreign, input, kinds};
+use crate::next::{self, Found};
 use crate::output::{self, Words};
 use seekless::device::units::counted;
 use seekless::trace::import::{self, MALFORMED, Report};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Make a trace of text, or of another simulator's trace.
@@ -86,6 +87,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         words.json(&report)?;
     } else {
         words.text(&describe(&report, &output::shown(out.path())))?;
+        if out.path() != Path::new("-") {
+            next::say(words, &Found::Imported(out.path()))?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -70,8 +70,10 @@ class Timeline {
         key.setAttribute("aria-pressed", !kind.hidden);
         this.drawing.draw();
       }, { "aria-pressed": "true", title: "Show or hide" });
+      // Touches and the like are not timed.
+      const figure = kind.total > 0 ? duration(kind.total) : "";
       key.append(element("i", { class: "hue-" + kind.hue }), kind.name + " ",
-        element("span", { class: "figure" }, duration(kind.total)));
+        element("span", { class: "figure" }, figure));
       return key;
     });
     return element("div", { class: "legend", role: "group", "aria-label": "Kinds" }, ...keys);

@@ -1,9 +1,11 @@
 //! How large a cache should be, and by which policy it should evict.
 //!
 //! The curve of LRU has its knee where a further doubling brings much less than the last one did
-//! ([`knee`]). Policies are judged on requests that did not choose them: the one that misses least
-//! in the first half of the requests is judged on the second half, with the cache as it then is.
-//! All of it is simulated as `seekless sim` does.
+//! ([`knee`]). The advised policy is the one that misses least in all requests: a cache is still
+//! filling in the first of them, and a trace may have phases, so half of it knows too little. What
+//! such a choice is worth, requests show that had no part in it: the policy that misses least in
+//! the first half is judged on the second, with the cache as it then is. Both are shown. All of it
+//! is simulated as `seekless sim` does.
 
 mod advice;
 mod candidates;
@@ -30,7 +32,7 @@ const SHARE_ASSUMED: f64 = 0.1;
 /// Fewer misses of all requests than this are no gain.
 const GAIN_MIN: f64 = 0.001;
 /// Sizes nearer to each other than this are one.
-const SAME: f64 = 1.02;
+const SAME: f64 = 1.05;
 
 /// Reads the traces and simulates.
 pub(super) fn advise(
@@ -104,24 +106,24 @@ fn base(requests: &Requests, options: &Options, knee: Option<&Knee>) -> Result<B
     Ok(Base { capacity: units.max(1) * requests.unit_bytes(), source: BaseSource::Assumed })
 }
 
-/// The sizes at which policies are compared: the base, twice as much, and the knee.
+/// The sizes at which policies are compared: the base, the knee, and twice the base where that is
+/// not nearly the knee.
 fn compared(requests: &Requests, base: u64, knee: Option<&Knee>) -> Vec<u64> {
     let everything = requests.distinct_weight() * requests.unit_bytes();
+    let doubled = base.saturating_mul(2).min(everything);
     let mut sizes = vec![base];
-    if base < everything {
-        sizes.push(base.saturating_mul(2).min(everything));
-    }
-    for knee in knee.iter().filter(|knee| knee.capacity > base) {
-        let ratio = |size: &u64| knee.capacity as f64 / *size as f64;
-        if !sizes.iter().any(|size| (1.0 / SAME..SAME).contains(&ratio(size))) {
-            sizes.push(knee.capacity);
+    for size in knee.map(|knee| knee.capacity).into_iter().chain([doubled]) {
+        let is_same = |other: &u64| (1.0 / SAME..SAME).contains(&(size as f64 / *other as f64));
+        if size > base && !sizes.iter().any(is_same) {
+            sizes.push(size);
         }
     }
+    sizes.sort_unstable();
     sizes
 }
 
-/// What helps, best first, and what does not. A larger cache has to gain what it costs beside the
-/// same policy in the smaller one.
+/// What helps, best first, and what does not. In a larger cache another policy has to gain what it
+/// costs beside the same policy there.
 fn measures(
     simulated: &Simulated,
     sizes: &[u64],
@@ -131,24 +133,19 @@ fn measures(
     for &capacity in sizes {
         let same = simulated.of(&present.policy, capacity);
         let chosen = simulated.chosen(capacity);
-        let beats = is_worth(
-            same.second_miss_ratio - chosen.second_miss_ratio,
-            same.second_miss_ratio,
-            GAIN_MIN,
-        );
-        let mut outcomes = vec![same];
+        let beats = is_worth(same.miss_ratio - chosen.miss_ratio, same.miss_ratio, GAIN_MIN);
+        let mut outcomes = vec![(same.clone(), same)];
         if chosen.policy != present.policy && (beats || capacity == present.capacity) {
-            outcomes.push(chosen);
+            outcomes.push((chosen, simulated.held_out(capacity)));
         }
-        let is_new = |outcome: &Outcome| outcome != present;
-        all.extend(outcomes.into_iter().filter(is_new).map(|outcome| measure(outcome, present)));
+        let is_new = |(outcome, _): &(Outcome, Outcome)| outcome != present;
+        all.extend(outcomes.into_iter().filter(is_new).map(|both| measure(both, present)));
     }
-    let is_gain =
-        |it: &CacheMeasure| is_worth(it.misses_saved, present.second_miss_ratio, GAIN_MIN);
+    let is_gain = |it: &CacheMeasure| is_worth(it.misses_saved, present.miss_ratio, GAIN_MIN);
     let (mut worth, useless): (Vec<CacheMeasure>, Vec<CacheMeasure>) =
         all.into_iter().partition(is_gain);
     let order = |one: &CacheMeasure, other: &CacheMeasure| {
-        let misses = |it: &CacheMeasure| it.outcome.second_miss_ratio;
+        let misses = |it: &CacheMeasure| it.outcome.miss_ratio;
         misses(one)
             .total_cmp(&misses(other))
             .then(one.outcome.capacity.cmp(&other.outcome.capacity))
@@ -158,8 +155,13 @@ fn measures(
     (worth, useless)
 }
 
-fn measure(outcome: Outcome, present: &Outcome) -> CacheMeasure {
-    CacheMeasure { misses_saved: present.second_miss_ratio - outcome.second_miss_ratio, outcome }
+fn measure((outcome, held_out): (Outcome, Outcome), present: &Outcome) -> CacheMeasure {
+    CacheMeasure {
+        misses_saved: present.miss_ratio - outcome.miss_ratio,
+        held_out_saved: present.second_miss_ratio - held_out.second_miss_ratio,
+        outcome,
+        held_out,
+    }
 }
 
 /// Halvings and doublings of the base, as LRU has them.

@@ -12,7 +12,8 @@ pub use advice::{FilesAdvice, Recorded};
 
 use super::super::advice::{Folder, Part, WaitOfFile};
 use super::super::places::{At, folders};
-use super::Options;
+use super::cache::{self, CacheAdvice};
+use super::{Basis, Options, Reading};
 use crate::advise::advice::{DeviceFigures, Source};
 use crate::advise::readahead::{LINUX_BYTES, Windows};
 use crate::advise::searches::{self, Search};
@@ -20,7 +21,8 @@ use crate::order;
 use estimate::Estimate;
 use seekless_device::Costs;
 use seekless_job::{Error, ErrorKind, Result};
-use seekless_sim::Unit;
+use seekless_sim::{Capacities, Unit};
+use seekless_sys::memory::free_bytes;
 use seekless_trace::summary::{CallKind, Spent, Waits};
 use seekless_trace::{Kind, Needs, RunInfo, Trace};
 use std::collections::BTreeMap;
@@ -79,6 +81,7 @@ pub(super) fn advise(
         readahead: Windows::of(&needs, device.costs(), LINUX_BYTES),
         searches,
         recorded: recorded.map(|(_, recorded)| recorded),
+        memory_free_bytes: free_bytes(),
         ..FilesAdvice::default()
     };
     let files = files(&needs, &estimate, &used);
@@ -86,7 +89,32 @@ pub(super) fn advise(
     offers.add(&mut advice);
     advice.files = files;
     advice.files.truncate(FILES_LISTED);
+    advice.page_cache = page_cache(traces, options, &advice, tell)?;
     Ok(Some(advice))
+}
+
+/// Advice on the page cache, if not all that the program needs fits into memory. A service gets it
+/// in any case, beside this.
+fn page_cache(
+    traces: &[PathBuf],
+    options: &Options,
+    advice: &FilesAdvice,
+    tell: &mut dyn FnMut(&str),
+) -> Result<Option<Box<CacheAdvice>>> {
+    let Some(free) = advice.memory_free_bytes else { return Ok(None) };
+    if advice.needed_bytes <= free || options.basis() == Basis::Service {
+        return Ok(None);
+    }
+    let by_pages = Options {
+        reading: Reading { unit: Some(Unit::Page), ..options.reading.clone() },
+        cache: Some(Capacities::of_bytes(free)),
+        ..options.clone()
+    };
+    match cache::advise(traces, &by_pages, tell) {
+        // Whole-file loads have no pages.
+        Err(error) if [ErrorKind::Missing, ErrorKind::Invalid].contains(&error.kind()) => Ok(None),
+        found => Ok(Some(Box::new(found?))),
+    }
 }
 
 /// The search paths that the newest trace shows; none if it is of another format.
@@ -179,4 +207,39 @@ fn files(needs: &Needs, estimate: &Estimate, used: &BTreeMap<u32, u64>) -> Vec<W
     let mut files: Vec<WaitOfFile> = estimate.files.iter().map(file).collect();
     files.sort_by(|one, other| other.wait_s.total_cmp(&one.wait_s));
     files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Write as _;
+
+    #[test]
+    fn a_program_that_needs_more_than_memory_gets_advice_on_the_page_cache() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("loop.csv");
+        let mut rows = "time_us,path,offset,op,bytes\n".to_owned();
+        for turn in 0..2000_u64 {
+            let _ = writeln!(rows, "{turn},/data,{},read,4096", turn % 100 * 4096);
+        }
+        std::fs::write(&path, rows).unwrap();
+        let options = Options {
+            reading: Reading::default(),
+            device: None,
+            cache: None,
+            policy: "lru".to_owned(),
+            basis: None,
+            called: None,
+        };
+        let with = |memory_free_bytes| {
+            let advice =
+                FilesAdvice { needed_bytes: 409_600, memory_free_bytes, ..Default::default() };
+            page_cache(std::slice::from_ref(&path), &options, &advice, &mut |_| {}).unwrap()
+        };
+        assert_eq!((with(None), with(Some(409_600))), (None, None), "it is not known, or all fits");
+        let cache = with(Some(300_000)).expect("it does not fit");
+        assert_eq!(cache.base.capacity, 300_000);
+        assert_eq!(cache.present.miss_ratio, 1.0, "LRU has left what comes next");
+        assert!(cache.advised.miss_ratio < 0.5 && !cache.measures.is_empty(), "{cache:?}");
+    }
 }

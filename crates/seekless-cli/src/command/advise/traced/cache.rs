@@ -10,6 +10,8 @@ use std::fmt::Write as _;
 
 /// Write-back and readahead matter from this share on.
 const MATTERS: f64 = 0.05;
+/// A choice is certain if one on half of the requests saves this share of it in the other half.
+const CERTAIN: f64 = 0.5;
 
 /// What a user reads. `words` name the traces for `seekless sim`.
 pub(super) fn report(advice: &CacheAdvice, words: &str) -> String {
@@ -109,26 +111,54 @@ fn helps(advice: &CacheAdvice) -> String {
         }
         return text + ".\n";
     }
+    let share = |saved: f64, of: f64| percent(saved / of.max(f64::MIN_POSITIVE));
+    let present = &advice.present;
     let row = |it: &CacheMeasure| {
-        let saved = it.misses_saved / advice.present.second_miss_ratio.max(f64::MIN_POSITIVE);
+        let chosen = it.held_out.policy != present.policy || it.outcome.policy != present.policy;
+        let held_out = match chosen {
+            true => format!("{} with {}", held_out_saved(advice, it), it.held_out.policy),
+            false => held_out_saved(advice, it),
+        };
         vec![
             name(advice, &it.outcome),
             hits(&it.outcome),
-            percent(1.0 - it.outcome.second_miss_ratio),
-            percent(saved),
+            share(it.misses_saved, present.miss_ratio),
+            held_out,
         ]
     };
-    let present = vec![
-        format!("(now: {})", name(advice, &advice.present)),
-        hits(&advice.present),
-        percent(1.0 - advice.present.second_miss_ratio),
+    let now = vec![
+        format!("(now: {})", name(advice, present)),
+        hits(present),
+        String::new(),
         String::new(),
     ];
     let mut rows: Vec<Vec<String>> = advice.measures.iter().map(row).collect();
-    rows.push(present);
+    rows.push(now);
     "\n".to_owned()
-        + &table(&["what helps", "hits", "in the second half", "fewer misses there"], rows)
-        + "Each policy was chosen on the first half of the requests.\n"
+        + &table(&["what helps", "hits", "fewer misses", "held out"], rows)
+        + "Held out: fewer misses in the second half of the requests, with the policy that misses \
+           least in the first half.\n"
+        + &doubt(advice)
+}
+
+/// How many fewer misses the second half has with what the first half chose.
+fn held_out_saved(advice: &CacheAdvice, it: &CacheMeasure) -> String {
+    percent(it.held_out_saved / advice.present.second_miss_ratio.max(f64::MIN_POSITIVE))
+}
+
+/// What is said where the first half of the requests would not have chosen what gains over all.
+fn doubt(advice: &CacheAdvice) -> String {
+    let at_base = |it: &&CacheMeasure| it.outcome.capacity == advice.present.capacity;
+    let Some(it) = advice.measures.iter().find(at_base) else { return String::new() };
+    if it.held_out_saved >= CERTAIN * it.misses_saved {
+        return String::new();
+    }
+    format!(
+        "The trace changes: its first half would have chosen {}. So {} is less sure than a larger \
+         cache; a longer trace would say more.\n",
+        line(&it.held_out.policy),
+        line(&it.outcome.policy),
+    )
 }
 
 /// Write-back and readahead.

@@ -1,6 +1,7 @@
 //! Advice on a program's files in words.
 
-use super::super::words::{costs, searches, seconds};
+use super::super::words::{costs, page_cache, searches, seconds, would_not_help};
+use super::cache;
 use crate::output::{line, table};
 use seekless::device::units::{counted, format_bytes, format_count};
 use seekless::tools::advise::traced::Basis;
@@ -16,9 +17,17 @@ const SHARE_SAID: f64 = 0.05;
 const MEASURES: usize = 5;
 
 /// What a user reads.
-pub(super) fn report(advice: &FilesAdvice) -> String {
+pub(super) fn report(advice: &FilesAdvice, for_sim: &str) -> String {
     let found = heading(advice) + &sentence(advice) + &causes(advice) + &folders(advice);
-    found + &searches(&advice.searches) + &helps(advice)
+    let files = found + &searches(&advice.searches) + &helps(advice);
+    match &advice.page_cache {
+        None => files,
+        Some(cache) => {
+            files
+                + "\nThe page cache, as large as memory is free here:\n"
+                + &cache::report(cache, for_sim)
+        }
+    }
 }
 
 fn heading(advice: &FilesAdvice) -> String {
@@ -103,33 +112,50 @@ fn folders(advice: &FilesAdvice) -> String {
 
 fn helps(advice: &FilesAdvice) -> String {
     let mut text = "\n".to_owned();
-    let how = match advice.held_out {
-        true => "simulated, made from the other runs",
-        false => "simulated, made from this run",
+    let listed = listed(&advice.measures);
+    let row = |it: &&Measure| {
+        vec![it.what.clone(), seconds(it.wait_s), format!("±{}", seconds(it.error_s))]
     };
-    let row = |it: &Measure| {
-        vec![it.what.clone(), seconds(it.wait_s), format!("{how}, ±{}", seconds(it.error_s))]
-    };
-    let rows: Vec<_> = advice.measures.iter().take(MEASURES).map(row).collect();
-    if !rows.is_empty() {
-        text += &table(&["what helps", "wait", "found by"], rows);
+    if !listed.is_empty() {
+        text += &table(&["what helps", "wait", "within"], listed.iter().map(row).collect());
+        let made = if advice.held_out { "the other runs" } else { "this run" };
+        let _ = writeln!(text, "Simulated; what helps was made from {made}.");
     }
-    for (what, wait_s) in &advice.useless {
-        let _ = writeln!(text, "Would not help: {} ({}).", line(what), seconds(*wait_s));
+    if !advice.useless.is_empty() && !listed.is_empty() {
+        text.push('\n');
     }
-    let Some(best) = advice.measures.first() else {
+    text += &would_not_help(&advice.useless, "wait");
+    if advice.page_cache.is_none() {
+        text += &page_cache(advice.needed_bytes, advice.memory_free_bytes);
+    }
+    let Some((best, others)) = listed.split_first() else {
         return text + "\nNothing helps: nothing saves 5 % of the time, or 20 ms.\n";
     };
     text += "\nDo this:\n";
     for command in &best.commands {
         let _ = writeln!(text, "  {}", line(command));
     }
-    let other = advice.measures.iter().find(|it| it.commands != best.commands);
-    if let Some(other) = other {
+    let mut said = vec![&best.commands];
+    for other in others {
+        if said.contains(&&other.commands) {
+            continue;
+        }
+        said.push(&other.commands);
         let _ = writeln!(text, "Or, for a wait of {}:", seconds(other.wait_s));
         for command in &other.commands {
             let _ = writeln!(text, "  {}", line(command));
         }
     }
     text
+}
+
+/// The best measures. The one that brings files in, which takes the least work, is always one.
+fn listed(measures: &[Measure]) -> Vec<&Measure> {
+    let mut listed: Vec<&Measure> = measures.iter().take(MEASURES).collect();
+    let brings_in = measures.iter().find(|it| it.brings_in());
+    if let Some(it) = brings_in.filter(|it| !listed.contains(it)) {
+        listed.pop();
+        listed.push(it);
+    }
+    listed
 }

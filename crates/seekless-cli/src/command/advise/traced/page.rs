@@ -15,7 +15,14 @@ pub(super) fn page(advice: &TraceAdvice, title: &str) -> (Page, Vec<(&'static st
     let page = Page::new(title);
     match advice {
         TraceAdvice::Cache(advice) => (of_cache(page, advice), found_of_cache(advice)),
-        TraceAdvice::Files(advice) => (of_files(page, advice), found_of_files(advice)),
+        TraceAdvice::Files(advice) => {
+            let page = of_files(page, advice);
+            let page = match &advice.page_cache {
+                Some(cache) => of_cache(page, cache),
+                None => page,
+            };
+            (page, found_of_files(advice))
+        }
         TraceAdvice::Service(advice) => of_service(page, advice),
     }
 }
@@ -54,7 +61,7 @@ fn found_of_cache(advice: &CacheAdvice) -> Vec<(&'static str, String)> {
         ("traces", advice.traces.join(" ")),
         ("requests", advice.requests.to_string()),
         ("device", device.unwrap_or_default()),
-        ("policies", "chosen on the first half of the requests".to_owned()),
+        ("policies", "chosen on all requests; held out: on their first half".to_owned()),
     ]
 }
 
@@ -88,27 +95,34 @@ fn curve(advice: &CacheAdvice) -> Curve {
 
 /// What helps, and the present cache last.
 fn measures(advice: &CacheAdvice) -> Table {
-    let present = CacheMeasure { outcome: advice.present.clone(), misses_saved: 0.0 };
+    let present = CacheMeasure {
+        outcome: advice.present.clone(),
+        misses_saved: 0.0,
+        held_out: advice.present.clone(),
+        held_out_saved: 0.0,
+    };
     let row = |it: &CacheMeasure| {
         let outcome = &it.outcome;
         vec![
             outcome.policy.as_str().into(),
             (outcome.capacity as f64).into(),
             (1.0 - outcome.miss_ratio).into(),
-            (1.0 - outcome.second_miss_ratio).into(),
+            it.held_out.policy.as_str().into(),
+            (1.0 - it.held_out.second_miss_ratio).into(),
         ]
     };
     let size = if advice.in_bytes { Content::Bytes } else { Content::Count };
     Table {
         heading: "What helps".to_owned(),
-        note:
-            "The present cache comes last. Policies were chosen on the first half of the requests."
-                .to_owned(),
+        note: "The present cache comes last. The first half of the requests would have chosen the \
+               policy beside it, which is judged on the second half."
+            .to_owned(),
         columns: vec![
             Column::new("policy", Content::Text),
             Column::new("size", size),
             Column::new("hits", Content::Share),
-            Column::new("in the second half", Content::Share),
+            Column::new("by the first half", Content::Text),
+            Column::new("its hits in the second", Content::Share),
         ],
         rows: advice.measures.iter().chain([&present]).map(row).collect(),
     }

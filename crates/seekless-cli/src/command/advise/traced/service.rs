@@ -10,7 +10,7 @@ pub(super) const NOTHING: &str = "While it was recorded it read and wrote no fil
 
 /// What a user reads. `for_sim` names the trace for `seekless sim`.
 pub(super) fn report(advice: &ServiceAdvice, for_sim: &str) -> String {
-    let files = advice.files.as_ref().map(files::report);
+    let files = advice.files.as_ref().map(|it| files::report(it, for_sim));
     let cache = advice.cache.as_ref().map(|it| cache::report(it, for_sim));
     match files.into_iter().chain(cache).collect::<Vec<_>>() {
         parts if parts.is_empty() => NOTHING.to_owned(),

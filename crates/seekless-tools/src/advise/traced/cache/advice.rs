@@ -30,8 +30,7 @@ pub struct CacheAdvice {
     pub sizes: Vec<Size>,
     /// The cache that there is, or would be without advice.
     pub present: Outcome,
-    /// At the base: the present cache, or the policy that was chosen on the first half of the
-    /// requests where it is better on the second half.
+    /// At the base: the policy that misses least, or the present cache where no other is worth it.
     pub advised: Outcome,
     /// What would help, best first; empty if nothing does.
     pub measures: Vec<CacheMeasure>,
@@ -98,8 +97,13 @@ pub struct CacheMeasure {
     /// The policy and size, and what they miss.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// Fewer misses in the second half than the present cache has.
+    /// Fewer misses than the present cache has.
     pub misses_saved: f64,
+    /// At the same size, the policy that misses least in the first half of the requests: what who
+    /// chooses with half of the trace would take. The same policy where none is chosen.
+    pub held_out: Outcome,
+    /// Fewer misses of that one in the second half than the present cache has there.
+    pub held_out_saved: f64,
 }
 
 /// What writes do.

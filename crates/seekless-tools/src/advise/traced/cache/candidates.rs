@@ -1,4 +1,4 @@
-//! Policies at several sizes, chosen on the first half of the requests and judged on the second.
+//! Policies at several sizes, in all requests and in each half of them.
 
 use super::advice::Outcome;
 use seekless_sim::curve::Miniature;
@@ -80,11 +80,20 @@ impl Simulated {
         &self.figures[self.place(policy, capacity)]
     }
 
-    /// The policy that misses least in the first half at this size; of equals, the simplest.
+    /// The policy that misses least at this size; of equals, the simplest.
     pub(super) fn chosen(&self, capacity: u64) -> Outcome {
+        self.least(capacity, |outcome| outcome.miss_ratio)
+    }
+
+    /// The policy that misses least in the first half at this size, and so was not chosen by what
+    /// it misses in the second; of equals, the simplest.
+    pub(super) fn held_out(&self, capacity: u64) -> Outcome {
+        self.least(capacity, |outcome| outcome.first_miss_ratio)
+    }
+
+    fn least(&self, capacity: u64, misses: impl Fn(&Outcome) -> f64) -> Outcome {
         let here = self.outcomes.iter().filter(|outcome| outcome.capacity == capacity);
-        let least =
-            here.min_by(|one, other| one.first_miss_ratio.total_cmp(&other.first_miss_ratio));
+        let least = here.min_by(|one, other| misses(one).total_cmp(&misses(other)));
         least.cloned().unwrap_or_else(|| self.outcomes[0].clone())
     }
 

@@ -4,6 +4,7 @@ use crate::advise::advice::{DeviceFigures, Folder, Measure, Part, WaitOfFile};
 use crate::advise::readahead::Windows;
 use crate::advise::searches::Search;
 use crate::advise::traced::Basis;
+use crate::advise::traced::cache::CacheAdvice;
 use serde::Serialize;
 
 /// What the newest run of the traces would wait, and what would help.
@@ -50,6 +51,11 @@ pub struct FilesAdvice {
     pub measures: Vec<Measure>,
     /// What would not help, with the wait that is left.
     pub useless: Vec<(String, f64)>,
+    /// Memory that the page cache can have here; `None` if it is not known.
+    pub memory_free_bytes: Option<u64>,
+    /// What a larger page cache or another policy would bring for what is read again; `None` if
+    /// all that is needed fits.
+    pub page_cache: Option<Box<CacheAdvice>>,
 }
 
 /// The time that a run took when it was recorded.

@@ -4,26 +4,34 @@ use super::super::{Basis, is_worth};
 use super::advice::{FilesAdvice, Recorded};
 use super::estimate::Estimate;
 use crate::advise::advice::{Found, Measure};
-use crate::advise::measures::{GAIN_MIN_S, PACK, RUN};
+use crate::advise::measures::{GAIN_MIN_S, PACK, RUN, WARM};
+use crate::advise::searches::Search;
 use crate::advise::shell::quoted;
-use crate::order::Loadings;
-use crate::order::newest::newest;
-use seekless_device::DeviceSpec;
+use crate::order::newest::{Newest, newest};
+use seekless_device::{Costs, DeviceSpec};
 use seekless_job::Result;
+use seekless_policy::foresight::start::Wait;
 use seekless_trace::Needs;
 use std::path::{Path, PathBuf};
 
 /// Without a measurement, a simulated gain may be off by this share of it.
 const MODEL_ERROR: f64 = 0.3;
 
-const WARM: &str = "warm: bring its files in beside it";
 const LISTED: &str = "pack in the best order, its list of loads known";
 const ON_DEMAND: &str = "pack in the best order, loaded on demand";
+const LAYER: &str = "tar or image layer in the order of need";
+const LIST: &str = "list for a lazy image layer (eStargz, nydus, SOCI)";
+
+/// Requests and bytes that `seekless run` itself needs of a device where nothing is cached: its
+/// small program and the folders on the way (counted by block_rq_issue on a loop device).
+const OWN_REQUESTS: u64 = 13;
+const OWN_BYTES: u64 = 3_700_000;
 
 /// What could be offered.
 pub(super) struct Offers {
     helped_s: Option<f64>,
-    packed: Option<Loadings>,
+    newest: Option<Newest>,
+    costs: Costs,
     /// The folder of all files.
     folder: PathBuf,
 }
@@ -37,7 +45,8 @@ pub(super) fn of(
 ) -> Result<Offers> {
     Ok(Offers {
         helped_s: estimate.is_worth_it.then_some(estimate.helped.seconds),
-        packed: newest(traces, device)?,
+        newest: newest(traces, device)?,
+        costs: device.costs(),
         folder: folder(needs, estimate),
     })
 }
@@ -82,30 +91,56 @@ impl Offers {
         let mut all = Vec::new();
         let words: Vec<String> = advice.command.iter().map(|word| quoted(word)).collect();
         let words = words.join(" ");
-        let seconds = |ns: u64| ns as f64 / 1e9;
         // It is not known how a program that was running is started.
         let can_start = !advice.command.is_empty() && advice.basis != Basis::Service;
         let (what, run) = match can_start {
             false => (WARM, format!("seekless warm {traces}")),
             true => (RUN, format!("seekless run -- {words}")),
         };
-        all.push((what, self.helped_s.unwrap_or(advice.wait_s), vec![run]));
-        let Some(loadings) = &self.packed else { return all };
+        let own_s = Wait::of(OWN_REQUESTS, OWN_BYTES, 1, &self.costs).seconds;
+        all.push((what, self.helped_s.unwrap_or(advice.wait_s) + own_s, vec![run]));
+        let Some(newest) = &self.newest else { return all };
+        let on_demand_s = seconds(newest.packed.on_demand.time_ns);
         if can_start {
             let mounted = format!("seekless run --mount auto -- {words}");
-            all.push((PACK, seconds(loadings.on_demand.time_ns), vec![mounted]));
+            // Its pack holds what starts need: other folders are asked as without it.
+            let in_vain_s = self.in_vain_s(advice, None);
+            all.push((PACK, on_demand_s + in_vain_s + own_s, vec![mounted]));
         }
+        let in_vain_s = self.in_vain_s(advice, Some(&self.folder));
+        let folder = quoted(&self.folder.to_string_lossy());
         // Nobody packs a whole file system.
         if self.folder.parent().is_some() {
-            let folder = quoted(&self.folder.to_string_lossy());
             let device = quoted(&advice.device.name);
             let pack =
                 format!("seekless pack {folder} -o data.zip --trace {traces} --device {device}");
-            all.push((LISTED, seconds(loadings.listed.time_ns), vec![pack.clone()]));
-            all.push((ON_DEMAND, seconds(loadings.on_demand.time_ns), vec![pack]));
+            let listed_s = seconds(newest.packed.listed.time_ns);
+            all.push((LISTED, listed_s + in_vain_s, vec![pack.clone()]));
+            if !can_start {
+                all.push((ON_DEMAND, on_demand_s + in_vain_s, vec![pack]));
+            }
         }
+        let export = |format: &str, to: &str| {
+            format!("seekless export {traces} --format {format} --root {folder} -o {to}")
+        };
+        let in_order_s = seconds(newest.in_order.time_ns);
+        all.push((LAYER, in_order_s + in_vain_s, vec![export("tar", "layer.tar")]));
+        let list =
+            vec![export("estargz", "list.txt"), "# or --format nydus, or --format soci".to_owned()];
+        all.push((LIST, seconds(newest.from_list.time_ns) + in_vain_s, list));
         all
     }
+
+    /// What look-ups in vain still wait for beside an archive, which answers for its own folder.
+    fn in_vain_s(&self, advice: &FilesAdvice, folder: Option<&Path>) -> f64 {
+        let left =
+            |search: &Search| folder.map_or(search.requests, |it| search.requests_outside(it));
+        Wait::of(advice.searches.iter().map(left).sum(), 0, 1, &self.costs).seconds
+    }
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
 }
 
 /// The deepest folder that holds all files of the run.
