@@ -45,6 +45,10 @@ POLICIES = {
     "hyperbolic": "Hyperbolic",
     "w-tinylfu": "WTinyLFU",
     "random": "Random",
+    "size@heap": "Size",
+    "lecar": "LeCaR",
+    "lhd": "LHD",
+    "cacheus@libcachesim": "Cacheus",
     "opt": "Belady",
 }
 

@@ -4,6 +4,7 @@ mod curve;
 mod pack;
 mod page;
 mod picture;
+mod policies;
 mod table;
 mod timed;
 
@@ -12,9 +13,9 @@ use crate::next::{self, Found};
 use crate::output::{self, Html, Picture, Words};
 use anyhow::bail;
 use clap::builder::PossibleValuesParser;
+use policies::Names;
 use seekless::device::DeviceSpec;
 use seekless::device::units::{counted, format_bytes, format_count, parse_bytes, parse_duration};
-use seekless::policy::eviction::{About, NAMES, POLICIES, nearest};
 use seekless::policy::readahead::Lead;
 use seekless::sim::post_cache::{self, Format};
 use seekless::sim::{
@@ -73,15 +74,16 @@ use std::time::Instant;
 /// follows the one before it, with a warm cache. The threads of a process share one open file for
 /// each file that they read.
 #[derive(clap::Args, Debug)]
-#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{WRITE_BACK}\nPolicies:\n{}\nReadaheads:\n{}", policies("\n"), timed::readaheads()))]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{WRITE_BACK}\n{}\nReadaheads:\n{}", policies::help(), timed::readaheads()))]
 pub struct Args {
     /// Traces: Parquet, or any format that `trace import` reads, compressed or not; - is standard
     /// input
     #[arg(required_unless_present_any = ["policies", "trace"], value_name = "TRACE", value_parser = input())]
     traces: Vec<PathBuf>,
-    /// List the policies, with a description and the source of each
-    #[arg(long, exclusive = true)]
-    policies: bool,
+    /// List the policies by family, with a description and the source of each; or those of one
+    /// FAMILY: recency, frequency, ghost, size-aware, sampled, learned, device, offline
+    #[arg(long, exclusive = true, value_name = "FAMILY", num_args = 0..=1, default_missing_value = policies::ALL, value_parser = policies::family())]
+    policies: Option<String>,
     #[command(flatten)]
     foreign: Foreign,
     /// The unit of a request: file, page or object [default: depends on the trace]
@@ -97,9 +99,10 @@ pub struct Args {
     /// Keep back-to-back accesses to one page one by one
     #[arg(long)]
     raw: bool,
-    /// Policies, with the variant after @
-    #[arg(long, value_delimiter = ',', default_value = DEFAULT_POLICIES, value_name = "NAME,...", value_parser = policy_name)]
-    policy: Vec<String>,
+    /// Policies, with the variant after @, and parameters after a colon:
+    /// lru,2q@ozen,s3-fifo:small=0.05,ghost=1
+    #[arg(long, default_value = DEFAULT_POLICIES, value_name = "NAME,...", value_parser = policies::names)]
+    policy: Vec<Names>,
     /// Capacities: 64MB, 10000pages, 10% (or 0.1) of the working set, 1MB..64MB*2, 10%..50%+10%. A
     /// number alone is one of ids, or of bytes of objects
     #[arg(long, value_delimiter = ',', default_value = "64MB", value_name = "SIZE,...")]
@@ -185,6 +188,7 @@ Examples:
   seekless sim monday.csv.gz tuesday.csv.gz --policy landlord --capacity 10MB --json
   seekless sim w105.oracleGeneral.zst --policy lru,s3-fifo --capacity 1GB,10GB
   seekless sim blocks.parquet --raw --policy lru,2q --capacity 10000pages
+  seekless sim blocks.parquet --policy s3-fifo,s3-fifo:small=0.05,ghost=1 --capacity 10%
   seekless sim blocks.parquet --policy arc --capacity 10% --write-back every=30s,dirty=20%,sync --post-cache below.parquet
   seekless sim blocks.parquet --policy lru,cflru --write-back linux,expire=10s --capacity 64MB
   seekless sim ids.parquet --unit-weights --policy lru,sieve --capacity 1%,5%,10% --every 5000
@@ -224,37 +228,11 @@ const DEFAULT_POLICIES: &str = "lru,arc,landlord";
 /// The readaheads that are simulated with a device and without `--readahead`.
 const DEFAULT_READAHEADS: &str = "none,linux";
 
-/// Each policy, its description and its source. They stand on one line, or on two if `between` is a
-/// line feed, to fit the width of the help.
-fn policies(between: &str) -> String {
-    let width = |of: fn(&About) -> &str| {
-        POLICIES.iter().map(|about| of(about).chars().count()).max().unwrap_or(0)
-    };
-    let (names, whats) = (width(|about| about.name), width(|about| about.what));
-    let source = |about: &About| match between {
-        "\n" => format!("\n  {:names$}  {}", "", about.source),
-        _ => format!(
-            "{:pad$}{between}{}",
-            "",
-            about.source,
-            pad = whats - about.what.chars().count()
-        ),
-    };
-    let line =
-        |about: &About| format!("  {:names$}  {}{}\n", about.name, about.what, source(about));
-    POLICIES.iter().map(line).collect()
-}
-
-/// Checks a policy's name. The error names the most similar policies.
-fn policy_name(name: &str) -> Result<String, String> {
-    if NAMES.contains(&name) {
-        return Ok(name.to_owned());
+impl Args {
+    /// The policies to simulate.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.policy.iter().flat_map(Names::each)
     }
-    let meant = match nearest(name) {
-        near if near.is_empty() => ";".to_owned(),
-        near => format!("; did you mean {}?", near.join(", ")),
-    };
-    Err(format!("no policy has this name{meant} `seekless sim --policies` lists all"))
 }
 
 /// A row of the result: the figures, and how long the simulation took on one core.
@@ -276,8 +254,8 @@ impl Row {
 
 /// Reads the traces once, simulates every case on all cores, and prints.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    if args.policies {
-        output::text(&policies("  "))?;
+    if let Some(family) = &args.policies {
+        output::text(&policies::list(family))?;
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(pack) = &args.pack.pack {
@@ -404,7 +382,11 @@ fn plan(args: &Args) -> Plan {
         write_back: args.write_back,
         every: args.every,
     };
-    Plan { policies: args.policy.clone(), capacities: args.capacity.clone(), options }
+    Plan {
+        policies: args.names().map(str::to_owned).collect(),
+        capacities: args.capacity.clone(),
+        options,
+    }
 }
 
 /// Before a long run, says how many requests and caches it simulates, and its memory.

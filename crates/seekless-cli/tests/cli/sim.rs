@@ -211,7 +211,18 @@ fn every_policy_is_listed_with_its_source_and_typos_are_answered_with_few() {
         line.contains("a FIFO whose hand spares") && line.ends_with("Zhang and others, NSDI 2024"),
         "{line}"
     );
-    assert!(text.lines().count() > 55, "{text}");
+    assert!(text.lines().count() > 75, "{text}");
+    let heads: Vec<_> = text.lines().filter(|line| line.contains(": ")).collect();
+    assert!(heads[0].starts_with("recency: ") && text.contains("\nsize-aware: "), "{heads:?}");
+    assert!(text.contains("  s3-fifo: small=0.1 ("), "{text}");
+    let one = printed(directory.path(), "sim --policies learned");
+    assert!(
+        one.starts_with("learned: ") && one.contains("\n  lhd ") && !one.contains(" lru "),
+        "{one}"
+    );
+    let output = run(directory.path(), "sim --policies learnt");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("recency, frequency, ghost"), "{said}");
     let help = printed(directory.path(), "sim --help");
     assert!(
         help.contains("a FIFO whose hand spares") && help.contains("  Zhang and others, NSDI 2024"),
@@ -225,6 +236,28 @@ fn every_policy_is_listed_with_its_source_and_typos_are_answered_with_few() {
     let output = run(directory.path(), "sim run.csv --policy entirely-else");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("no policy has this name; `seekless sim --policies` lists"), "{said}");
+}
+
+#[test]
+fn policies_take_parameters_and_the_error_says_which_there_are() {
+    let directory = workplace();
+    let command =
+        "sim run.csv --capacity 2KB --json --policy lru,s3-fifo:small=0.05,ghost=1,lecar:rate=1";
+    let rows: Vec<serde_json::Value> =
+        serde_json::from_str(&printed(directory.path(), command)).unwrap();
+    let names: Vec<_> = rows.iter().map(|row| row["policy"].as_str().unwrap()).collect();
+    assert_eq!(names, ["lru", "s3-fifo:small=0.05,ghost=1", "lecar:rate=1"]);
+    for (policy, wanted) in [
+        ("s3-fifo:smal=1", "the policy s3-fifo has no parameter `smal`; it has small ("),
+        ("s3-fifo:small=7", "small of the policy s3-fifo is a number from 0 to 1, not `7`"),
+        ("lru:k=2", "the policy lru takes no parameters; those that do are landlord"),
+        ("s3fifo:small=0.1", "did you mean s3-fifo, "),
+    ] {
+        let output = run(directory.path(), &format!("sim run.csv --policy {policy}"));
+        assert_eq!(output.status.code(), Some(2));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(wanted), "{said}");
+    }
 }
 
 #[test]

@@ -17,10 +17,10 @@ struct Rank {
 }
 
 /// Members by count. Of equal counts the one whose last use is oldest comes first, or newest if
-/// `NEWEST_FIRST`. A use costs O(1) and one cache line. To find the least costs O(1) while there are
-/// members used once: those are in a list, by arrival. A member that was used again moves from there
-/// to a heap, which reads later uses when the member reaches its root: O(log n) amortised. 24 bytes
-/// an id, and at most 24 a member. An id keeps its count when it is taken out.
+/// `NEWEST_FIRST`. A use costs O(1) and one cache line. To find the least costs O(1) while there
+/// are members used once: those are in a list, by arrival. A member that was used again moves from
+/// there to a heap, which reads later uses when the member reaches its root: O(log n) amortised. 24
+/// bytes an id, and at most 24 a member. An id keeps its count when it is taken out.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counts<const NEWEST_FIRST: bool> {
     /// Uses so far, of all ids.

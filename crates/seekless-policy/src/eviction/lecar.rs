@@ -26,15 +26,15 @@ const LEAST: f64 = 1e-10;
 /// - **Idea:** two experts, LRU and LFU, each name a victim. A draw by their weights decides which
 ///   one is followed. A request for a ghost is a mistake of the expert that evicted it, and takes
 ///   weight from it, the less the longer ago the eviction was.
-/// - **Ties:** of equal counts the least recently used is LFU's victim. A page that both experts name
-///   leaves without a draw and without a ghost.
+/// - **Ties:** of equal counts the least recently used is LFU's victim. A page that both experts
+///   name leaves without a draw and without a ghost.
 /// - **Cost per request:** a hit O(1) and two cache lines; a miss as in [`Lfu`](super::Lfu), and a
 ///   power and an exponential for a ghost.
-/// - **Memory:** 41 bytes an id and at most 24 a resident page; 8 more an id once a weight other than
-///   1 was seen.
+/// - **Memory:** 41 bytes an id and at most 24 a resident page; 8 more an id once a weight other
+///   than 1 was seen.
 /// - **Ghosts:** at most half the capacity for each expert.
-/// - **Shines** on workloads that change between recency and frequency, in caches that are small for
-///   them. **Fails** on scans and loops, which neither expert serves.
+/// - **Shines** on workloads that change between recency and frequency, in caches that are small
+///   for them. **Fails** on scans and loops, which neither expert serves.
 ///
 /// The same draws and ghosts as in libCacheSim, with its figures. Weights: the experts ignore them;
 /// evicts until the newcomer fits. [`Use::FirstUse`] is no use. Cost is ignored. A hit keeps the
@@ -43,8 +43,9 @@ const LEAST: f64 = 1e-10;
 pub struct LeCaR {
     capacity: u64,
     rate: f64,
-    /// What is left of a regret after one request.
+    /// What is left of a regret after as many requests as the capacity, and after one.
     discount: f64,
+    discount_each: f64,
     /// The chance of LRU, and that of LFU.
     by_lru: f64,
     by_lfu: f64,
@@ -60,12 +61,20 @@ impl LeCaR {
     /// An empty cache of `capacity` units of weight.
     #[must_use]
     pub fn new(capacity: u64) -> Self {
+        Self::tuned(capacity, RATE, DISCOUNT, 0.5)
+    }
+
+    /// The same with another rate of learning, another discount of a regret over as many requests
+    /// as the capacity, and another chance of LRU at first.
+    #[must_use]
+    pub fn tuned(capacity: u64, rate: f64, discount: f64, lru: f64) -> Self {
         Self {
             capacity,
-            rate: RATE,
-            discount: discount(capacity),
-            by_lru: 0.5,
-            by_lfu: 0.5,
+            rate,
+            discount,
+            discount_each: each(discount, capacity),
+            by_lru: lru,
+            by_lfu: 1.0 - lru,
             turn: 0,
             pages: Segments::new(),
             counts: Counts::default(),
@@ -76,7 +85,7 @@ impl LeCaR {
 
     /// Takes weight from the expert whose ghost is asked for, `turns` after it left.
     fn regret(&mut self, list: usize, turns: u64) {
-        let loss = (-self.rate * self.discount.powf(turns as f64)).exp();
+        let loss = (-self.rate * self.discount_each.powf(turns as f64)).exp();
         let (wrong, other) = match list {
             BY_LRU => (&mut self.by_lru, &mut self.by_lfu),
             _ => (&mut self.by_lfu, &mut self.by_lru),
@@ -96,8 +105,9 @@ impl LeCaR {
     }
 }
 
-fn discount(capacity: u64) -> f64 {
-    DISCOUNT.powf(1.0 / capacity.max(1) as f64)
+/// The part of a discount that falls to one request.
+fn each(discount: f64, capacity: u64) -> f64 {
+    discount.powf(1.0 / capacity.max(1) as f64)
 }
 
 impl Eviction for LeCaR {
@@ -159,7 +169,7 @@ impl Eviction for LeCaR {
 
     fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
         self.capacity = capacity;
-        self.discount = discount(capacity);
+        self.discount_each = each(self.discount, capacity);
         self.shrink_to(capacity, pool);
         self.trim(BY_LRU, pool);
         self.trim(BY_LFU, pool);

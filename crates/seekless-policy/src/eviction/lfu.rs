@@ -34,10 +34,10 @@ pub type Lfu = Resident<LfuRule<false>>;
 ///   among them is LRU's, and all of them miss. If the newest of them leaves instead, the others
 ///   stay and hit.
 /// - **Ties:** the most recently used leaves first. That is all that differs from [`Lfu`].
-/// - **Cost per request** and **memory:** those of [`Lfu`]. No ghosts; in [`Cacheus`](super::Cacheus)
-///   ghosts keep their counts.
-/// - **Shines** on loops and churn among pages of equal count. **Fails** as LFU does when popularity
-///   changes, and on new pages that are soon used again.
+/// - **Cost per request** and **memory:** those of [`Lfu`]. No ghosts; in
+///   [`Cacheus`](super::Cacheus) ghosts keep their counts.
+/// - **Shines** on loops and churn among pages of equal count. **Fails** as LFU does when
+///   popularity changes, and on new pages that are soon used again.
 ///
 /// Weights, cost and [`Use::FirstUse`](super::Use::FirstUse) as in [`Lfu`].
 pub type CrLfu = Resident<LfuRule<true>>;

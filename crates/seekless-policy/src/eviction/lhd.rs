@@ -62,16 +62,16 @@ fn split(number: u64) -> [u32; 2] {
 /// - **Ties:** the first of the sample leaves.
 /// - **Cost per request:** a hit O(1) and one cache line, a miss up to 40 looks. Each 2^20 hits and
 ///   admissions the densities are computed anew.
-/// - **Memory:** 4 bytes an id and 24 a resident file, and a table for all, which grows with the ages
-///   up to 3.7 MB. No ghosts.
-/// - **Shines** on mixes of scans, loops and popular files of many sizes. **Fails** on short traces:
-///   for the first million requests it is nearly GDSF, and the sample leaves chance in it.
+/// - **Memory:** 4 bytes an id and 24 a resident file, and a table for all, which grows with the
+///   ages up to 3.7 MB. No ghosts.
+/// - **Shines** on mixes of scans, loops and popular files of many sizes. **Fails** on short
+///   traces: for the first million requests it is nearly GDSF, and the sample leaves chance in it.
 ///
 /// As in the authors' program, which libCacheSim has: 32 files a sample (8 until 50 updates), the
 /// last 8 newcomers that looked like victims, explorers on 1 % of the capacity, 20,000 ages whose
 /// unit follows the number of files. The same draws as libCacheSim, and the same rounding. A weight
-/// of 0 counts as 1. [`Use::FirstUse`](super::Use::FirstUse) is no use. Cost is ignored. A hit keeps
-/// the weight that was admitted.
+/// of 0 counts as 1. [`Use::FirstUse`](super::Use::FirstUse) is no use. Cost is ignored. A hit
+/// keeps the weight that was admitted.
 pub type Lhd = Resident<LhdRule>;
 
 /// The rule of [`Lhd`].

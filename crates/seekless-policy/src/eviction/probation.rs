@@ -14,6 +14,10 @@ const MAIN: usize = 1;
 const GHOSTS: usize = 2;
 /// So that percentages of it do not overflow.
 const CAPACITY_MAX: u64 = u64::MAX / 256;
+/// Shares are in millionths.
+const WHOLE: u64 = 1_000_000;
+/// A tenth.
+const SMALL_SHARE: u64 = WHOLE / 10;
 
 /// The parameters in which the policies differ. See [`S3Fifo`](super::S3Fifo),
 /// [`Qdlp`](super::Qdlp) and [`Clock2QPlus`](super::Clock2QPlus).
@@ -37,6 +41,14 @@ pub trait Rules {
 pub struct Probation<R> {
     rules: PhantomData<R>,
     capacity: u64,
+    /// The room of the small queue, and that of the ghosts.
+    small_room: u64,
+    ghost_room: u64,
+    /// Both in millionths of the capacity.
+    small_share: u64,
+    ghost_share: u64,
+    /// The number of uses on probation with which an id passes.
+    pass_at: u8,
     lists: Segments<3, 2>,
     /// The counted uses of each resident id.
     uses: Vec<u8>,
@@ -52,23 +64,52 @@ impl<R: Rules> Probation<R> {
     /// An empty cache of `capacity` units of weight.
     #[must_use]
     pub fn new(capacity: u64) -> Self {
-        Self {
+        Self::with_shares(capacity, SMALL_SHARE, R::GHOSTS_PERCENT * (WHOLE / 100), R::PASS_AT)
+    }
+
+    /// The same with a small queue of this share of the capacity, ghosts of so many capacities, and
+    /// a number of uses with which an id passes.
+    #[must_use]
+    pub fn tuned(capacity: u64, small: f64, ghosts: f64, pass_at: u8) -> Self {
+        let millionths = |share: f64| (share * WHOLE as f64).round() as u64;
+        Self::with_shares(capacity, millionths(small).min(WHOLE), millionths(ghosts), pass_at)
+    }
+
+    fn with_shares(capacity: u64, small_share: u64, ghost_share: u64, pass_at: u8) -> Self {
+        let mut policy = Self {
             rules: PhantomData,
-            capacity: capacity.min(CAPACITY_MAX),
+            capacity: 0,
+            small_room: 0,
+            ghost_room: 0,
+            small_share,
+            ghost_share,
+            pass_at,
             lists: Segments::new(),
             uses: Vec::new(),
             entered: Vec::new(),
             entered_in_all: 0,
             full: false,
-        }
+        };
+        policy.divide(capacity);
+        policy
+    }
+
+    /// Divides a capacity.
+    fn divide(&mut self, capacity: u64) {
+        self.capacity = capacity.min(CAPACITY_MAX);
+        let of = |share: u64| {
+            let part = u128::from(self.capacity) * u128::from(share) / u128::from(WHOLE);
+            part.try_into().unwrap_or(u64::MAX)
+        };
+        (self.small_room, self.ghost_room) = (of(self.small_share), of(self.ghost_share));
     }
 
     fn small_capacity(&self) -> u64 {
-        self.capacity / 10
+        self.small_room
     }
 
     fn ghost_capacity(&self) -> u64 {
-        self.capacity * R::GHOSTS_PERCENT / 100
+        self.ghost_room
     }
 
     #[inline]
@@ -112,7 +153,7 @@ impl<R: Rules> Probation<R> {
     /// queue. False if all passed.
     fn evict_small<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
         while let Some(id) = self.lists.back(SMALL) {
-            if self.uses[id as usize] >= R::PASS_AT {
+            if self.uses[id as usize] >= self.pass_at {
                 self.uses[id as usize] = 0;
                 self.lists.move_to(MAIN, id);
                 continue;
@@ -183,7 +224,7 @@ impl<R: Rules> Eviction for Probation<R> {
     }
 
     fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
-        self.capacity = capacity.min(CAPACITY_MAX);
+        self.divide(capacity);
         self.make_room(0, pool);
         self.trim_ghosts(pool);
     }

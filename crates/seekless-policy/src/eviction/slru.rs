@@ -5,6 +5,9 @@ use crate::arrays::segments::Segments;
 
 /// Most segments of one cache.
 const SEGMENTS_MAX: usize = 4;
+/// The share of the protected segment, in millionths of the capacity.
+const PROTECTED: u64 = WHOLE / 5 * 4;
+const WHOLE: u64 = 1_000_000;
 
 /// The segment that a newcomer enters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +43,8 @@ pub struct Slru {
     capacity: u64,
     segments: usize,
     entry: Entry,
+    /// The share of the protected segment, in millionths.
+    protected: u64,
     /// Segment 0 is the lowest.
     pages: Segments<SEGMENTS_MAX, SEGMENTS_MAX>,
 }
@@ -51,6 +56,13 @@ impl Slru {
         Self::with_segments(capacity, 2, Entry::Lowest)
     }
 
+    /// Two segments, the protected one at most this share of the capacity.
+    #[must_use]
+    pub fn protecting(capacity: u64, share: f64) -> Self {
+        let protected = (share.clamp(0.0, 1.0) * WHOLE as f64).round() as u64;
+        Self { protected, ..Self::new(capacity) }
+    }
+
     /// Four equal segments.
     #[must_use]
     pub fn four(capacity: u64) -> Self {
@@ -58,7 +70,7 @@ impl Slru {
     }
 
     fn with_segments(capacity: u64, segments: usize, entry: Entry) -> Self {
-        Self { capacity, segments, entry, pages: Segments::new() }
+        Self { capacity, segments, entry, protected: PROTECTED, pages: Segments::new() }
     }
 
     /// The largest weight of a segment.
@@ -67,7 +79,9 @@ impl Slru {
         match (self.entry, segment) {
             (Entry::LowestWithRoom, _) => self.capacity / self.segments as u64,
             (Entry::Lowest, 0) => self.capacity,
-            (Entry::Lowest, _) => self.capacity - self.capacity.div_ceil(5),
+            (Entry::Lowest, _) => {
+                (u128::from(self.capacity) * u128::from(self.protected) / u128::from(WHOLE)) as u64
+            }
         }
     }
 

@@ -5,6 +5,7 @@ mod blocks;
 mod changing;
 mod classics;
 mod landlords;
+mod learned;
 mod models;
 mod modern;
 
@@ -118,6 +119,8 @@ fn ghosts_max(name: &str, capacity: u64) -> Option<u64> {
         "2q" if name != "2q@simple" => capacity / 2,
         "clock-pro" => capacity,
         "lru-2" if name.ends_with("@history") => capacity,
+        "cacheus" => 2 * capacity,
+        "cart" | "sr-lru" | "frd" => capacity,
         "mq" => 4 * capacity,
         "s3-fifo" | "qdlp" | "clock2q+" => capacity * 9 / 10,
         "auto" => 2 * capacity, // as many as any that it follows

@@ -68,6 +68,11 @@ fn policies_miss_what_libcachesim_counts_on_a_made_sample() {
         ("lfu", [123, 83]),
         ("2q", [130, 85]),
         ("opt", [86, 56]), // Belady
+        // With draws: in a new thread, so that libCacheSim's begin anew too.
+        ("size@heap", [139, 101]), // Size
+        ("lecar", [129, 87]),
+        ("lhd", [124, 84]),
+        ("cacheus@libcachesim", [130, 87]),
     ];
     for (policy, misses) in counted {
         let found = [8, 16].map(|capacity| {
@@ -211,6 +216,19 @@ fn classic_policies_miss_what_is_published_on_cloudphysics() {
         ("opt", ["0.7927", "0.7032", "0.6290", "0.5449", "0.4589"]),
     ] {
         assert_eq!(ratios(&requests, policy), published, "{policy}");
+    }
+}
+
+#[test]
+fn learned_policies_miss_what_libcachesim_counts_on_cloudphysics() {
+    let Some(requests) = cloud_physics() else { return };
+    for (policy, counted) in [
+        ("size@heap", ["0.8585", "0.8479", "0.8171", "0.7478", "0.5510"]),
+        ("lecar", ["0.8360", "0.8244", "0.8049", "0.7247", "0.5771"]),
+        ("lhd", ["0.8367", "0.8237", "0.8042", "0.7271", "0.6235"]),
+        ("cacheus@libcachesim", ["0.8353", "0.8189", "0.7864", "0.6790", "0.5896"]),
+    ] {
+        assert_eq!(ratios(&requests, policy), counted, "{policy}");
     }
 }
 

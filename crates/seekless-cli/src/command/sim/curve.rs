@@ -94,10 +94,11 @@ pub(super) fn run(
 /// The policies to compute curves for. SHARDS works for LRU only: it replaces the default policies
 /// by LRU, and is an error if other policies are given.
 fn policies(args: &Args, method: Method) -> anyhow::Result<Vec<&str>> {
-    if !matches!(method, Method::Shards(_)) || args.policy == ["lru"] {
-        return Ok(args.policy.iter().map(String::as_str).collect());
+    let names: Vec<&str> = args.names().collect();
+    if !matches!(method, Method::Shards(_)) || names == ["lru"] {
+        return Ok(names);
     }
-    if args.policy.join(",") != super::DEFAULT_POLICIES {
+    if names.join(",") != super::DEFAULT_POLICIES {
         bail!(
             "--curve shards finds the curve of lru alone; --shards and --curve sampled=0.1 find that of any policy (`seekless sim --policies`)"
         );

@@ -67,9 +67,9 @@ fn cases(args: &Args, workload: &Workload) -> anyhow::Result<Vec<TimedCase>> {
         Options { lead: args.readahead_lead, ..Options::with_max_bytes(args.readahead_max) };
     let mut cases = Vec::new();
     for capacity in capacities {
-        for policy in &args.policy {
+        for policy in args.names() {
             cases.extend(args.readahead.iter().map(|readahead| TimedCase {
-                policy: policy.clone(),
+                policy: policy.to_owned(),
                 capacity: Some(capacity),
                 readahead: readahead.clone(),
                 options,

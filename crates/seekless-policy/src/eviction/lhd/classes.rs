@@ -21,8 +21,8 @@ struct Class {
     densities: Vec<f32>,
 }
 
-/// Events and densities of all classes. The arrays reach to the highest age that is possible so far,
-/// and never beyond [`AGES`].
+/// Events and densities of all classes. The arrays reach to the highest age that is possible so
+/// far, and never beyond [`AGES`].
 #[derive(Clone, Debug)]
 pub(super) struct Classes {
     classes: [Class; CLASSES],

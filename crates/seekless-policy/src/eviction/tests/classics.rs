@@ -168,6 +168,49 @@ proptest! {
     }
 
     #[test]
+    fn cr_lfu_equals_counting_with_the_newest_first(capacity in 0u64..60, steps in steps()) {
+        check_model(CrLfu::new(capacity), NaiveScored::new(capacity, Score::CrLfu), &steps);
+    }
+
+    #[test]
+    fn mru_equals_looking_for_the_last_use(capacity in 0u64..60, steps in steps()) {
+        check_model(Mru::new(capacity), NaiveScored::new(capacity, Score::Mru), &steps);
+    }
+
+    #[test]
+    fn size_equals_looking_for_the_largest(capacity in 0u64..60, steps in steps()) {
+        check_model(Size::new(capacity), NaiveScored::new(capacity, Score::Size), &steps);
+    }
+
+    #[test]
+    fn camp_equals_its_definition(capacity in 0u64..60, steps in steps()) {
+        check_model(Camp::new(capacity), NaiveScored::new(capacity, Score::Camp), &steps);
+    }
+
+    #[test]
+    fn gd_wheel_with_equal_costs_is_lru(
+        capacity in 0u64..60,
+        cost in prop::sample::select(vec![1, 200, 255, 256, 70_000, u32::MAX]),
+        steps in page_steps(),
+    ) {
+        let mut steps = with_unit_costs(steps);
+        for step in &mut steps {
+            if let Step::Request(request) = step {
+                request.cost = cost;
+            }
+        }
+        check_model(GdWheel::new(capacity), NaiveLru::new(capacity), &steps);
+    }
+
+    #[test]
+    fn samples_of_nearly_all_pages_make_lru_and_lfu(capacity in 0u64..60, steps in steps()) {
+        let lru = SampledLru::drawing(capacity, 1000);
+        check_model(lru, NaiveScored::new(capacity, Score::Lru), &steps);
+        let lfu = SampledLfu::drawing(capacity, 1000);
+        check_model(lfu, NaiveScored::new(capacity, Score::Lfu), &steps);
+    }
+
+    #[test]
     fn lfu_da_equals_counting_with_an_age(capacity in 0u64..60, steps in steps()) {
         check_model(LfuDa::new(capacity), NaiveScored::new(capacity, Score::LfuDa), &steps);
     }

@@ -24,12 +24,17 @@ pub(super) struct Page {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Score {
     Fifo,
+    Lru,
     Lfu,
     LfuDa,
     Lru2,
     Gds,
     Gdsf,
     Opt,
+    Mru,
+    CrLfu,
+    Size,
+    Camp,
 }
 
 impl Score {
@@ -39,12 +44,24 @@ impl Score {
         let worth = u128::from(page.count) * u128::from(page.cost);
         match self {
             Score::Fifo => u128::from(page.admitted),
+            Score::Lru => u128::from(page.last),
             Score::Lfu => u128::from(page.count),
             Score::LfuDa => page.age + u128::from(page.count),
             Score::Lru2 => u128::from(page.last_but_one),
             Score::Gds => page.age + (u128::from(page.cost) << 64) / weight,
             Score::Gdsf => page.best.max(page.age + (worth << 56) / weight),
             Score::Opt => u128::from(u64::MAX - page.next_use),
+            Score::Mru => u128::from(u64::MAX - page.last),
+            Score::CrLfu => u128::from(page.count) << 64 | u128::from(u64::MAX - page.last),
+            Score::Size => u128::from(u64::MAX - page.weight),
+            Score::Camp => {
+                let ratio = (u128::from(page.cost) << 56) / weight;
+                let mut unit = 1;
+                while ratio / unit >= 32 {
+                    unit *= 2;
+                }
+                page.best.max(page.age + ratio / unit * unit)
+            }
         }
     }
 
