@@ -1,5 +1,6 @@
 //! Cases: which policy, at which capacity, under which rules.
 
+use crate::warm_up::WarmUp;
 use crate::write_back::WriteBack;
 use seekless_policy::cache::Changed;
 use std::num::NonZeroU64;
@@ -23,6 +24,8 @@ pub struct Options {
     pub fetch_on_write: bool,
     /// When dirty pages that stay in the cache are written.
     pub write_back: WriteBack,
+    /// How many of the first requests are counted apart.
+    pub warm_up: Option<WarmUp>,
     /// How many requests lie between two points of
     /// [`Figures::over_time`](crate::Figures::over_time).
     pub every: Option<NonZeroU64>,

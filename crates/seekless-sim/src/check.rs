@@ -32,6 +32,13 @@ fn check_options(requests: &Requests, options: &Options) -> Result<()> {
         let message = "write-back on sync is for pages; use --unit page";
         return Err(Error::new(ErrorKind::Usage, message));
     }
+    if let Some(warm_up) = options.warm_up {
+        warm_up.requests(requests)?;
+        if options.every.is_some() {
+            let message = "--every counts from the first request: give it or --warm-up";
+            return Err(Error::new(ErrorKind::Usage, message));
+        }
+    }
     Ok(())
 }
 

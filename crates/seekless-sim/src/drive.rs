@@ -13,15 +13,18 @@ use ledger::Ledger;
 pub(crate) use ledger::{Device, DeviceAccess};
 use seekless_policy::cache::{Cache, Changed};
 use seekless_policy::eviction::{Eviction, Id, NEVER, Outcome, Pool, Request, Use};
+use std::ops::Range;
 
-/// The fast loop, compiled for each type of policy. Adds to `counts`.
+/// The fast loop over a range of the requests, compiled for each type of policy. Adds to `counts`.
 pub(crate) fn reads<E: Eviction>(
     cache: &mut Cache<E>,
     requests: &Requests,
+    range: Range<usize>,
     changed: Changed,
     counts: &mut Counts,
 ) {
-    let (ids, sizes) = (requests.ids(), requests.sizes());
+    let (ids, sizes) = (&requests.ids()[range.clone()], requests.sizes());
+    let sizes = sizes.get(range).unwrap_or_default();
     let capacity = cache.config().capacity;
     let sized = || ids.iter().zip(sizes).map(|(&id, &bytes)| Request::file(id, bytes));
     let alike = || ids.iter().map(|&id| Request::file(id, requests.weight(id)));
@@ -70,13 +73,14 @@ fn each_read(
     counts.read_misses += total - (counts.hits - hits_before);
 }
 
-/// The complete loop. `next_uses` is empty if the policy does not need them.
+/// The complete loop. `next_uses` is empty if the policy does not need them; the first `warm_up`
+/// requests are counted apart.
 pub(crate) fn everything<E: Eviction>(
     cache: &mut Cache<E>,
     requests: &Requests,
     next_uses: &[u32],
     options: &Options,
-    device: Option<Device<'_>>,
+    (warm_up, device): (usize, Option<Device<'_>>),
 ) -> Counts {
     let mut ledger = Ledger::new(requests, options, device);
     let mut flusher = Flusher::new(requests, options, cache.config());
@@ -93,6 +97,9 @@ pub(crate) fn everything<E: Eviction>(
             flusher.soiled(position, id, cache, &mut ledger);
         }
         ledger.count(&request, outcome);
+        if position + 1 == warm_up {
+            ledger.warmed_up(warm_up);
+        }
     }
     if flusher.is_active() {
         flusher.before(requests.len(), cache, &mut ledger);

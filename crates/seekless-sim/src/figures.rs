@@ -2,6 +2,7 @@
 
 use crate::requests::Totals;
 use crate::unit::Unit;
+use crate::warm_up::WarmedUp;
 use serde::Serialize;
 
 /// The figures of one policy at one capacity.
@@ -68,6 +69,9 @@ pub struct Figures {
     pub non_compulsory_miss_ratio: f64,
     /// Missed bytes of all requested bytes, 0 to 1.
     pub byte_miss_ratio: f64,
+    /// The counts of the warm-up, which are not in the figures above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warm_up: Option<WarmedUp>,
     /// Figures over time, if [`Options::every`](crate::Options::every) is set.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub over_time: Vec<Point>,
@@ -108,6 +112,16 @@ pub(crate) struct Counts {
     pub(crate) miss_weight: u64,
     pub(crate) write_back_weight: u64,
     pub(crate) points: Vec<Point>,
+    pub(crate) warm_up: Option<WarmedUp>,
+}
+
+impl Counts {
+    /// Begins anew after the `requests` of the warm-up, whose counts are kept.
+    pub(crate) fn warmed_up(&mut self, requests: usize, unit_bytes: u64) {
+        let weights = (self.hit_weight, self.miss_weight);
+        let warm_up = WarmedUp::new(requests as u64, self.hits, weights, unit_bytes);
+        *self = Self { warm_up: Some(warm_up), ..Self::default() };
+    }
 }
 
 impl Figures {
@@ -157,6 +171,7 @@ impl Figures {
             miss_ratio: ratio(misses, total),
             non_compulsory_miss_ratio: ratio(misses.saturating_sub(compulsory), total),
             byte_miss_ratio: ratio(miss_bytes, hit_bytes + miss_bytes),
+            warm_up: counts.warm_up,
             over_time: counts.points,
         }
     }

@@ -68,6 +68,7 @@ pub mod store;
 mod stream;
 pub mod timed;
 mod unit;
+mod warm_up;
 mod write_back;
 
 pub use capacity::Capacities;
@@ -82,4 +83,5 @@ pub use run::{each_case, simulate, simulate_all, simulate_own, simulate_with, vi
 pub use seekless_policy::cache::{Changed, write_back::Cluster};
 pub use stream::{Opened, Plan, Stream, Timed, Windows};
 pub use unit::Unit;
+pub use warm_up::{WarmUp, WarmedUp};
 pub use write_back::{Period, Shrink, WriteBack};

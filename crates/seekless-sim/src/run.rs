@@ -44,8 +44,9 @@ pub fn simulate_own<E: Eviction + Send + 'static>(
     check_cases(requests, &[], options)?;
     let config = config(&requests.totals(), capacity);
     let run = Run { requests, config, options, device: None };
+    let totals = requests.totals_from(run.warm_up()?);
     let counts = run.counts_of_own(make(config.capacity))?;
-    Ok(Figures::new(name, capacity, &requests.totals(), counts))
+    Ok(Figures::new(name, capacity, &totals, counts))
 }
 
 /// Runs one case over the requests. Calls `device` for each access that reaches the device.
@@ -57,8 +58,10 @@ pub(crate) fn run(
 ) -> Result<Figures> {
     check_cases(requests, std::slice::from_ref(case), options)?;
     let config = config(&requests.totals(), case.capacity);
-    let counts = Run { requests, config, options, device }.counts(&case.policy)?;
-    Ok(Figures::new(&case.policy, case.capacity, &requests.totals(), counts))
+    let run = Run { requests, config, options, device };
+    let totals = requests.totals_from(run.warm_up()?);
+    let counts = run.counts(&case.policy)?;
+    Ok(Figures::new(&case.policy, case.capacity, &totals, counts))
 }
 
 /// Runs every case on all cores, and returns the figures in the order of the cases. Calls
@@ -135,6 +138,11 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
+    /// How many requests are counted apart.
+    fn warm_up(&self) -> Result<usize> {
+        self.options.warm_up.map_or(Ok(0), |warm_up| warm_up.requests(self.requests))
+    }
+
     fn begin(&self) -> Begin {
         Begin {
             config: self.config,
@@ -154,7 +162,12 @@ impl<'a> Run<'a> {
     fn counts(self, policy: &str) -> Result<Counts> {
         if self.is_plain(needs_of(policy)?) {
             let mut cache = self.begin().with(policy)?;
-            cache.step(self.requests);
+            let warm_up = self.warm_up()?;
+            if warm_up > 0 {
+                cache.step(self.requests, 0..warm_up);
+                cache.warmed_up(warm_up, self.requests.unit_bytes());
+            }
+            cache.step(self.requests, warm_up..self.requests.len());
             return Ok(cache.finish().0);
         }
         let policy = named(policy, self.config.capacity)?;
@@ -166,8 +179,14 @@ impl<'a> Run<'a> {
             return self.every_request(policy);
         }
         let mut cache = self.cache(policy)?;
-        let mut counts = Counts::default();
-        drive::reads(&mut cache, self.requests, self.options.changed, &mut counts);
+        let (mut counts, changed) = (Counts::default(), self.options.changed);
+        let warm_up = self.warm_up()?;
+        if warm_up > 0 {
+            drive::reads(&mut cache, self.requests, 0..warm_up, changed, &mut counts);
+            counts.warmed_up(warm_up, self.requests.unit_bytes());
+        }
+        let rest = warm_up..self.requests.len();
+        drive::reads(&mut cache, self.requests, rest, changed, &mut counts);
         Ok(counts)
     }
 
@@ -177,7 +196,9 @@ impl<'a> Run<'a> {
         if self.options.write_back.is_active() {
             cache = cache.list_dirty();
         }
-        Ok(drive::everything(&mut cache, self.requests, next_uses, self.options, self.device))
+        let warm_up = self.warm_up()?;
+        let apart = (warm_up, self.device);
+        Ok(drive::everything(&mut cache, self.requests, next_uses, self.options, apart))
     }
 
     fn cache<E: Eviction>(&self, policy: E) -> Result<Cache<E>> {

@@ -9,12 +9,15 @@ use crate::requests::Requests;
 use crate::{Error, Result, drive};
 use seekless_policy::cache::{Cache, Changed, Config};
 use seekless_policy::eviction::{Eviction, Needs, Visitor, visit};
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 /// A cache of some type of policy.
 pub(crate) trait Steps: Send {
-    /// Takes a window of requests.
-    fn step(&mut self, requests: &Requests);
+    /// Takes a range of a window of requests.
+    fn step(&mut self, requests: &Requests, range: Range<usize>);
+    /// The requests so far were the warm-up.
+    fn warmed_up(&mut self, requests: usize, unit_bytes: u64);
     /// The counts, and the time of all steps.
     fn finish(self: Box<Self>) -> (Counts, Duration);
 }
@@ -61,11 +64,15 @@ struct Stepping<E> {
 }
 
 impl<E: Eviction + Send> Steps for Stepping<E> {
-    fn step(&mut self, requests: &Requests) {
+    fn step(&mut self, requests: &Requests, range: Range<usize>) {
         let started = Instant::now();
         self.cache.grow(requests.id_limit());
-        drive::reads(&mut self.cache, requests, self.changed, &mut self.counts);
+        drive::reads(&mut self.cache, requests, range, self.changed, &mut self.counts);
         self.time += started.elapsed();
+    }
+
+    fn warmed_up(&mut self, requests: usize, unit_bytes: u64) {
+        self.counts.warmed_up(requests, unit_bytes);
     }
 
     fn finish(self: Box<Self>) -> (Counts, Duration) {

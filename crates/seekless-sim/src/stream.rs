@@ -305,7 +305,7 @@ impl Stream {
             totals.requests += requests.len() as u64;
             let more = self.more;
             let ((), read) = rayon::join(
-                || caches.par_iter_mut().for_each(|cache| cache.step(&requests)),
+                || caches.par_iter_mut().for_each(|cache| cache.step(&requests, 0..requests.len())),
                 || if more { self.next_window(progress) } else { Ok(()) },
             );
             if !self.unit_weights {

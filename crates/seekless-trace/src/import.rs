@@ -23,6 +23,7 @@ mod ops;
 mod ozen;
 pub(crate) mod record;
 mod records;
+mod select;
 mod spc;
 mod strace;
 mod systor;
@@ -51,6 +52,7 @@ pub use layout::Layout;
 pub use ops::Ops;
 pub use ozen::ozen;
 pub use records::{lcs, oracle_general};
+pub use select::{Chosen, NOT_SAMPLED, Sample, Select, Where};
 pub use table::{Table, table};
 
 /// The error for a text that names more files than one of its size can.
@@ -127,6 +129,8 @@ pub struct Options {
     pub columns: Option<Columns>,
     /// What the words of an operation column mean.
     pub ops: Ops,
+    /// Which rows are used.
+    pub select: Select,
     /// The fields of records of one length.
     pub layout: Option<Layout>,
     /// The byte between columns.
@@ -146,6 +150,7 @@ impl Default for Options {
             lenient: false,
             columns: None,
             ops: Ops::default(),
+            select: Select::default(),
             layout: None,
             delimiter: b',',
             header: true,
@@ -176,6 +181,11 @@ impl LeftOut {
         }
     }
 
+    /// Counts some more of a kind, which is in the singular.
+    pub fn count(&self, kind: &str, count: u64) {
+        *self.lock().entry(kind.to_owned()).or_default() += count;
+    }
+
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, u64>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -184,12 +194,12 @@ impl LeftOut {
 impl Options {
     /// What a trace of this format is about, which columns and layouts may decide.
     fn kind(&self, format: Format) -> Kind {
-        let is_blocks = match format {
-            Format::Csv => self.columns.as_ref().is_some_and(Columns::is_blocks),
-            Format::Binary => self.layout.as_ref().is_some_and(Layout::is_blocks),
-            _ => false,
-        };
-        if is_blocks { Kind::Blocks } else { format.kind() }
+        let is_blocks = |layout: &Layout| layout.is_blocks();
+        match (format, &self.columns) {
+            (Format::Csv, Some(columns)) => columns.kind(),
+            (Format::Binary, _) if self.layout.as_ref().is_some_and(is_blocks) => Kind::Blocks,
+            _ => format.kind(),
+        }
     }
 
     /// The same for files of this format.
@@ -234,6 +244,8 @@ struct Import<'a> {
     /// What was left out of the runs that are not added yet, by kind.
     left_out: BTreeMap<String, u64>,
     progress: Advance<'a>,
+    /// How many rows of the current file may still be read, if there is a limit.
+    rows_left: Option<u64>,
     /// The names take more memory than the text justifies: no line can be imported any more.
     full: bool,
     /// The records of all files; `None` once there are rows of other formats.
@@ -279,6 +291,7 @@ impl<'a> Import<'a> {
             report: Report::default(),
             left_out: BTreeMap::new(),
             progress: Advance { progress, done: 0, total, rows: 0 },
+            rows_left: None,
             full: false,
             numbered: Some(Numbered::default()),
         }
@@ -295,6 +308,8 @@ impl<'a> Import<'a> {
             None => Format::detect(path, &mut input)?,
         };
         self.set_kind(self.options.kind(format), path)?;
+        self.rows_left = self.options.select.limit;
+        self.options.select.check(format, self.options.kind(format), path)?;
         if !format.is_records() {
             self.end_numbered()?;
             self.name_numbered();
@@ -420,6 +435,28 @@ impl<'a> Import<'a> {
         }
     }
 
+    /// Whether as many rows of the current file have been read as there may be.
+    fn at_limit(&self) -> bool {
+        self.rows_left == Some(0)
+    }
+
+    /// Takes `count` equal rows of the object `name`, or fewer at the limit. Returns how many are
+    /// used.
+    fn take(&mut self, name: &str, count: u64) -> u64 {
+        let mut count = count;
+        if let Some(left) = &mut self.rows_left {
+            count = count.min(*left);
+            *left -= count;
+        }
+        if self.options.select.sample.is_none_or(|sample| sample.keeps(name)) {
+            return count;
+        }
+        for _ in 0..count {
+            self.leave_out(NOT_SAMPLED);
+        }
+        0
+    }
+
     /// Adds what a record says; `file` numbers the file that it names.
     fn push_row(
         &mut self,
@@ -427,12 +464,16 @@ impl<'a> Import<'a> {
         file: impl FnOnce(&mut Self) -> Result<FileId>,
     ) -> Result<()> {
         self.lose(row.lost);
-        if row.left_out {
-            self.leave_out("row by its operation");
+        if let Some(kind) = &row.left_out {
+            self.leave_out(kind);
+            return Ok(());
+        }
+        let count = self.take(&row.name, row.count);
+        if count == 0 {
             return Ok(());
         }
         let file = file(self)?;
-        (0..row.count).try_for_each(|_| self.writer.push(Access { file, ..row.access }))
+        (0..count).try_for_each(|_| self.writer.push(Access { file, ..row.access }))
     }
 
     /// Puts the trace in its place.

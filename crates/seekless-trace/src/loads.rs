@@ -78,7 +78,9 @@ impl Loads {
         let mut loads = Loads::default();
         for path in paths {
             let trace = open_with(path, options)?;
-            loads.append(&trace, &mut names, memory_bytes_max)?;
+            let mut chosen = options.select.of(&trace)?;
+            loads.append(&trace, &mut names, memory_bytes_max, &mut chosen)?;
+            chosen.end(&options.left_out);
         }
         loads.names = names.into_vec();
         Ok(loads)
@@ -89,6 +91,7 @@ impl Loads {
         trace: &Trace,
         names: &mut Names,
         memory_bytes_max: Option<u64>,
+        chosen: &mut import::Chosen,
     ) -> Result<()> {
         let joined: Vec<FileId> =
             trace.file_names()?.iter().map(|name| names.intern(name).0).collect();
@@ -101,6 +104,12 @@ impl Loads {
         for batch in trace.scan(columns | Columns::ERROR | Columns::FILE_BYTES | Columns::OFFSET)? {
             let batch = batch?;
             for row in 0..batch.rows() {
+                if chosen.is_over(rows + row as u64) {
+                    break;
+                }
+                if !chosen.takes(batch.file()[row]) {
+                    continue;
+                }
                 let mut access = Access::new(batch.op()[row], batch.file()[row]);
                 access.run = batch.run()[row];
                 access.time_ns = batch.time_ns()[row];

@@ -5,7 +5,7 @@
 use crate::compressed::{self, Input};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::foreign::{LCS_HEADER_BYTES, LCS_MAGIC, ORACLE_RECORD_BYTES};
-use crate::import::{self, Format};
+use crate::import::{self, Format, Sample, Select};
 use std::path::{Path, PathBuf};
 
 /// Records are read in pieces of about this many bytes, which stay in the second-level cache. They
@@ -67,6 +67,8 @@ pub struct Records {
     piece: Vec<u8>,
     /// How many bytes of content come before the next piece.
     at: u64,
+    /// Which records are used, if not all are.
+    chosen: Option<Chosen>,
 }
 
 impl std::fmt::Debug for Records {
@@ -76,6 +78,14 @@ impl std::fmt::Debug for Records {
             .field("at", &self.at)
             .finish_non_exhaustive()
     }
+}
+
+/// Which records are used.
+struct Chosen {
+    /// How many may still be read.
+    left: u64,
+    sample: Option<Sample>,
+    not_sampled: u64,
 }
 
 /// Some thousand records that follow each other.
@@ -124,7 +134,7 @@ impl Records {
             None => Format::detect(path, &mut input)?,
         };
         if format.is_records() {
-            return Self::of(input, path, format).map(Some);
+            return Self::of(input, path, format, &options.select).map(Some);
         }
         if is_pipe(path) {
             let message = "is a pipe, and does not begin with records of oracleGeneral or lcs; \
@@ -135,13 +145,23 @@ impl Records {
     }
 
     /// The records of an open file.
-    pub(crate) fn of(mut input: Input, path: &Path, format: Format) -> Result<Self> {
+    pub(crate) fn of(
+        mut input: Input,
+        path: &Path,
+        format: Format,
+        select: &Select,
+    ) -> Result<Self> {
         let (layout, at) = match format {
             Format::Lcs => (lcs(&mut input, path)?, LCS_HEADER_BYTES as u64),
             _ => (Layout { bytes: ORACLE_RECORD_BYTES, wide: false }, 0),
         };
         let piece = vec![0; PIECE_BYTES / layout.bytes * layout.bytes];
-        Ok(Records { input, path: path.to_owned(), layout, piece, at })
+        let chosen = (!select.is_all()).then(|| Chosen {
+            left: select.limit.unwrap_or(u64::MAX),
+            sample: select.sample,
+            not_sampled: 0,
+        });
+        Ok(Records { input, path: path.to_owned(), layout, piece, at, chosen })
     }
 
     /// The next records; `None` at the end.
@@ -149,6 +169,51 @@ impl Records {
     /// # Errors
     /// The file cannot be read further, is damaged, or ends within a record.
     pub fn next_piece(&mut self) -> Result<Option<Piece<'_>>> {
+        if self.chosen.is_some() {
+            return self.next_chosen();
+        }
+        let filled = self.fill()?;
+        let piece = Piece { bytes: &self.piece[..filled], layout: self.layout };
+        Ok((filled > 0).then_some(piece))
+    }
+
+    /// The next records that are used; some pieces may have none.
+    fn next_chosen(&mut self) -> Result<Option<Piece<'_>>> {
+        if self.chosen.as_ref().is_none_or(|chosen| chosen.left == 0) {
+            return Ok(None);
+        }
+        let filled = self.fill()?;
+        if filled == 0 {
+            return Ok(None);
+        }
+        let Some(chosen) = &mut self.chosen else { return Ok(None) };
+        let length = self.layout.bytes;
+        let mut kept = 0;
+        for start in (0..filled).step_by(length) {
+            if chosen.left == 0 {
+                break;
+            }
+            chosen.left -= 1;
+            let record = self.layout.record(&self.piece[start..start + length]);
+            let object = record.unwrap_or(NO_RECORD).object;
+            if chosen.sample.is_none_or(|sample| sample.keeps_number(object)) {
+                self.piece.copy_within(start..start + length, kept);
+                kept += length;
+            } else {
+                chosen.not_sampled += 1;
+            }
+        }
+        Ok(Some(Piece { bytes: &self.piece[..kept], layout: self.layout }))
+    }
+
+    /// How many records were left out by the sample so far.
+    #[must_use]
+    pub fn not_sampled(&self) -> u64 {
+        self.chosen.as_ref().map_or(0, |chosen| chosen.not_sampled)
+    }
+
+    /// Reads the next piece. Returns its bytes.
+    fn fill(&mut self) -> Result<usize> {
         let start = self.at;
         let filled = self.input.fill(&self.path, &mut self.piece, start)?;
         self.at += filled as u64;
@@ -162,7 +227,7 @@ impl Records {
         }
         let piece = Piece { bytes: &self.piece[..filled], layout: self.layout };
         self.check_sizes(piece, start)?;
-        Ok((filled > 0).then_some(piece))
+        Ok(filled)
     }
 
     /// Refuses a negative size.

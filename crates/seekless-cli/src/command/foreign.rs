@@ -4,7 +4,7 @@ use crate::output;
 use anyhow::bail;
 use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use seekless::device::units::counted;
-use seekless::trace::import::{Columns, Format, Layout, Ops, Options};
+use seekless::trace::import::{Columns, Format, Layout, Ops, Options, Sample, Select, Where};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -15,7 +15,8 @@ pub struct Foreign {
     #[arg(long, value_name = "FORMAT", value_parser = format())]
     format: Option<Format>,
     /// csv: which column holds which field: FIELD[:UNIT]=COLUMN,... where COLUMN is a name of the
-    /// header or #1, #2, ... ; bytes may be a sum, as in bytes=#3+#4
+    /// header or #1, #2, ... ; bytes may be a sum, as in bytes=#3+#4; `key` makes a trace of
+    /// objects, `count` says how often a row comes
     #[arg(long, value_name = "LIST")]
     columns: Option<Columns>,
     /// csv: what the words of an operation column mean: WORD=OPERATION,... or WORD=skip to leave
@@ -70,9 +71,50 @@ impl Foreign {
     }
 }
 
+/// Which rows of the inputs are used.
+#[derive(clap::Args, Debug)]
+pub struct Selected {
+    /// Rows with columns: use only those where a field of --columns, a name of the header or #N has
+    /// one of these words: op=get, op=get|gets, tenant!=3; each further rule must hold, too
+    #[arg(long = "where", value_name = "RULE")]
+    wheres: Vec<Where>,
+    /// Read no more than the first N rows of each file
+    #[arg(long, value_name = "N", value_parser = parse_number)]
+    limit: Option<u64>,
+    /// Use a share of all objects, such as 0.01 or 1%: those with such hashes of their names, which
+    /// are the same in every trace and on every machine
+    #[arg(long, value_name = "SHARE")]
+    sample: Option<Sample>,
+}
+
+impl Selected {
+    /// The same options of `import`, with these rows alone.
+    pub fn of(&self, import: Options) -> Options {
+        let (limit, sample) = (self.limit, self.sample);
+        Options { select: Select { wheres: self.wheres.clone(), limit, sample }, ..import }
+    }
+}
+
+/// A number of rows: 5000, 10K or 2M.
+fn parse_number(text: &str) -> Result<u64, String> {
+    let (digits, unit) = match text.strip_suffix(['K', 'k']) {
+        Some(digits) => (digits, 1000),
+        None => match text.strip_suffix('M') {
+            Some(digits) => (digits, 1_000_000),
+            None => (text, 1),
+        },
+    };
+    let number = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+    number.ok_or_else(|| "expected a number of rows, such as 5000, 10K or 2M".to_owned())
+}
+
 /// How many lines and records of each kind became no rows: `2 malformed lines, 1 trim`.
 pub fn kinds(left_out: &BTreeMap<String, u64>) -> String {
-    let each = left_out.iter().map(|(kind, &count)| counted(count, kind));
+    let one = |(kind, &count): (&String, &u64)| match kind.strip_prefix("row ") {
+        Some(why) => format!("{} {why}", counted(count, "row")),
+        None => counted(count, kind),
+    };
+    let each = left_out.iter().map(one);
     each.collect::<Vec<_>>().join(", ")
 }
 

@@ -8,7 +8,7 @@ mod policies;
 mod table;
 mod timed;
 
-use crate::command::foreign::{Foreign, input, say_left_out};
+use crate::command::foreign::{Foreign, Selected, input, say_left_out};
 use crate::next::{self, Found};
 use crate::output::{self, Html, Picture, Words};
 use anyhow::bail;
@@ -20,12 +20,13 @@ use seekless::policy::readahead::Lead;
 use seekless::sim::post_cache::{self, Format};
 use seekless::sim::{
     Capacities, Case, Changed, Figures, Lines, Opened, Options, Plan, Reading, Requests, Timed,
-    Totals, Windows, WriteBack, check_cases, memory_bytes_max, simulate_cases,
+    Totals, WarmUp, Windows, WriteBack, check_cases, memory_bytes_max, simulate_cases,
 };
 use seekless::sys::output::Destination;
 use seekless::tools::device::named;
+use seekless::trace::import;
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -86,6 +87,8 @@ pub struct Args {
     policies: Option<String>,
     #[command(flatten)]
     foreign: Foreign,
+    #[command(flatten)]
+    selected: Selected,
     /// The unit of a request: file, page or object [default: depends on the trace]
     #[arg(long, value_name = "UNIT", value_parser = PossibleValuesParser::new(["file", "page", "object"]))]
     unit: Option<String>,
@@ -118,6 +121,10 @@ pub struct Args {
     /// miss, since it asks for a new version
     #[arg(long, default_value = "hit", value_name = "hit|miss", conflicts_with = "curves")]
     changed: Changed,
+    /// The first requests fill the caches and are counted apart: 20%, 100000 or 30s by the trace's
+    /// clock
+    #[arg(long, value_name = "SHARE|N|TIME", conflicts_with_all = ["curves", "every", "device", "post_cache"])]
+    warm_up: Option<WarmUp>,
     /// Also show the figures after every N requests
     #[arg(long, value_name = "N")]
     every: Option<NonZeroU64>,
@@ -187,6 +194,8 @@ Examples:
   seekless sim run.parquet --unit page --policy lru,arc --capacity 1MB..256MB*2
   seekless sim monday.csv.gz tuesday.csv.gz --policy landlord --capacity 10MB --json
   seekless sim w105.oracleGeneral.zst --policy lru,s3-fifo --capacity 1GB,10GB
+  seekless sim w105.oracleGeneral.zst --warm-up 20% --sample 1% --policy lru --capacity 100MB
+  seekless sim kv.csv --columns time:s=#1,key=#2,bytes=#3+#4,op=#6 --no-header --where op=get
   seekless sim blocks.parquet --raw --policy lru,2q --capacity 10000pages
   seekless sim blocks.parquet --policy s3-fifo,s3-fifo:small=0.05,ghost=1 --capacity 10%
   seekless sim blocks.parquet --policy arc --capacity 10% --write-back every=30s,dirty=20%,sync --post-cache below.parquet
@@ -240,6 +249,9 @@ impl Args {
 pub(crate) struct Row {
     #[serde(flatten)]
     pub(crate) figures: Figures,
+    /// Rows of the traces that are not in the simulation, by kind.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) left_out: BTreeMap<String, u64>,
     /// Seconds that the simulation of this case took, without reading the trace.
     pub(crate) seconds: f64,
     pub(crate) requests_per_second: f64,
@@ -248,7 +260,7 @@ pub(crate) struct Row {
 impl Row {
     fn new(figures: Figures, seconds: f64) -> Self {
         let requests_per_second = figures.requests as f64 / seconds.max(1e-9);
-        Self { figures, seconds, requests_per_second }
+        Self { figures, left_out: BTreeMap::new(), seconds, requests_per_second }
     }
 }
 
@@ -337,9 +349,11 @@ fn reading(args: &Args) -> anyhow::Result<Reading> {
         unit: args.unit.as_deref().map(str::parse).transpose()?,
         lines,
         unit_weights: args.unit_weights,
-        times: names || args.write_back.needs_times(),
+        times: names
+            || args.write_back.needs_times()
+            || args.warm_up.is_some_and(WarmUp::needs_times),
         names,
-        import: args.foreign.options()?,
+        import: args.selected.of(args.foreign.options()?),
         memory_bytes_max: args
             .memory
             .or_else(|| seekless::sys::memory::free_bytes().map(|free| free / 2)),
@@ -381,6 +395,7 @@ fn plan(args: &Args) -> Plan {
         fetch_on_write: args.fetch_on_write,
         write_back: args.write_back,
         every: args.every,
+        warm_up: args.warm_up,
     };
     Plan {
         policies: args.names().map(str::to_owned).collect(),
@@ -413,23 +428,29 @@ fn simulate(args: &Args) -> anyhow::Result<(Totals, Vec<Row>)> {
     let reading = reading(args)?;
     let opened = reading.open(&args.traces, &plan, Windows::default(), &mut progress)?;
     drop(progress);
-    say_left_out(&reading.import);
     let requests = match opened {
         Opened::Kept(requests) => *requests,
         Opened::Long(stream) => {
             let (totals, figures) = stream.simulate(&mut output::counting("Simulating", "rows"))?;
-            return Ok((totals, table(figures)));
+            say_left_out(&reading.import);
+            return Ok((totals, table(figures, &reading.import)));
         }
     };
+    say_left_out(&reading.import);
     tell_left_out(args, &requests);
     let cases = checked(&plan, &requests)?;
     let mut progress = simulating(&requests);
     let rows = simulate_cases(&requests, &cases, &plan.options, &mut progress)?;
-    Ok((requests.totals(), table(rows)))
+    Ok((requests.totals(), table(rows, &reading.import)))
 }
 
-fn table(rows: Vec<Timed>) -> Vec<Row> {
-    let row = |(figures, time): Timed| Row::new(figures, time.as_secs_f64());
+/// The rows of the result, with what `import` left out of the traces.
+fn table(rows: Vec<Timed>, import: &import::Options) -> Vec<Row> {
+    let left_out = import.left_out.so_far();
+    let row = |(figures, time): Timed| Row {
+        left_out: left_out.clone(),
+        ..Row::new(figures, time.as_secs_f64())
+    };
     rows.into_iter().map(row).collect()
 }
 

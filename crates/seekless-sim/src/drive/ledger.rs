@@ -142,6 +142,11 @@ impl<'a> Ledger<'a> {
         });
     }
 
+    /// The first `requests` have been the warm-up.
+    pub(super) fn warmed_up(&mut self, requests: usize) {
+        self.counts.warmed_up(requests, self.requests.unit_bytes());
+    }
+
     /// The counts. Adds a last point if the requests end between two points.
     pub(super) fn finish(mut self, dirty: u64) -> Counts {
         let total = self.requests.len() as u64;

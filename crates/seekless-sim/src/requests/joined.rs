@@ -56,6 +56,7 @@ pub(super) fn read_rows(
         let trace = open_with(path, options)?;
         let named = named || traces.len() > 1;
         let joined = if named { Some(files.join(trace.file_names()?)?) } else { None };
+        let mut chosen = options.select.of(&trace)?;
         rows.next_trace(&trace, path);
         let called = Called::scan(&trace, rows.budget())?;
         let called_bytes = called.memory_bytes();
@@ -64,13 +65,23 @@ pub(super) fn read_rows(
             let batch = batch?;
             for at in 0..batch.rows() {
                 let file = batch.file()[at];
+                if chosen.is_over(before + at as u64) {
+                    break;
+                }
+                if !chosen.takes(file) {
+                    continue;
+                }
                 let file = joined.as_ref().map_or(file, |joined| joined[file as usize]);
                 let (number, is_request) = (before + at as u64, called.is_request(&batch, at));
                 rows.row(&Row { batch: &batch, at, number, file, is_request, called_bytes })?;
             }
             before += batch.rows() as u64;
             progress(before, trace.rows());
+            if chosen.is_over(before) {
+                break;
+            }
         }
+        chosen.end(&options.left_out);
     }
     Ok(files.names)
 }

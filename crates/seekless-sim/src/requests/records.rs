@@ -9,7 +9,7 @@ use super::sizes::Changes;
 use crate::unit::Unit;
 use crate::{Error, ErrorKind, Result};
 use seekless_policy::eviction::Id;
-use seekless_trace::import::Options;
+use seekless_trace::import::{NOT_SAMPLED, Options};
 use seekless_trace::{News, Objects, Piece, Records, estimated_rows, is_pipe};
 use std::path::PathBuf;
 
@@ -85,6 +85,8 @@ pub(crate) struct Reader {
     bytes_before: u64,
     bytes: u64,
     budget: Budget,
+    /// Whether it is read once more.
+    again: bool,
 }
 
 impl Reader {
@@ -121,6 +123,7 @@ impl Reader {
             bytes_before: 0,
             bytes,
             budget: Budget::new(reading.memory_bytes_max),
+            again: false,
         }))
     }
 
@@ -141,6 +144,10 @@ impl Reader {
             let consumed = records.consumed();
             let Some(piece) = records.next_piece()? else {
                 self.bytes_before += consumed;
+                let not_sampled = records.not_sampled();
+                if not_sampled > 0 && !self.again {
+                    self.options.left_out.count(NOT_SAMPLED, not_sampled);
+                }
                 self.records = None;
                 continue;
             };
@@ -203,6 +210,7 @@ impl Reader {
     pub(crate) fn rewind(&mut self) {
         (self.records, self.opened, self.bytes_before, self.all_rows) = (None, 0, 0, 0);
         self.clock = Clock::default();
+        self.again = true;
     }
 }
 

@@ -53,7 +53,7 @@ pub(super) struct Form {
 /// Imports a text with an access a line, as one run. Times count from the first access.
 pub(super) fn import_lines(import: &mut Import<'_>, mut lines: Lines, form: &Form) -> Result<()> {
     let mut clock = Clock::default();
-    while lines.advance()? {
+    while !import.at_limit() && lines.advance()? {
         let read = lines
             .check_length()
             .and_then(|()| (form.parse)(lines.text()).map_err(|wrong| lines.malformed(wrong)));
@@ -84,6 +84,9 @@ pub(super) fn push(
     let Ok(offset) = i64::try_from(row.offset) else {
         return Err(lines.malformed(format!("has offset {}, which is too large", row.offset)));
     };
+    if import.take(&row.name, 1) == 0 {
+        return Ok(());
+    }
     let file = import.file(&row.name, lines)?;
     import.writer.push(Access {
         run: import.report.runs,

@@ -19,7 +19,7 @@ const OTHER: &str = "other event";
 pub(super) fn import_file(import: &mut Import<'_>, mut lines: Lines) -> Result<()> {
     let mut clock = Clock::default();
     let mut taken = None;
-    while lines.advance()? {
+    while !import.at_limit() && lines.advance()? {
         let read = lines
             .check_length()
             .and_then(|()| parse(lines.text()).map_err(|wrong| lines.malformed(wrong)));

@@ -74,7 +74,11 @@ pub(super) fn import_file(import: &mut Import<'_>, input: Input, path: &Path) ->
         if import.writer.names_are_too_many(import.progress.done + bytes.consumed()) {
             return Err(bytes.corrupt("has named far more devices than there can be"));
         }
-        let device = import.writer.file(&record.device());
+        let device = record.device();
+        if import.take(&device, 1) == 0 {
+            break;
+        }
+        let device = import.writer.file(&device);
         import.writer.push(Access {
             run: import.report.runs,
             time_ns: record.time_ns.saturating_sub(group.start_ns),

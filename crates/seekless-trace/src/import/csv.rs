@@ -6,6 +6,7 @@
 use super::fields::{Binding, Columns, Field, bind_header};
 use super::ops::{Meaning, Ops};
 use super::record::Record;
+use super::select::Test;
 use super::{Format, Import, KNOWN_NAMES, Options, Progress, Report, any, number};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lines::Lines;
@@ -70,12 +71,13 @@ pub(super) fn import_preset(import: &mut Import<'_>, lines: Lines, preset: &Pres
 
 fn import_as(import: &mut Import<'_>, mut lines: Lines, reading: &Reading<'_>) -> Result<()> {
     let mut record = Record::default();
-    let (bindings, mut more) = bindings(import, &mut lines, &mut record, reading)?;
+    let Found { bindings, tests, is_row: mut more } =
+        find(import, &mut lines, &mut record, reading)?;
     let (ops, first_run) = (import.options.ops.clone(), import.report.runs);
-    let rows = Rows { first_run, ops, ..Rows::new(bindings) };
+    let rows = Rows { first_run, ops, tests, ..Rows::new(bindings) };
     let mut runs = 1;
     let mut number = 0;
-    while more || lines.advance()? {
+    while !import.at_limit() && (more || lines.advance()?) {
         more = false;
         let row = record
             .read(&mut lines, reading.delimiter)
@@ -96,13 +98,20 @@ fn import_as(import: &mut Import<'_>, mut lines: Lines, reading: &Reading<'_>) -
     Ok(())
 }
 
-/// What the columns mean, and whether the current line is a row that is not read yet.
-fn bindings(
+/// What the columns mean.
+struct Found {
+    bindings: Vec<Binding>,
+    tests: Vec<Test>,
+    /// Whether the current line is a row that is not read yet.
+    is_row: bool,
+}
+
+fn find(
     import: &mut Import<'_>,
     lines: &mut Lines,
     record: &mut Record,
     reading: &Reading<'_>,
-) -> Result<(Vec<Binding>, bool)> {
+) -> Result<Found> {
     let any = lines.advance()?;
     if !reading.header {
         let columns = reading.columns.ok_or_else(|| {
@@ -110,7 +119,7 @@ fn bindings(
                 "without a header, --columns must say which column holds what, such as path=#1,size=#2";
             Error::new(ErrorKind::Usage, lines.path(), message)
         })?;
-        return Ok((columns.bind(None, lines.path())?, any));
+        return found(import, columns.bind(None, lines.path())?, None, (lines.path(), any));
     }
     if !any {
         return Err(Error::new(
@@ -123,7 +132,8 @@ fn bindings(
     let header: Vec<String> =
         record.iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect();
     if let Some(columns) = reading.columns {
-        return Ok((columns.bind(Some(&header), lines.path())?, false));
+        let bindings = columns.bind(Some(&header), lines.path())?;
+        return found(import, bindings, Some(&header), (lines.path(), false));
     }
     let (bindings, ignored) =
         bind_header(&header).map_err(|wrong| no_header(lines.path(), &wrong))?;
@@ -132,7 +142,17 @@ fn bindings(
             import.report.ignored_columns.push(name);
         }
     }
-    Ok((bindings, false))
+    found(import, bindings, Some(&header), (lines.path(), false))
+}
+
+fn found(
+    import: &Import<'_>,
+    bindings: Vec<Binding>,
+    header: Option<&[String]>,
+    (path, is_row): (&Path, bool),
+) -> Result<Found> {
+    let tests = Test::all(&import.options.select.wheres, &bindings, header, path)?;
+    Ok(Found { bindings, tests, is_row })
 }
 
 fn no_header(path: &Path, wrong: &str) -> Error {
@@ -151,13 +171,15 @@ pub(super) struct Parsed {
     pub(super) lost: u64,
     /// How often it comes.
     pub(super) count: u64,
-    /// Whether its operation becomes no row.
-    pub(super) left_out: bool,
+    /// What it is, in the singular, if it becomes no row.
+    pub(super) left_out: Option<String>,
 }
 
 /// How records become accesses.
 pub(super) struct Rows {
     bindings: Vec<Binding>,
+    /// Rules that each row must pass.
+    tests: Vec<Test>,
     ops: Ops,
     /// The name of all rows, where no column has one.
     name: &'static str,
@@ -172,20 +194,26 @@ pub(super) struct Rows {
 
 impl Rows {
     /// Rows of a file or table whose runs are the first of the trace.
-    pub(super) fn new(bindings: Vec<Binding>) -> Self {
+    pub(super) fn new(mut bindings: Vec<Binding>) -> Self {
+        bindings.retain(|binding| !matches!(binding.field, Field::Tenant | Field::Next));
         let has = |field| bindings.iter().any(|binding| binding.field == field);
         let (has_bytes, is_log) = (has(Field::Bytes), has(Field::Lost));
         let is_device = !has(Field::Path);
         let (loads, name) = (!has(Field::Op) && !is_device, if is_device { "disk" } else { "" });
         let (ops, units, first_run) = (Ops::default(), false, 0);
-        Self { ops, name, loads, units, has_bytes, is_log, bindings, first_run }
+        Self { ops, name, loads, units, has_bytes, is_log, bindings, tests: Vec::new(), first_run }
     }
 
     /// Rows of records with these fields.
-    pub(super) fn of_layout(bindings: &[Binding], ops: Ops, first_run: u32) -> Self {
+    pub(super) fn of_layout(
+        bindings: &[Binding],
+        tests: Vec<Test>,
+        ops: Ops,
+        first_run: u32,
+    ) -> Self {
         let sized = |one: &Binding| matches!(one.field, Field::Bytes | Field::FileBytes);
         let rows = Self::new(bindings.to_vec());
-        Self { units: rows.loads && !bindings.iter().any(sized), ops, first_run, ..rows }
+        Self { units: rows.loads && !bindings.iter().any(sized), tests, ops, first_run, ..rows }
     }
 
     /// What a record says. The error says what was expected.
@@ -193,11 +221,18 @@ impl Rows {
         let mut access = Access::new(if self.loads { Op::Load } else { Op::Read }, 0);
         (access.run, access.time_ns) = (self.first_run, number);
         let mut name = self.name.to_owned();
-        let (mut bytes, mut lost, mut count, mut left_out) = (None, 0, 1, false);
+        let (mut bytes, mut lost, mut count, mut left_out) = (None, 0, 1, None);
+        let column = |column: usize| {
+            let short = || format!("has {} of at least {} columns", record.len(), column + 1);
+            record.get(column).ok_or_else(short)
+        };
+        for test in &self.tests {
+            if !test.accepts(column(test.column)?) {
+                return Ok(Parsed { access, name, lost, count, left_out: Some(test.kind()) });
+            }
+        }
         for binding in &self.bindings {
-            let text = record.get(binding.column).ok_or_else(|| {
-                format!("has {} of at least {} columns", record.len(), binding.column + 1)
-            })?;
+            let text = column(binding.column)?;
             match binding.field {
                 Field::Path => name = path(text)?,
                 Field::Bytes => bytes = sum(bytes, optional(binding, text)?),
@@ -206,7 +241,10 @@ impl Rows {
                 }
                 Field::Op => match self.ops.meaning(text)? {
                     Meaning::Row(op) => access.op = op,
-                    Meaning::LeftOut => left_out = true,
+                    Meaning::LeftOut => {
+                        let word = String::from_utf8_lossy(text.trim_ascii()).to_ascii_lowercase();
+                        left_out = Some(format!("row by its operation {word}"));
+                    }
                 },
                 Field::Count => {
                     let found = optional(binding, text)?.unwrap_or(1);
@@ -276,6 +314,7 @@ fn set(
             };
         }
         Field::Path | Field::Op | Field::Bytes | Field::FileBytes | Field::Count | Field::Lost => {}
+        Field::Tenant | Field::Next => {} // no column of a trace
     }
     Ok(())
 }

@@ -37,7 +37,7 @@ struct State {
 pub(super) fn import_file(import: &mut Import<'_>, mut lines: Lines) -> Result<()> {
     let mut state = State::default();
     state.clock.since_start(0); // the job's start
-    while lines.advance()? {
+    while !import.at_limit() && lines.advance()? {
         let pushed = lines.check_length().and_then(|()| state.take(import, &lines));
         import.forgive(pushed)?;
         import.tick(&lines);

@@ -1,6 +1,7 @@
 //! Finds which column of a text holds which field, and in which unit, from the header's names or
 //! from `--columns`.
 
+use crate::Kind;
 use crate::error::{Error, ErrorKind, Result};
 use std::path::Path;
 use std::str::FromStr;
@@ -28,6 +29,10 @@ pub(crate) enum Field {
     Lost,
     /// How often the row comes.
     Count,
+    /// Whose request it is. A trace has no place for it; rules can ask for it.
+    Tenant,
+    /// When the object comes next, which a simulator computes itself.
+    Next,
 }
 
 impl Field {
@@ -57,6 +62,8 @@ impl Field {
         match name {
             "key" | "id" | "object" => Some(Field::Path),
             "count" => Some(Field::Count),
+            "tenant" => Some(Field::Tenant),
+            "next" => Some(Field::Next),
             name => Field::named(name),
         }
     }
@@ -105,7 +112,10 @@ pub(crate) struct Binding {
 /// the header, or `#` and a position from 1. Bytes may be the sum of several: `bytes=#3+#4`.
 /// Without a path, but with an offset, rows are accesses to one device.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Columns(Vec<Wanted>);
+pub struct Columns {
+    wanted: Vec<Wanted>,
+    has_keys: bool,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Wanted {
@@ -131,7 +141,11 @@ impl FromStr for Columns {
                 ));
             }
         }
-        Ok(Columns(wanted))
+        let is_key = |part: &str| {
+            let name = part.split(['=', ':']).next().unwrap_or_default();
+            matches!(name, "key" | "id" | "object")
+        };
+        Ok(Columns { wanted, has_keys: text.split(',').any(is_key) })
     }
 }
 
@@ -142,11 +156,23 @@ fn wanted(part: &str) -> Result<Wanted, String> {
     Ok(Wanted { field, scale, column: column.to_owned() })
 }
 
+/// The field that `--columns` calls `name`.
+pub(super) fn field_named(name: &str) -> Option<Field> {
+    Field::asked(name)
+}
+
+/// The column called `name`, or `#` and a position from 1.
+pub(super) fn column_named(name: &str, header: Option<&[String]>) -> Option<usize> {
+    match name.strip_prefix('#').and_then(|at| at.parse::<usize>().ok()) {
+        Some(position) => position.checked_sub(1),
+        None => header.and_then(|header| header.iter().position(|found| found == name)),
+    }
+}
+
 /// The field of `FIELD[:UNIT]`, and its unit's size.
 pub(super) fn field_and_scale(text: &str) -> Result<(Field, u64), String> {
     let (name, unit) = text.split_once(':').unwrap_or((text, ""));
-    let expected =
-        "time path key op offset bytes size count pid tid run latency error device inode lost";
+    let expected = "time path key op offset bytes size count tenant next pid tid run latency error device inode lost";
     let field = Field::asked(name)
         .ok_or_else(|| format!("`{name}` is not a field, expected one of {expected}"))?;
     let scale = match unit {
@@ -160,20 +186,26 @@ pub(super) fn field_and_scale(text: &str) -> Result<(Field, u64), String> {
 }
 
 impl Columns {
+    /// What a trace of these columns is about. What has keys is no file.
+    pub(crate) fn kind(&self) -> Kind {
+        match () {
+            () if self.is_blocks() => Kind::Blocks,
+            () if self.has_keys => Kind::Ids,
+            () => Kind::Files,
+        }
+    }
+
     /// Whether rows are accesses to one device, which has no name.
-    pub(crate) fn is_blocks(&self) -> bool {
-        !self.0.iter().any(|wanted| wanted.field == Field::Path)
+    fn is_blocks(&self) -> bool {
+        !self.wanted.iter().any(|wanted| wanted.field == Field::Path)
     }
 
     /// Finds the columns in the header. Without a header all of them must be positions. A sum has
     /// a binding for each of its columns.
     pub(crate) fn bind(&self, header: Option<&[String]>, path: &Path) -> Result<Vec<Binding>> {
-        let at = |name: &str| match name.strip_prefix('#').and_then(|at| at.parse::<usize>().ok()) {
-            Some(position) => position.checked_sub(1),
-            None => header.and_then(|header| header.iter().position(|found| found == name)),
-        };
+        let at = |name: &str| column_named(name, header);
         let mut bindings = Vec::new();
-        for &Wanted { field, scale, ref column } in &self.0 {
+        for &Wanted { field, scale, ref column } in &self.wanted {
             // A name may have a plus in it.
             let is_sum = field.is_bytes() && field != Field::Offset && at(column).is_none();
             let parts = if is_sum { column.split('+').collect() } else { vec![column.as_str()] };

@@ -20,7 +20,7 @@ pub(super) fn import_file(import: &mut Import<'_>, mut lines: Lines) -> Result<(
         return Err(Error::new(ErrorKind::NotATrace, lines.path(), message));
     };
     let mut log = Log { has_times: version == 1, now_ns: 0, clock: Clock::default() };
-    while lines.advance()? {
+    while !import.at_limit() && lines.advance()? {
         let pushed = lines.check_length().and_then(|()| log.take(import, &lines));
         import.forgive(pushed)?;
         import.tick(&lines);

@@ -157,6 +157,11 @@ impl Format {
         matches!(self, Format::OracleGeneral | Format::Lcs)
     }
 
+    /// Whether its rows have columns, which rules can ask for.
+    pub(super) fn has_columns(self) -> bool {
+        matches!(self, Format::Csv | Format::Binary | Format::Twitter | Format::CacheLib)
+    }
+
     /// The format of the file `path`, which has been opened and not read. Its first bytes decide,
     /// then the ending of its name, then the look of its beginning. If nothing fits, it is taken
     /// for CSV; reading it then says what a CSV needs.

@@ -25,13 +25,16 @@ pub fn ids(
 pub(super) fn import_file(import: &mut Import<'_>, mut lines: Lines) -> Result<()> {
     let run = import.report.runs;
     let mut number = 0;
-    while lines.advance()? {
+    while !import.at_limit() && lines.advance()? {
         // The traces of LIRS' authors have one between phases.
         if lines.text().trim_ascii() == b"*" {
             import.leave_out("phase mark");
             continue;
         }
         let pushed = id(&lines).and_then(|name| {
+            if import.take(&name, 1) == 0 {
+                return Ok(());
+            }
             let file = import.file(&name, &lines)?;
             let load = Access {
                 run,

@@ -4,6 +4,7 @@ use super::binary::Bytes;
 use super::csv::Rows;
 use super::fields::{Binding, Field, field_and_scale};
 use super::record::Record;
+use super::select::Test;
 use super::{Import, Options};
 use crate::compressed::Input;
 use crate::error::{Error, ErrorKind, Place, Result};
@@ -148,7 +149,9 @@ fn of_libcachesim(words: &str) -> std::result::Result<Layout, String> {
             "obj-size-col" => (Field::Bytes, 1),
             "time-col" => (Field::Time, crate::foreign::SECOND_NS),
             "cnt-col" => (Field::Count, 1),
-            _ => continue, // tenants, lifetimes, features
+            "tenant-col" => (Field::Tenant, 1),
+            "next-access-vtime-col" => (Field::Next, 1),
+            _ => continue, // lifetimes, features
         };
         let position = column.trim().parse::<usize>().ok();
         let column = position.and_then(|at| at.checked_sub(1)).filter(|at| *at < parts.len());
@@ -199,11 +202,13 @@ pub(super) fn of_options<'o>(options: &'o Options, path: &Path) -> Result<&'o La
 
 pub(super) fn import_file(import: &mut Import<'_>, input: Input, path: &Path) -> Result<()> {
     let layout = of_options(import.options, path)?.clone();
-    let rows = Rows::of_layout(&layout.bindings, import.options.ops.clone(), import.report.runs);
+    let tests = Test::all(&import.options.select.wheres, &layout.bindings, None, path)?;
+    let ops = import.options.ops.clone();
+    let rows = Rows::of_layout(&layout.bindings, tests, ops, import.report.runs);
     let mut source = Bytes::of(input, path);
     let (mut bytes, mut record) = (vec![0; layout.bytes()], Record::default());
     let mut number = 0;
-    while source.next_into(&mut bytes)? {
+    while !import.at_limit() && source.next_into(&mut bytes)? {
         let mut at = 0;
         let fill = |text: &mut Vec<u8>, field: usize| {
             let part = layout.parts[field];

@@ -35,7 +35,7 @@ pub(super) fn import_file(import: &mut Import<'_>, mut lines: Lines) -> Result<(
     let run = import.report.runs;
     let mut grain = SECTOR_BYTES;
     let mut number = 0;
-    while lines.advance()? {
+    while !import.at_limit() && lines.advance()? {
         if lines.number() == 1 && lines.text() == POST_CACHE_HEADING.as_bytes() {
             grain = PAGE_BYTES;
         }
@@ -51,6 +51,9 @@ pub(super) fn import_file(import: &mut Import<'_>, mut lines: Lines) -> Result<(
             })
             .and_then(|offset| {
                 let bytes = grain.unsigned_abs();
+                if import.take(DEVICE, 1) == 0 {
+                    return Ok(());
+                }
                 import.writer.push(Access {
                     run,
                     time_ns: number,

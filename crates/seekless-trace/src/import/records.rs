@@ -1,7 +1,7 @@
 //! Imports libCacheSim's binary formats, oracleGeneral and lcs. Each record is a request for an
 //! object.
 
-use super::{Format, Import, Options, Progress, Report, any};
+use super::{Format, Import, NOT_SAMPLED, Options, Progress, Report, any};
 use crate::compressed::Input;
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::SECOND_NS;
@@ -116,7 +116,7 @@ pub(super) fn import_file(
     input: Input,
     format: Format,
 ) -> Result<()> {
-    let mut records = Records::of(input, path, format)?;
+    let mut records = Records::of(input, path, format, &import.options.select)?;
     let mut times = Times { run: import.report.runs, started: None, now_ns: 0 };
     match &mut import.numbered {
         Some(numbered) => {
@@ -133,6 +133,9 @@ pub(super) fn import_file(
             numbered.rest = loads;
         }
         None => push_each(import, &mut records, &mut times)?,
+    }
+    if records.not_sampled() > 0 {
+        *import.left_out.entry(NOT_SAMPLED.to_owned()).or_default() += records.not_sampled();
     }
     import.add_runs(path, 1);
     let started = u64::from(times.started.unwrap_or(0)) * SECOND_NS;

@@ -74,7 +74,7 @@ pub(super) fn is_text<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
 
 pub(super) fn import_file(import: &mut Import<'_>, mut lines: Lines) -> Result<()> {
     let mut state = State::default();
-    while lines.advance()? {
+    while !import.at_limit() && lines.advance()? {
         let pushed = lines.check_length().and_then(|()| state.take(import, &lines));
         import.forgive(pushed)?;
         import.tick(&lines);
@@ -186,6 +186,9 @@ impl State {
         let Ok(offset) = i64::try_from(row.offset) else {
             return Err(lines.malformed(format!("has offset {}, which is too large", row.offset)));
         };
+        if import.take(&row.name, 1) == 0 {
+            return Ok(());
+        }
         let file = import.file(&row.name, lines)?;
         let start_ns = self.start_ns.unwrap_or(time_ns);
         import.writer.push(Access {

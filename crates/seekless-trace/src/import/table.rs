@@ -74,8 +74,8 @@ pub fn table(
         let metadata = writer.metadata_mut();
         metadata.lost = metadata.lost.saturating_add(row.lost);
         runs = runs.max(row.access.run + 1);
-        if row.left_out {
-            *left_out.entry("row by its operation".to_owned()).or_default() += 1;
+        if let Some(kind) = row.left_out {
+            *left_out.entry(kind).or_default() += 1;
         } else {
             let file = writer.file(&row.name);
             writer.push(Access { file, ..row.access })?;

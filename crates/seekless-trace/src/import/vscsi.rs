@@ -64,7 +64,9 @@ pub(super) fn import_file(import: &mut Import<'_>, mut input: Input, path: &Path
     let device = import.writer.file(DEVICE);
     let mut bytes = Bytes::of(input, path);
     let mut start_us = None;
-    while let Some(record) = next(&mut bytes, version)? {
+    while !import.at_limit()
+        && let Some(record) = next(&mut bytes, version)?
+    {
         import.progress.rows += 1;
         if import.progress.rows.is_multiple_of(1 << 13) {
             import.progress.tell(bytes.consumed());
@@ -80,6 +82,7 @@ pub(super) fn import_file(import: &mut Import<'_>, mut input: Input, path: &Path
         let offset = i64::try_from(record.sector).ok().and_then(|at| at.checked_mul(SECTOR_BYTES));
         let offset = offset.ok_or_else(|| bytes.corrupt("has a sector that is too large"))?;
         let since_us = record.time_us.saturating_sub(*start_us.get_or_insert(record.time_us));
+        import.take(DEVICE, 1);
         import.writer.push(Access {
             run: import.report.runs,
             time_ns: since_us.saturating_mul(MICROSECOND_NS),

@@ -10,6 +10,7 @@ mod merging;
 mod object_formats;
 mod old_traces;
 mod public_runs;
+mod selected_rows;
 #[path = "../../../../tests/shared_data.rs"]
 mod shared_data;
 mod simulator_formats;

@@ -28,7 +28,7 @@ fn twitters_caches() {
     let (rows, report, kind) = imported("cluster1", text, &of(Format::Twitter));
     let expected = [(0, Op::Load, "k-a", 0, 100), (1_000_000_000, Op::Load, "k-b", 0, 210)];
     assert_eq!((brief(&rows), kind), (expected.to_vec(), Kind::Ids));
-    assert_eq!(report.left_out["row by its operation"], 1);
+    assert_eq!(report.left_out["row by its operation delete"], 1);
     assert!(message("0,k,10,x,1,get,0\n", Format::Twitter).contains("column 4"));
 }
 

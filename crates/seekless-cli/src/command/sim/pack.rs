@@ -47,7 +47,8 @@ pub(super) fn run(args: &Args, pack: &Path) -> anyhow::Result<ExitCode> {
     let options = options(args)?;
     let html = args.html.begin(args.force)?;
     let traces: Vec<PathBuf> = args.traces.iter().chain(&args.pack.trace).cloned().collect();
-    let loads = Loads::read(&traces)?;
+    let reading = args.selected.of(args.foreign.options()?);
+    let loads = Loads::read_with(&traces, None, &reading)?;
     let cases = super::plan(args).cases(&Requests::from_loads(&loads).totals())?;
     let prediction = predict(pack, &loads, &cases, &options)?;
     let words = output::Words::beside(html.as_ref().map(output::Html::destination));

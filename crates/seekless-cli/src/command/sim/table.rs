@@ -4,12 +4,15 @@
 use super::Row;
 use crate::output::table;
 use seekless::device::units::{counted, format_bytes, format_count};
-use seekless::sim::{Figures, Totals, Unit};
+use seekless::sim::{Figures, Totals, Unit, WarmedUp};
 
 /// The whole output without `--json`.
 pub(super) fn report(totals: &Totals, rows: &[Row]) -> String {
     let figures: Vec<&Figures> = rows.iter().map(|row| &row.figures).collect();
     let mut text = heading(totals) + "\n" + &main_table(totals, &figures);
+    if figures.iter().any(|row| row.warm_up.is_some()) {
+        text += &warm_up_table(totals, &figures);
+    }
     if totals.writes > 0 {
         text += "\n";
         text += &writes_table(totals, &figures);
@@ -76,6 +79,27 @@ fn main_table(totals: &Totals, figures: &[&Figures]) -> String {
     table(&header, figures.iter().map(row).collect())
 }
 
+/// The counts of the warm-up, which are not in the other tables.
+fn warm_up_table(totals: &Totals, figures: &[&Figures]) -> String {
+    let of = |row: &&Figures| row.warm_up.map(|warm_up| (row.name(), row.capacity, warm_up));
+    let all: Vec<_> = figures.iter().filter_map(of).collect();
+    let requests = all.iter().map(|(.., warm_up)| warm_up.requests).max().unwrap_or(0);
+    let row = |(name, capacity, warm_up): &(String, u64, WarmedUp)| {
+        let bytes = warm_up.miss_bytes as f64;
+        let asked = (warm_up.hit_bytes + warm_up.miss_bytes).max(1) as f64;
+        vec![
+            name.clone(),
+            size(totals, *capacity),
+            percent(1.0 - warm_up.miss_ratio),
+            format_count(warm_up.misses),
+            percent(bytes / asked),
+        ]
+    };
+    let header = ["policy", "capacity", "hits", "misses", "missed bytes"];
+    let rows = table(&header, all.iter().map(row).collect());
+    format!("\nthe warm-up of {}, not counted above\n{rows}", counted(requests, "request"))
+}
+
 /// The reads and writes of the device, in how many runs pages are written, and the cost of all: a
 /// policy that leaves pages dirty at the end has not saved their writes.
 fn writes_table(totals: &Totals, figures: &[&Figures]) -> String {
@@ -137,7 +161,7 @@ mod tests {
         let row = |&(policy, capacity): &(&str, u64)| {
             let case = Case { policy: policy.into(), capacity };
             let figures = simulate_with(requests, &case, &options).unwrap();
-            Row { figures, seconds: 1.0, requests_per_second: 1.0 }
+            Row::new(figures, 1.0)
         };
         cases.iter().map(row).collect()
     }
@@ -158,6 +182,22 @@ lru          150 B  40.00 %       3           3        0.00 %         0       87
 landlord     150 B  40.00 %       3           3        0.00 %         0       87.50 %
 ";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn the_warm_up_has_a_table_of_its_own() {
+        let requests = Requests::from_pages(vec![0, 1, 0, 1, 2]);
+        let warm_up = Some("60%".parse().unwrap());
+        let options = Options { warm_up, ..Options::default() };
+        let text = report(&requests.totals(), &rows(&requests, &[("lru", 8192)], options));
+        let expected = "
+the warm-up of 3 requests, not counted above
+policy  capacity     hits  misses  missed bytes
+───────────────────────────────────────────────
+lru       8.2 KB  33.33 %       2       66.67 %
+";
+        assert!(text.contains(expected), "{text}");
+        assert!(text.contains("lru       8.2 KB  50.00 %       1 "), "{text}");
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args, device: &DeviceSpec, outputs: Outputs) -> anyhow:
     rules.check()?;
     let memory = args.memory.or_else(|| seekless::sys::memory::free_bytes().map(|free| free / 2));
     let mut progress = output::counting("Reading", "rows");
-    let import = args.foreign.options()?;
+    let import = args.selected.of(args.foreign.options()?);
     let workload = Workload::read(&args.traces, &import, memory, &mut progress)?;
     drop(progress);
     say_left_out(&import);

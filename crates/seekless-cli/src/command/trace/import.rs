@@ -1,6 +1,6 @@
 //! `seekless trace import`: converts other formats to a trace.
 
-use crate::command::foreign::{Foreign, input, kinds};
+use crate::command::foreign::{Foreign, Selected, input, kinds};
 use crate::next::{self, Found};
 use crate::output::{self, Words};
 use seekless::device::units::counted;
@@ -54,6 +54,7 @@ Examples:
   seekless trace import --format csv log.tsv -o run.parquet --delimiter tab --no-header --columns path=#1,size=#2
   seekless trace import kv.csv -o kv.parquet --columns key=key,op=op,bytes=key_size+size
   seekless trace import ids.bin -o ids.parquet --binary u32:time,u64:key,u32:bytes,i64:next
+  seekless trace import cluster12.csv --format twitter --where op=get --sample 1% -o gets.parquet
   seekless trace import --format ids web.txt.xz -o web.parquet
   seekless trace import --format ozen SequentialCopyGrep.txt.lzma -o copygrep.parquet
   seekless trace import cloudphysics.oracleGeneral.zst -o cloudphysics.parquet
@@ -70,6 +71,8 @@ pub struct Args {
     force: output::Force,
     #[command(flatten)]
     foreign: Foreign,
+    #[command(flatten)]
+    selected: Selected,
     /// Print what was imported as JSON
     #[arg(long)]
     json: bool,
@@ -77,7 +80,7 @@ pub struct Args {
 
 /// Imports, and prints the result.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let options = args.foreign.options()?;
+    let options = args.selected.of(args.foreign.options()?);
     let out = args.force.destination(&args.output);
     let mut progress = output::counting("Importing", "rows");
     let report = import::any(&args.files, &out, &options, &mut progress)?;
