@@ -260,7 +260,7 @@ policies! {
         "Einziger and others 2017, 2018";
     "w-tinylfu@fixed" => Frequency, WTinyLfu::fixed, (34, 42),
         "the same with a window of always 1 %", "Einziger, Friedman and Manes 2017";
-    "auto" => Auto::new, (162, 218),
+    "auto" => Learned, Auto::new, (162, 218),
         "follows the policy that is best for the requests of late", "Seekless; after SHARDS, FAST 2015";
 }
 
