@@ -138,7 +138,8 @@ fn loads_of_a_trace_obey_the_same_rules() {
     import::any(&[path], &out, &Options::default(), &mut |_, _| ()).unwrap();
     let loads = |select| {
         let options = Options { select, ..Options::default() };
-        Loads::read_with(std::slice::from_ref(&out), None, &options).map(|loads| loads.runs[0].len())
+        Loads::read_with(std::slice::from_ref(&out), None, &options)
+            .map(|loads| loads.runs[0].len())
     };
     assert_eq!(loads(select(&[], Some(20), None)).unwrap(), 20);
     let sample: Sample = "10%".parse().unwrap();
