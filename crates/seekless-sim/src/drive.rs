@@ -84,9 +84,14 @@ pub(crate) fn everything<E: Eviction>(
 ) -> Counts {
     let mut ledger = Ledger::new(requests, options, device);
     let mut flusher = Flusher::new(requests, options, cache.config());
+    let mut removals = requests.each_removal().iter().peekable();
     for (position, &id) in requests.ids().iter().enumerate() {
         if flusher.is_active() {
             flusher.before(position, cache, &mut ledger);
+        }
+        while let Some(removal) = removals.next_if(|one| one.position <= position as u32) {
+            ledger.removed(removal.id, cache.is_dirty(removal.id));
+            cache.discard(removal.id, &mut ledger);
         }
         let request = request(requests, next_uses, position, id);
         ledger.position = position;

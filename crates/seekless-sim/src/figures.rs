@@ -1,5 +1,6 @@
 //! The figures of a simulation: counts and their ratios, one row a policy and capacity.
 
+use crate::ratio::ratio;
 use crate::requests::Totals;
 use crate::unit::Unit;
 use crate::warm_up::WarmedUp;
@@ -184,9 +185,4 @@ impl Figures {
             None => self.policy.clone(),
         }
     }
-}
-
-/// `part / whole`; 0 if `whole` is 0.
-pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }

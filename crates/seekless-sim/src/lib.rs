@@ -60,6 +60,7 @@ mod figures;
 mod memory;
 mod one_pass;
 pub mod post_cache;
+mod ratio;
 mod requests;
 mod run;
 pub mod score;

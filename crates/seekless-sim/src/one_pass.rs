@@ -51,6 +51,9 @@ pub fn simulate_cases(
 /// Whether LRU's misses at every capacity follow from one pass: all weigh 1, and nothing is written
 /// or counted over time.
 fn is_one_pass(requests: &Requests, options: &Options) -> bool {
+    if requests.removals() > 0 {
+        return false;
+    }
     let counts_all = options.every.is_none() && options.warm_up.is_none();
     requests.unit_weights() && requests.totals().writes == 0 && counts_all
 }

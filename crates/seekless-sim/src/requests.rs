@@ -10,6 +10,7 @@ mod pages;
 mod read;
 mod reading;
 mod records;
+mod removal;
 mod sequence;
 mod sizes;
 mod space;

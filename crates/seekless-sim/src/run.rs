@@ -156,7 +156,8 @@ impl<'a> Run<'a> {
     /// future nor neighbours.
     fn is_plain(&self, needs: Needs) -> bool {
         let simple = self.device.is_none() && self.options.every.is_none();
-        simple && self.requests.writes() == 0 && !needs.next_use && !needs.neighbours
+        let reads = self.requests.writes() == 0 && self.requests.removals() == 0;
+        simple && reads && !needs.next_use && !needs.neighbours
     }
 
     fn counts(self, policy: &str) -> Result<Counts> {
@@ -214,7 +215,12 @@ impl<'a> Run<'a> {
 
 fn watch(cache: &mut Cache<Named>, requests: &Requests, next_uses: &[u32]) -> Vec<Vec<Id>> {
     let mut commands = Vec::new();
+    let mut removals = requests.each_removal().iter().peekable();
     let mut evicted = |(position, &id): (usize, &Id)| {
+        while let Some(removal) = removals.next_if(|one| one.position <= position as u32) {
+            cache.discard(removal.id, &mut commands);
+        }
+        commands.clear();
         cache.step(&drive::request(requests, next_uses, position, id), &mut commands);
         let mut victims = Vec::new();
         for command in std::mem::take(&mut commands) {

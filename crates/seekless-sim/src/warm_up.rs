@@ -1,6 +1,6 @@
 //! The warm-up: the first requests fill the caches, and are counted apart from the others.
 
-use crate::figures::ratio;
+use crate::ratio::ratio;
 use crate::requests::{Requests, Totals};
 use crate::{Error, ErrorKind, Result};
 use seekless_device::units::parse_duration;

@@ -35,11 +35,13 @@ pub enum Op {
     Close,
     /// A range came into the page cache for this thread, by a read, a touch or readahead.
     Fetch,
+    /// An object or file was removed: a delete of a cache. What was written to it is lost.
+    Remove,
 }
 
 impl Op {
     /// Every kind of access, in the order of their numbers.
-    pub const ALL: [Op; 12] = [
+    pub const ALL: [Op; 13] = [
         Op::Open,
         Op::Read,
         Op::Write,
@@ -52,6 +54,7 @@ impl Op {
         Op::Release,
         Op::Close,
         Op::Fetch,
+        Op::Remove,
     ];
 
     /// The word for it in the `op` column.
@@ -70,6 +73,7 @@ impl Op {
             Op::Release => "release",
             Op::Close => "close",
             Op::Fetch => "fetch",
+            Op::Remove => "remove",
         }
     }
 

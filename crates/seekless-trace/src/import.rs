@@ -29,7 +29,9 @@ mod strace;
 mod systor;
 mod table;
 mod tencent;
+mod tencent_photo;
 mod vscsi;
+mod wiki;
 
 use crate::compressed::{Input, estimated_rows};
 use crate::error::{Error, ErrorKind, Place, Result};
@@ -162,6 +164,9 @@ impl Default for Options {
 
 /// The kind of a line that was skipped since it was malformed.
 pub const MALFORMED: &str = "malformed line";
+
+/// The kind of a row that removes an object, where removals have no meaning.
+pub const REMOVAL: &str = "removal";
 
 /// Lines and records that became no rows, by kind. Clones count together.
 #[derive(Clone, Debug, Default)]
@@ -336,8 +341,11 @@ impl<'a> Import<'a> {
             Format::Arc => import_lines(self, lines(input), &arc::FORM),
             Format::Lrb => import_lines(self, lines(input), &lrb::FORM),
             Format::Binary => layout::import_file(self, input, path),
-            Format::Twitter => csv::import_preset(self, lines(input), &csv::TWITTER),
-            Format::CacheLib => csv::import_preset(self, lines(input), &csv::CACHELIB),
+            Format::Wiki => import_lines(self, lines(input), &wiki::FORM),
+            Format::TencentPhoto => import_lines(self, lines(input), &tencent_photo::FORM),
+            Format::Twitter | Format::CacheLib | Format::MetaCdn | Format::IbmObjectStore => {
+                csv::import_preset(self, lines(input), format)
+            }
         }
     }
 

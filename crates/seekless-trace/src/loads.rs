@@ -2,6 +2,7 @@
 //! `synth` and the simulation of files work on this.
 
 use crate::error::{Error, ErrorKind, Place, Result};
+use crate::import::REMOVAL;
 use crate::names::Names;
 use crate::writer::RUNS_MAX;
 use crate::{Access, Columns, FileId, Op, Trace, import, open_with};
@@ -79,7 +80,7 @@ impl Loads {
         for path in paths {
             let trace = open_with(path, options)?;
             let mut chosen = options.select.of(&trace)?;
-            loads.append(&trace, &mut names, memory_bytes_max, &mut chosen)?;
+            loads.append(&trace, &mut names, memory_bytes_max, (options, &mut chosen))?;
             chosen.end(&options.left_out);
         }
         loads.names = names.into_vec();
@@ -91,7 +92,7 @@ impl Loads {
         trace: &Trace,
         names: &mut Names,
         memory_bytes_max: Option<u64>,
-        chosen: &mut import::Chosen,
+        (options, chosen): (&import::Options, &mut import::Chosen),
     ) -> Result<()> {
         let joined: Vec<FileId> =
             trace.file_names()?.iter().map(|name| names.intern(name).0).collect();
@@ -117,6 +118,10 @@ impl Loads {
                 access.offset = batch.offset()[row];
                 access.error = batch.error().get(row);
                 access.file_bytes = batch.file_bytes().get(row);
+                if access.op == Op::Remove {
+                    options.left_out.count(REMOVAL, 1);
+                    continue;
+                }
                 gather.add(&access, trace)?;
                 if gather.left == 0 {
                     let message = format!(

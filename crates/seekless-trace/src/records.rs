@@ -2,6 +2,7 @@
 //! for an object. They are read in large pieces and decoded without a copy, since a simulator
 //! spends as long on a record's way into memory as on its simulation.
 
+use crate::Kind;
 use crate::compressed::{self, Input};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::foreign::{LCS_HEADER_BYTES, LCS_MAGIC, ORACLE_RECORD_BYTES};
@@ -151,6 +152,7 @@ impl Records {
         format: Format,
         select: &Select,
     ) -> Result<Self> {
+        select.check(format, Kind::Ids, path)?;
         let (layout, at) = match format {
             Format::Lcs => (lcs(&mut input, path)?, LCS_HEADER_BYTES as u64),
             _ => (Layout { bytes: ORACLE_RECORD_BYTES, wide: false }, 0),

@@ -20,7 +20,8 @@ pub struct Foreign {
     #[arg(long, value_name = "LIST")]
     columns: Option<Columns>,
     /// csv: what the words of an operation column mean: WORD=OPERATION,... or WORD=skip to leave
-    /// such rows out [default: get, set and the like are loads, delete is left out]
+    /// such rows out [default: get, set and the like are loads, delete is left out; with
+    /// delete=remove it takes the object out of every simulated cache]
     #[arg(long, value_name = "LIST")]
     ops: Option<Ops>,
     /// binary: the fields of a record: TYPE:FIELD[:UNIT],... such as

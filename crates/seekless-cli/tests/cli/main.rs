@@ -51,6 +51,7 @@ mod scripts;
 #[path = "../../../../tests/shared_data.rs"]
 mod shared_data;
 mod sim;
+mod sim_rows;
 mod sleds;
 mod start;
 mod timed;

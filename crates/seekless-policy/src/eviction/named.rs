@@ -1,6 +1,7 @@
 //! Policies by name, boxed. The simulator takes them with static types instead, by [`visit`].
 
-use super::table::{Visitor, visit};
+use super::parameters::visit;
+use super::table::Visitor;
 use super::{Eviction, Hits, Id, Needs, Outcome, Pool, Request};
 use crate::Result;
 use seekless_device::Costs;

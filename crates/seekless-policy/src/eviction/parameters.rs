@@ -1,7 +1,7 @@
 //! Parameters of policies, given behind the name: `s3-fifo:small=0.05,ghost=1`.
 
 use super::landlord::Landlord;
-use super::table::{POLICIES, Visitor, unknown};
+use super::table::{POLICIES, Visitor, unknown, visit_plain};
 use super::{
     Clock2QPlus, Hyperbolic, LeCaR, Qdlp, Random, S3Fifo, S3Fifo2024, SampledLfu, SampledLru, Slru,
 };
@@ -74,8 +74,8 @@ macro_rules! tunable {
         /// The policies that take parameters, with those that each takes.
         pub const TUNABLE: &[(&str, &[Parameter])] = &[$(($name, &[$($parameter),*]),)*];
 
-        /// As [`visit`](super::visit), of the policy called `name` with the parameters `given`.
-        pub(super) fn visit_tuned<V: Visitor>(
+        /// As [`visit`], of the policy called `name` with the parameters `given`.
+        fn visit_tuned<V: Visitor>(
             name: &str,
             given: &str,
             capacity: u64,
@@ -125,6 +125,18 @@ tunable! {
         |capacity, values: &Values| Ok(Random::with_seed(capacity, values.get("seed") as u64));
     "hyperbolic" => [SEED],
         |capacity, values: &Values| Ok(Hyperbolic::with_seed(capacity, values.get("seed") as u64));
+}
+
+/// Builds the policy called `name`, perhaps with parameters (`lecar:rate=0.3`), with `capacity`
+/// units of weight, and passes it to `visitor` with its own type.
+///
+/// # Errors
+/// There is no such policy, or it does not take the parameters.
+pub fn visit<V: Visitor>(name: &str, capacity: u64, visitor: V) -> Result<V::Output> {
+    match name.split_once(':') {
+        Some((name, given)) => visit_tuned(name, given, capacity, visitor),
+        None => visit_plain(name, capacity, visitor),
+    }
 }
 
 /// The parameters that the policy called `name` takes; none if it takes none or is unknown.

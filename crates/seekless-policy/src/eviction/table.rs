@@ -4,7 +4,6 @@
 use super::Eviction;
 use super::family::Family;
 use super::landlord::{Charging, Division, Lazy, Reciprocal};
-use super::parameters::visit_tuned;
 use super::{
     Arc, Auto, Car, Cflru, Clock, ClockOzen, ClockPro, ClockProOzen, DeviceTime, Fab, Fifo, Fwf,
     Gds, Gdsf,
@@ -57,7 +56,7 @@ macro_rules! policies {
     ($(
         $name:literal => $family:ident, $build:expr, $bytes:expr, $what:literal, $source:expr;
     )*) => {
-        /// Every policy that [`visit`] and [`named`](super::named) know.
+        /// Every policy that [`visit`](super::visit) and [`named`](super::named) know.
         pub const POLICIES: &[About] = &[
             $(About {
                 name: $name,
@@ -68,15 +67,13 @@ macro_rules! policies {
             },)*
         ];
 
-        /// Builds the policy called `name`, perhaps with parameters (`lecar:rate=0.3`), with
-        /// `capacity` units of weight, and passes it to `visitor` with its own type.
-        ///
-        /// # Errors
-        /// There is no such policy, or it does not take the parameters.
-        pub fn visit<V: Visitor>(name: &str, capacity: u64, visitor: V) -> Result<V::Output> {
-            if let Some((name, given)) = name.split_once(':') {
-                return visit_tuned(name, given, capacity, visitor);
-            }
+        /// Builds the policy called `name` with `capacity` units of weight, and passes it to
+        /// `visitor` with its own type.
+        pub(super) fn visit_plain<V: Visitor>(
+            name: &str,
+            capacity: u64,
+            visitor: V,
+        ) -> Result<V::Output> {
             Ok(match name {
                 $($name => visitor.visit(($build)(capacity)),)*
                 _ => return Err(unknown(name)),

@@ -24,8 +24,12 @@ impl LruMisses {
     /// Computes it in one pass over the requests.
     ///
     /// # Errors
-    /// The requests have different weights; [`exact_lru`] is for those.
+    /// The requests have different weights ([`exact_lru`] is for those), or ids are removed.
     pub fn of(requests: &Requests) -> Result<Self> {
+        if requests.removals() > 0 {
+            let message = "a curve in one pass has no removals: name the capacities";
+            return Err(Error::new(ErrorKind::Usage, message));
+        }
         if !requests.unit_weights() {
             let message = "ids of different weights have no list of all sizes: name the capacities";
             return Err(Error::new(ErrorKind::Usage, message));

@@ -2,7 +2,8 @@
 //! listener.
 
 use crate::case::Options;
-use crate::figures::{Counts, Point, ratio};
+use crate::figures::{Counts, Point};
+use crate::ratio::ratio;
 use crate::requests::Requests;
 use seekless_policy::cache::Sink;
 use seekless_policy::eviction::{Id, Outcome, Request, Use};
@@ -69,6 +70,19 @@ impl<'a> Ledger<'a> {
         self.dirty_weight += weight;
     }
 
+    /// An id is removed, and what was written to it is lost.
+    pub(super) fn removed(&mut self, id: Id, was_dirty: bool) {
+        if was_dirty {
+            self.dirty_weight = self.dirty_weight.saturating_sub(self.weight(id));
+        }
+    }
+
+    /// The weight of an id at its last request.
+    fn weight(&self, id: Id) -> u64 {
+        let last = self.last_weights.get(id as usize).copied();
+        last.unwrap_or_else(|| self.requests.weight(id))
+    }
+
     /// A write had to wait until others were written.
     pub(super) fn held_up(&mut self) {
         self.counts.held_up += 1;
@@ -118,8 +132,7 @@ impl<'a> Ledger<'a> {
 
     fn wrote_back(&mut self, id: Id) {
         let key = self.requests.key(id);
-        let last = self.last_weights.get(id as usize).copied();
-        let weight = last.unwrap_or_else(|| self.requests.weight(id));
+        let weight = self.weight(id);
         self.counts.write_backs += 1;
         self.counts.write_back_weight += weight;
         self.dirty_weight = self.dirty_weight.saturating_sub(weight);

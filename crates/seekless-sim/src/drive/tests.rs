@@ -247,6 +247,25 @@ proptest! {
 }
 
 #[test]
+fn a_removed_object_misses_next_and_is_not_written_back() {
+    let requests = || Requests::from_pages(vec![0, 1, 0, 1, 0]);
+    let case = |policy: &str| Case { policy: policy.to_owned(), capacity: 4 * 4096 };
+    for policy in NAMES.iter().filter(|name| !needs_of(name).unwrap().neighbours) {
+        let of = |requests: &Requests| {
+            let figures = simulate_with(requests, &case(policy), &Options::default()).unwrap();
+            (figures.misses, figures.write_backs, figures.dirty_at_end)
+        };
+        if of(&requests()) != (2, 0, 0) {
+            continue; // such as one that keeps nothing at a first request
+        }
+        let removed = requests().with_removals([(2, 0), (2, 0), (4, 1), (5, 0)]);
+        assert_eq!(of(&removed), (3, 0, 0), "{policy}: 0 misses once more; 1 is not asked for");
+        let written = requests().with_writes([0, 1]).with_removals([(2, 0)]);
+        assert_eq!(of(&written), (3, 0, 1), "{policy}: what was written to 0 is lost");
+    }
+}
+
+#[test]
 fn each_request_weighs_what_it_asks_for() {
     let figures = |objects: &[u32], sizes: &[u64], changed| {
         let requests = Requests::from_sized(objects, sizes);

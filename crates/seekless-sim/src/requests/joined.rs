@@ -3,6 +3,7 @@
 
 use super::budget::Budget;
 use crate::{Error, ErrorKind, Result};
+use seekless_trace::import::REMOVAL;
 use seekless_trace::{Batch, Columns, FileId, Op, Trace, import, open_with};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,8 @@ pub(super) trait Rows {
     fn next_trace(&mut self, trace: &Trace, path: &Path);
     /// The limit on what reading takes of memory.
     fn budget(&self) -> &Budget;
+    /// Whether removals have a meaning; else they are counted as left out.
+    const REMOVES: bool = false;
     /// The next row.
     fn row(&mut self, row: &Row<'_>) -> Result<()>;
 }
@@ -37,12 +40,12 @@ pub(super) struct Row<'a> {
 
 /// Reads the columns that every request needs, and `more`, of all rows of `traces`. Returns the
 /// names of the files if they are `named`, as they must be to join several traces.
-pub(super) fn read_rows(
+pub(super) fn read_rows<R: Rows>(
     traces: &[PathBuf],
     options: &import::Options,
     more: Columns,
     named: bool,
-    rows: &mut impl Rows,
+    rows: &mut R,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Vec<String>> {
     let columns = Columns::RUN
@@ -70,6 +73,9 @@ pub(super) fn read_rows(
                 }
                 if !chosen.takes(file) {
                     continue;
+                }
+                if !R::REMOVES && batch.op()[at] == Op::Remove {
+                    options.left_out.count(REMOVAL, 1);
                 }
                 let file = joined.as_ref().map_or(file, |joined| joined[file as usize]);
                 let (number, is_request) = (before + at as u64, called.is_request(&batch, at));

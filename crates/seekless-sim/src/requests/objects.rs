@@ -4,6 +4,7 @@
 use super::budget::Budget;
 use super::joined::{Clock, REQUESTS_MAX, Row, Rows, read_rows};
 use super::reading::{Lines, Reading};
+use super::removal::Removal;
 use super::sequence::Requests;
 use super::sizes::Changes;
 use super::writes::Writes;
@@ -33,7 +34,7 @@ pub(super) fn read(
     let sizes = objects.changes.of_each(&objects.ids, &mut objects.first.clone());
     let mut requests = Requests::new(Unit::Object, objects.ids, objects.first).with_sizes(sizes);
     (requests.writes, requests.unmapped) = (objects.writes, objects.unmapped);
-    requests.times = objects.times;
+    (requests.times, requests.removals) = (objects.times, objects.removals);
     Ok(requests)
 }
 
@@ -45,6 +46,7 @@ struct Objects {
     writes: Writes,
     times: Vec<u64>,
     clock: Clock,
+    removals: Vec<Removal>,
     unmapped: u64,
     /// The size of each object at its first request, and at its last so far.
     first: Vec<u64>,
@@ -57,6 +59,8 @@ struct Objects {
 }
 
 impl Rows for Objects {
+    const REMOVES: bool = true;
+
     fn next_trace(&mut self, _trace: &Trace, path: &Path) {
         self.clock.next_trace();
         self.budget.next_trace(path);
@@ -67,6 +71,11 @@ impl Rows for Objects {
     }
 
     fn row(&mut self, row: &Row<'_>) -> Result<()> {
+        if row.batch.op()[row.at] == Op::Remove && row.batch.error().get(row.at).is_none() {
+            self.check(row)?;
+            self.remove(row);
+            return Ok(());
+        }
         if !row.is_request {
             return Ok(());
         }
@@ -83,6 +92,7 @@ impl Objects {
         let array_bytes = request_bytes * (self.ids.len() + 1)
             + 2 * size_of::<u64>() * self.last.len()
             + self.changes.memory_bytes() as usize
+            + size_of::<Removal>() * self.removals.len()
             + size_of::<Id>() * self.starts.len()
             + OTHER_BYTES * self.others.len();
         self.budget.check(array_bytes as u64, row.called_bytes, row.number, || {
@@ -120,6 +130,16 @@ impl Objects {
             self.times.push(self.clock.at(batch.run()[at], batch.time_ns()[at]));
         }
         Ok(())
+    }
+
+    /// Removes the object at a place, if a request was for it.
+    fn remove(&mut self, row: &Row<'_>) {
+        let found = match row.batch.offset()[row.at] {
+            0 => self.starts.get(row.file as usize),
+            offset => self.others.get(&(row.file, offset)),
+        };
+        let position = self.ids.len() as u32; // fewer than 2^32
+        self.removals.extend(found.filter(|id| **id != NONE).map(|&id| Removal { position, id }));
     }
 
     /// The number of the object at a place. One that is new has this size.
@@ -184,6 +204,34 @@ mod tests {
         assert!(!requests.offer().neighbours && !requests.offer().unit_weights);
         let unit = requests.with_unit_weights();
         assert_eq!((unit.distinct_weight(), unit.offer().unit_weights), (3, true));
+    }
+
+    #[test]
+    fn removals_stand_between_requests_and_pages_count_them_as_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = write(
+            folder.path(),
+            "t",
+            &[
+                (Op::Remove, "a", 0, 0),
+                (Op::Load, "a", 0, 5),
+                (Op::Load, "b", 0, 5),
+                (Op::Remove, "a", 0, 0),
+                (Op::Load, "a", 0, 5),
+            ],
+        );
+        let requests = read_as(Lines::ByKind, std::slice::from_ref(&path));
+        let removals: Vec<_> =
+            requests.each_removal().iter().map(|one| (one.position, one.id)).collect();
+        assert_eq!((requests.ids(), &removals[..]), (&[0, 1, 0][..], &[(2, 0)][..]));
+        for unit in [Unit::Page, Unit::File] {
+            let reading = Reading { unit: Some(unit), ..Reading::default() };
+            assert_eq!(
+                reading.read(std::slice::from_ref(&path), &mut |_, _| {}).unwrap().removals(),
+                0
+            );
+            assert_eq!(reading.import.left_out.so_far()["removal"], 2, "{unit}");
+        }
     }
 
     #[test]

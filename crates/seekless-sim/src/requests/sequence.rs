@@ -2,6 +2,7 @@
 
 use super::distinct::Distinct;
 use super::future;
+use super::removal::Removal;
 use super::space::Space;
 use super::writes::Writes;
 use crate::unit::Unit;
@@ -29,6 +30,7 @@ pub struct Requests {
     /// [`Reading::times`](super::Reading::times) is set.
     pub(super) times: Vec<u64>,
     pub(super) syncs: Vec<Sync>,
+    pub(super) removals: Vec<Removal>,
     pub(super) unmapped: u64,
     /// In file units: the number of reads inside files, which loads of whole files do not contain.
     left_out: u64,
@@ -90,6 +92,30 @@ impl Requests {
         self
     }
 
+    /// The same requests; before the one at a position (from 0) an id is removed from every cache.
+    /// Positions must not fall.
+    ///
+    /// # Panics
+    /// If a position falls, or no request is for an id.
+    #[must_use]
+    pub fn with_removals(mut self, removals: impl IntoIterator<Item = (u32, Id)>) -> Self {
+        self.removals =
+            removals.into_iter().map(|(position, id)| Removal { position, id }).collect();
+        assert!(self.removals.is_sorted_by_key(|one| one.position), "positions do not fall");
+        assert!(self.removals.iter().all(|one| one.id < self.id_limit), "an id with requests");
+        self
+    }
+
+    /// How many times an id is removed.
+    #[must_use]
+    pub fn removals(&self) -> u64 {
+        self.removals.len() as u64
+    }
+
+    pub(crate) fn each_removal(&self) -> &[Removal] {
+        &self.removals
+    }
+
     /// The same requests at these times, in nanoseconds. Times must not fall.
     ///
     /// # Panics
@@ -147,6 +173,7 @@ impl Requests {
             space: None,
             times: Vec::new(),
             syncs: Vec::new(),
+            removals: Vec::new(),
             unmapped: 0,
             left_out: 0,
             id_limit: distinct.limit,
@@ -372,7 +399,7 @@ impl Requests {
     /// no next one. Computed at the first call, from the last request to the first.
     #[must_use]
     pub fn next_uses(&self) -> &[u32] {
-        self.next_uses.get_or_init(|| future::next_uses(&self.ids, self.id_limit()))
+        self.next_uses.get_or_init(|| future::next_uses(&self.ids, &self.removals, self.id_limit()))
     }
 
     /// The time of a request, or its position where times were not read.
@@ -406,6 +433,7 @@ impl Requests {
         let futures = self.next_uses.get().map_or(0, |next| 4 * next.len() as u64);
         4 * self.ids.len() as u64
             + self.writes.memory_bytes()
+            + 8 * self.removals.len() as u64
             + 8 * (self.weights.len() + self.sizes.len() + self.times.len()) as u64
             + space
             + futures

@@ -36,36 +36,79 @@ const COUNT_MAX: u64 = 1 << 24;
 
 /// How the columns of a published CSV are found.
 pub(super) struct Preset {
-    pub(super) header: bool,
-    pub(super) columns: &'static str,
+    delimiter: u8,
+    header: bool,
+    columns: &'static str,
+    /// Columns that only some of the files have.
+    optional: &'static [(&'static str, &'static str)],
 }
 
 /// Twitter's traces of its caches (Yang, Yue and Rashmi 2020): time, key, its size, that of its
 /// value, client, operation, lifetime.
-pub(super) const TWITTER: Preset =
-    Preset { header: false, columns: "time:s=#1,key=#2,bytes=#3+#4,op=#6" };
-/// The traces of CacheLib's benchmark, of keys and values. The order of their columns varies.
-pub(super) const CACHELIB: Preset =
-    Preset { header: true, columns: "key=key,op=op,bytes=key_size+size,count=op_count" };
+const TWITTER: Preset = Preset {
+    delimiter: b',',
+    header: false,
+    columns: "time:s=#1,key=#2,op=#6,bytes=#3+#4,tenant=#5",
+    optional: &[],
+};
+/// The traces of CacheLib's benchmark, of keys and values. The order of their columns varies; those
+/// of 2024 have times and tenants.
+const CACHELIB: Preset = Preset {
+    delimiter: b',',
+    header: true,
+    columns: "key=key,op=op,bytes=key_size+size,count=op_count",
+    optional: &[("op_time", "time:s=op_time"), ("usecase", "tenant=usecase")],
+};
+/// Meta's traces of its network of caches, of 2023 and 2025: time, key, operation (always 1), size
+/// of the object, and more.
+const META_CDN: Preset = Preset {
+    delimiter: b',',
+    header: true,
+    columns: "time:s=timestamp,key=cacheKey,bytes=objectSize",
+    optional: &[("cdn_content_type_id", "tenant=cdn_content_type_id")],
+};
+/// IBM's traces of object stores (SNIA's trace 36305): time in milliseconds, operation, object, and
+/// perhaps its size and a range. An object is requested whole.
+const IBM_OBJECT_STORE: Preset = Preset {
+    delimiter: b' ',
+    header: false,
+    columns: "time:ms=#1,op=#2,key=#3,bytes=#4",
+    optional: &[],
+};
+
+/// How the columns of this format are found; `None` if it is not made of columns.
+pub(super) fn preset(format: Format) -> Option<&'static Preset> {
+    Some(match format {
+        Format::Twitter => &TWITTER,
+        Format::CacheLib => &CACHELIB,
+        Format::MetaCdn => &META_CDN,
+        Format::IbmObjectStore => &IBM_OBJECT_STORE,
+        _ => return None,
+    })
+}
 
 /// How the fields of a text are separated, and what they mean.
 struct Reading<'a> {
     delimiter: u8,
     header: bool,
     columns: Option<&'a Columns>,
+    /// Columns that only some of the files have.
+    optional: &'static [(&'static str, &'static str)],
 }
 
 pub(super) fn import_file(import: &mut Import<'_>, lines: Lines) -> Result<()> {
     let options = import.options;
     let (delimiter, header, columns) =
         (options.delimiter, options.header, options.columns.as_ref());
-    import_as(import, lines, &Reading { delimiter, header, columns })
+    import_as(import, lines, &Reading { delimiter, header, columns, optional: &[] })
 }
 
-pub(super) fn import_preset(import: &mut Import<'_>, lines: Lines, preset: &Preset) -> Result<()> {
+pub(super) fn import_preset(import: &mut Import<'_>, lines: Lines, format: Format) -> Result<()> {
+    let preset = preset(format).unwrap_or(&TWITTER); // the caller asks for those alone
     let columns = preset.columns.parse::<Columns>();
     let columns = columns.map_err(|wrong| Error::new(ErrorKind::Usage, lines.path(), wrong))?;
-    let reading = Reading { delimiter: b',', header: preset.header, columns: Some(&columns) };
+    let &Preset { delimiter, header, optional, .. } = preset;
+    let reading = Reading { delimiter, header, columns: Some(&columns), optional };
     import_as(import, lines, &reading)
 }
 
@@ -132,7 +175,11 @@ fn find(
     let header: Vec<String> =
         record.iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect();
     if let Some(columns) = reading.columns {
-        let bindings = columns.bind(Some(&header), lines.path())?;
+        let mut bindings = columns.bind(Some(&header), lines.path())?;
+        let is_here = |name: &str| header.iter().any(|found| found == name);
+        for (_, part) in reading.optional.iter().filter(|(name, _)| is_here(name)) {
+            bindings.extend(Columns::bind_part(part, &header, lines.path())?);
+        }
         return found(import, bindings, Some(&header), (lines.path(), false));
     }
     let (bindings, ignored) =
@@ -221,7 +268,7 @@ impl Rows {
         let mut access = Access::new(if self.loads { Op::Load } else { Op::Read }, 0);
         (access.run, access.time_ns) = (self.first_run, number);
         let mut name = self.name.to_owned();
-        let (mut bytes, mut lost, mut count, mut left_out) = (None, 0, 1, None);
+        let (mut bytes, mut lost, mut count) = (None, 0, 1);
         let column = |column: usize| {
             let short = || format!("has {} of at least {} columns", record.len(), column + 1);
             record.get(column).ok_or_else(short)
@@ -232,7 +279,11 @@ impl Rows {
             }
         }
         for binding in &self.bindings {
-            let text = column(binding.column)?;
+            let text = match column(binding.column) {
+                // Sizes may be missing at the end of a row: a removal has none.
+                Err(_) if access.op == Op::Remove && binding.field == Field::Bytes => continue,
+                text => text?,
+            };
             match binding.field {
                 Field::Path => name = path(text)?,
                 Field::Bytes => bytes = sum(bytes, optional(binding, text)?),
@@ -243,7 +294,8 @@ impl Rows {
                     Meaning::Row(op) => access.op = op,
                     Meaning::LeftOut => {
                         let word = String::from_utf8_lossy(text.trim_ascii()).to_ascii_lowercase();
-                        left_out = Some(format!("row by its operation {word}"));
+                        let left_out = Some(format!("row by its operation {word}"));
+                        return Ok(Parsed { access, name, lost, count, left_out });
                     }
                 },
                 Field::Count => {
@@ -271,7 +323,7 @@ impl Rows {
         if self.units {
             (access.bytes, access.file_bytes) = (1, Some(1));
         }
-        Ok(Parsed { access, name, lost, count, left_out })
+        Ok(Parsed { access, name, lost, count, left_out: None })
     }
 }
 

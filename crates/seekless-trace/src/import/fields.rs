@@ -200,6 +200,12 @@ impl Columns {
         !self.wanted.iter().any(|wanted| wanted.field == Field::Path)
     }
 
+    /// Finds the column of a part of such a list, which need not have a path.
+    pub(super) fn bind_part(part: &str, header: &[String], path: &Path) -> Result<Vec<Binding>> {
+        let wanted = wanted(part).map_err(|wrong| Error::new(ErrorKind::Usage, path, wrong))?;
+        Columns { wanted: vec![wanted], has_keys: true }.bind(Some(header), path)
+    }
+
     /// Finds the columns in the header. Without a header all of them must be positions. A sum has
     /// a binding for each of its columns.
     pub(crate) fn bind(&self, header: Option<&[String]>, path: &Path) -> Result<Vec<Binding>> {

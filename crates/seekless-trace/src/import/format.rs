@@ -2,7 +2,7 @@
 
 use super::accesses::{Parse, all_rows};
 use super::{
-    alibaba, blkparse, blktrace, dxt, fiu, msr, ozen, spc, strace, systor, tencent, vscsi,
+    alibaba, blkparse, blktrace, csv, dxt, fiu, msr, ozen, spc, strace, systor, tencent, vscsi,
 };
 use crate::Kind;
 use crate::compressed::Input;
@@ -60,10 +60,18 @@ pub enum Format {
     Lrb,
     /// The traces of ARC's authors.
     Arc,
+    /// Meta's traces of a network of caches, as CacheLib publishes them.
+    MetaCdn,
+    /// IBM's traces of object stores.
+    IbmObjectStore,
+    /// Wikimedia's traces of 2019, of its network of caches.
+    Wiki,
+    /// Tencent's traces of photos.
+    TencentPhoto,
 }
 
 /// Each format with its name and, in a few words, what it holds.
-const FORMATS: [(Format, &str, &str); 23] = [
+const FORMATS: [(Format, &str, &str); 27] = [
     (Format::Csv, "csv", "Rows with named columns"),
     (Format::Ids, "ids", "One id a line"),
     (Format::Ozen, "ozen", "Sectors of a device, read or written"),
@@ -84,9 +92,13 @@ const FORMATS: [(Format, &str, &str); 23] = [
     (Format::FiuFiles, "fiu-files", "FIU's traces of files"),
     (Format::Binary, "binary", "Records of one length, as --binary describes them"),
     (Format::Twitter, "twitter", "Twitter's traces of its caches"),
-    (Format::CacheLib, "cachelib", "CacheLib's traces of keys and values"),
+    (Format::CacheLib, "cachelib", "CacheLib's traces of keys and values (Meta's, 2022 and 2024)"),
     (Format::Lrb, "lrb", "Time, object and bytes, as webcachesim and LRB have them"),
     (Format::Arc, "arc", "Block traces of ARC's authors (.lis)"),
+    (Format::MetaCdn, "meta-cdn", "Meta's traces of its network of caches"),
+    (Format::IbmObjectStore, "ibm-objectstore", "IBM's traces of object stores"),
+    (Format::Wiki, "wiki", "Wikimedia's traces of 2019, text or uploads"),
+    (Format::TencentPhoto, "tencent-photo", "Tencent's traces of photos"),
 ];
 
 /// How much of the content is looked at.
@@ -147,7 +159,11 @@ impl Format {
             | Format::Binary
             | Format::Twitter
             | Format::CacheLib
-            | Format::Lrb => Kind::Ids,
+            | Format::Lrb
+            | Format::MetaCdn
+            | Format::IbmObjectStore
+            | Format::Wiki
+            | Format::TencentPhoto => Kind::Ids,
         }
     }
 
@@ -159,7 +175,7 @@ impl Format {
 
     /// Whether its rows have columns, which rules can ask for.
     pub(super) fn has_columns(self) -> bool {
-        matches!(self, Format::Csv | Format::Binary | Format::Twitter | Format::CacheLib)
+        matches!(self, Format::Csv | Format::Binary) || csv::preset(self).is_some()
     }
 
     /// The format of the file `path`, which has been opened and not read. Its first bytes decide,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 /// The words of caches of keys and values. An entry that is read or stored is asked for, so that it
-/// is a load. A `delete` becomes no row.
-const KEY_VALUE: [(&str, Meaning); 16] = [
+/// is a load. A `delete` becomes no row, as in other simulators, unless it is said to be a `remove`.
+const KEY_VALUE: [(&str, Meaning); 22] = [
     ("get", Meaning::Row(Op::Load)),
     ("gets", Meaning::Row(Op::Load)),
     ("gat", Meaning::Row(Op::Load)),
@@ -23,6 +23,12 @@ const KEY_VALUE: [(&str, Meaning); 16] = [
     ("incr", Meaning::Row(Op::Load)),
     ("decr", Meaning::Row(Op::Load)),
     ("delete", Meaning::LeftOut),
+    ("invalidate", Meaning::LeftOut),
+    ("rest.get.object", Meaning::Row(Op::Load)),
+    ("rest.put.object", Meaning::Row(Op::Load)),
+    ("rest.copy.object", Meaning::Row(Op::Load)),
+    ("rest.head.object", Meaning::LeftOut),
+    ("rest.delete.object", Meaning::LeftOut),
 ];
 
 /// What becomes of a row with some word.
@@ -32,7 +38,8 @@ pub(crate) enum Meaning {
     LeftOut,
 }
 
-/// What the words of an operation column mean, parsed from `get=load,delete=skip`. Words that are
+/// What the words of an operation column mean, parsed from `get=load,delete=remove` or
+/// `set=skip`. Words that are
 /// not named mean what they usually do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ops(BTreeMap<String, Meaning>);
@@ -106,6 +113,8 @@ mod tests {
         assert_eq!(told.meaning(b"fetched").unwrap(), Meaning::Row(Op::Read));
         assert_eq!(told.meaning(b"read").unwrap(), Meaning::Row(Op::Write));
         assert_eq!(told.meaning(b"get").unwrap(), Meaning::Row(Op::Load));
+        let told: Ops = "delete=remove".parse().unwrap();
+        assert_eq!(told.meaning(b"DELETE").unwrap(), Meaning::Row(Op::Remove));
         for wrong in ["get", "get=fly", "a=read,A=write"] {
             assert!(wrong.parse::<Ops>().is_err(), "{wrong}");
         }

@@ -29,7 +29,7 @@ impl Select {
     }
 
     /// Refuses what a file of this format and kind cannot answer.
-    pub(super) fn check(&self, format: Format, kind: Kind, path: &Path) -> Result<()> {
+    pub(crate) fn check(&self, format: Format, kind: Kind, path: &Path) -> Result<()> {
         if !self.wheres.is_empty() && !format.has_columns() {
             let message = format!(
                 "has format {}, which has no columns for --where: give --columns or --binary",

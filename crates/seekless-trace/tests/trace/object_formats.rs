@@ -29,6 +29,9 @@ fn twitters_caches() {
     let expected = [(0, Op::Load, "k-a", 0, 100), (1_000_000_000, Op::Load, "k-b", 0, 210)];
     assert_eq!((brief(&rows), kind), (expected.to_vec(), Kind::Ids));
     assert_eq!(report.left_out["row by its operation delete"], 1);
+    let removes = Options { ops: "delete=remove".parse().unwrap(), ..of(Format::Twitter) };
+    let (rows, ..) = imported("cluster1", text, &removes);
+    assert_eq!(brief(&rows)[2].1, Op::Remove);
     assert!(message("0,k,10,x,1,get,0\n", Format::Twitter).contains("column 4"));
 }
 
@@ -97,4 +100,76 @@ fn records_by_their_layout() {
     assert!(error.contains("byte 32") && error.contains("within a record of 16 bytes"), "{error}");
     let error = open_with(&path, &of(Format::Binary)).unwrap_err().to_string();
     assert!(error.contains("--binary"), "{error}");
+}
+
+#[test]
+fn metas_keys_of_2024_have_times_and_tenants() {
+    let text = "op_time,key,key_size,op,op_count,size,cache_hits,ttl,usecase,sub_usecase\n\
+                5,a,4,GET,1,96,1,60,u1,-\n6,b,4,SET,1,6,0,60,u2,-\n7,a,4,DELETE,1,0,0,0,u1,-\n";
+    let (rows, report, _) = imported("kv.csv", text, &of(Format::CacheLib));
+    let second = 1_000_000_000;
+    let expected = [(5 * second, Op::Load, "a", 0, 100), (6 * second, Op::Load, "b", 0, 10)];
+    assert_eq!(brief(&rows), expected);
+    assert_eq!(report.left_out["row by its operation delete"], 1);
+    let select =
+        import::Select { wheres: vec!["tenant=u2".parse().unwrap()], ..Default::default() };
+    let (rows, ..) = imported("kv.csv", text, &Options { select, ..of(Format::CacheLib) });
+    assert_eq!(brief(&rows), expected[1..]);
+}
+
+#[test]
+fn metas_network_of_caches() {
+    let text = "timestamp,cacheKey,OpType,objectSize,responseSize,responseHeaderSize,rangeStart,\
+                rangeEnd,TTL,SamplingRate,cache_hit,item_value,RequestHandler,cdn_content_type_id,\
+                vip_type\n100,k1,1,5000,5300,300,-1,-1,60,1,1,1,2,-,9\n";
+    let (rows, _, kind) = imported("cdn.csv", text, &of(Format::MetaCdn));
+    assert_eq!(brief(&rows), [(100_000_000_000, Op::Load, "k1", 0, 5000)]);
+    assert_eq!(kind, Kind::Ids);
+    assert!(message("timestamp,cacheKey\n1,2\n", Format::MetaCdn).contains("`objectSize`"));
+}
+
+#[test]
+fn ibms_object_stores() {
+    let text = "1219008 REST.PUT.OBJECT 8d4f 1056\n1232488 REST.GET.OBJECT 95d3 1168 0 1167\n\
+                1232490 REST.HEAD.OBJECT 95d3 1168\n1232499 REST.DELETE.OBJECT 8d4f\n";
+    let (rows, report, _) = imported("IBM000", text, &of(Format::IbmObjectStore));
+    let ms = 1_000_000;
+    let expected =
+        [(1_219_008 * ms, Op::Load, "8d4f", 0, 1056), (1_232_488 * ms, Op::Load, "95d3", 0, 1168)];
+    assert_eq!(brief(&rows), expected);
+    assert_eq!(report.left_out["row by its operation rest.head.object"], 1);
+    let ops = "rest.delete.object=remove".parse().unwrap();
+    let (rows, ..) = imported("IBM000", text, &Options { ops, ..of(Format::IbmObjectStore) });
+    assert_eq!(brief(&rows)[2], (1_232_499 * ms, Op::Remove, "8d4f", 0, 0));
+    let sizeless = message("1 REST.GET.OBJECT 8d4f\n", Format::IbmObjectStore);
+    assert!(sizeless.contains("line 1") && sizeless.contains("at least 4 columns"), "{sizeless}");
+}
+
+#[test]
+fn wikimedias_text_and_uploads() {
+    let second = 1_000_000_000;
+    let text = "relative_unix\thashed_host_path_query\tresponse_size\ttime_firstbyte\n\
+                0\t-833\t4041\t0.0001\n2\t17\t9\t0.2\n";
+    let (rows, report, kind) = imported("cache-t-00.tsv", text, &of(Format::Wiki));
+    let expected = [(0, Op::Load, "-833", 0, 4041), (2 * second, Op::Load, "17", 0, 9)];
+    assert_eq!((brief(&rows), kind), (expected.to_vec(), Kind::Ids));
+    assert!(report.left_out.is_empty(), "{:?}", report.left_out);
+    let uploads = "relative_unix\thashed_path_query\timage_type\tresponse_size\ttime_firstbyte\n\
+                   7\t18\tjpeg\t700\t0.1\n";
+    let (rows, ..) = imported("cache-u-00.tsv", uploads, &of(Format::Wiki));
+    assert_eq!(brief(&rows), [(0, Op::Load, "18", 0, 700)], "times count from the first");
+    assert!(message("0\t1\t2\n", Format::Wiki).contains("has 3 fields"));
+}
+
+#[test]
+fn tencents_photos_in_each_size_are_objects() {
+    let text = "20160201000000 9A5F 5 m 2000 1 PHONE 0\n20160201000001 9A5F 0 l 90 0 PC 12\n";
+    let (rows, _, kind) = imported("photo", text, &of(Format::TencentPhoto));
+    let expected =
+        [(0, Op::Load, "9A5F/5/m", 0, 2000), (1_000_000_000, Op::Load, "9A5F/0/l", 0, 90)];
+    assert_eq!((brief(&rows), kind), (expected.to_vec(), Kind::Ids));
+    let commas = text.replace(' ', ",");
+    assert_eq!(brief(&imported("photo", commas, &of(Format::TencentPhoto)).0), expected);
+    let wrong = message("20161301000000 9A5F 5 m 2000 1 PHONE 0\n", Format::TencentPhoto);
+    assert!(wrong.contains("line 1") && wrong.contains("YYYYMMDDHHMMSS"), "{wrong}");
 }

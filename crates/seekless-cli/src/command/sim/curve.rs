@@ -4,6 +4,7 @@ use super::{Args, Outputs, page, picture, table};
 use crate::next::{self, Found};
 use crate::output::table as text_table;
 use anyhow::bail;
+use seekless::device::units::counted;
 use seekless::sim::Requests;
 use seekless::sim::curve::{Curve, Sampling, Shards, exact, sampled, shards, spread};
 use std::process::ExitCode;
@@ -70,6 +71,12 @@ pub(super) fn run(
     method: Method,
     outputs: Outputs,
 ) -> anyhow::Result<ExitCode> {
+    if requests.removals() > 0 {
+        bail!(
+            "curves have no removals, and the trace has {}: name capacities with --capacity, or leave them out with --ops delete=skip",
+            counted(requests.removals(), "removal")
+        );
+    }
     let sizes = spread(requests, args.points.get());
     let mut curves = Vec::new();
     for policy in policies(args, method)? {

@@ -36,8 +36,9 @@ use std::process::ExitCode;
 ///
 /// binary: records of one length, whose fields --binary names.
 ///
-/// twitter, cachelib, lrb: traces of caches of objects. Reads and writes of an entry are loads, and
-/// deletes are left out. arc: block traces of ARC's authors, blocks of 512 bytes.
+/// twitter, cachelib, lrb, meta-cdn, ibm-objectstore, wiki, tencent-photo: traces of caches of
+/// objects. Reads and writes of an entry are loads, and deletes are left out; --ops delete=remove
+/// keeps them. arc: block traces of ARC's authors, blocks of 512 bytes.
 ///
 /// Without --format the format is guessed: lcs, blktrace and most formats of text from the first
 /// bytes; oracle-general, lcs, csv and arc from the ending of the name (.oracleGeneral,
