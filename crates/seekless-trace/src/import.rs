@@ -343,9 +343,11 @@ impl<'a> Import<'a> {
             Format::Binary => layout::import_file(self, input, path),
             Format::Wiki => import_lines(self, lines(input), &wiki::FORM),
             Format::TencentPhoto => import_lines(self, lines(input), &tencent_photo::FORM),
-            Format::Twitter | Format::CacheLib | Format::MetaCdn | Format::IbmObjectStore => {
-                csv::import_preset(self, lines(input), format)
-            }
+            Format::Twitter
+            | Format::CacheLib
+            | Format::MetaCdn
+            | Format::MetaStorage
+            | Format::IbmObjectStore => csv::import_preset(self, lines(input), format),
         }
     }
 

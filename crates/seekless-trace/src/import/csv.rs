@@ -67,6 +67,13 @@ const META_CDN: Preset = Preset {
     columns: "time:s=timestamp,key=cacheKey,bytes=objectSize",
     optional: &[("cdn_content_type_id", "tenant=cdn_content_type_id")],
 };
+/// Meta's traces of Tectonic: requests for a part of a block.
+const META_STORAGE: Preset = Preset {
+    delimiter: b',',
+    header: true,
+    columns: "time:s=op_time,path=block_id,op=op_name,offset=io_offset,bytes=io_size,count=op_count",
+    optional: &[("user_name", "tenant=user_name")],
+};
 /// IBM's traces of object stores (SNIA's trace 36305): time in milliseconds, operation, object, and
 /// perhaps its size and a range. An object is requested whole.
 const IBM_OBJECT_STORE: Preset = Preset {
@@ -82,6 +89,7 @@ pub(super) fn preset(format: Format) -> Option<&'static Preset> {
         Format::Twitter => &TWITTER,
         Format::CacheLib => &CACHELIB,
         Format::MetaCdn => &META_CDN,
+        Format::MetaStorage => &META_STORAGE,
         Format::IbmObjectStore => &IBM_OBJECT_STORE,
         _ => return None,
     })

@@ -62,6 +62,8 @@ pub enum Format {
     Arc,
     /// Meta's traces of a network of caches, as CacheLib publishes them.
     MetaCdn,
+    /// Meta's traces of Tectonic, its storage, as CacheLib publishes them.
+    MetaStorage,
     /// IBM's traces of object stores.
     IbmObjectStore,
     /// Wikimedia's traces of 2019, of its network of caches.
@@ -71,7 +73,7 @@ pub enum Format {
 }
 
 /// Each format with its name and, in a few words, what it holds.
-const FORMATS: [(Format, &str, &str); 27] = [
+const FORMATS: [(Format, &str, &str); 28] = [
     (Format::Csv, "csv", "Rows with named columns"),
     (Format::Ids, "ids", "One id a line"),
     (Format::Ozen, "ozen", "Sectors of a device, read or written"),
@@ -96,6 +98,7 @@ const FORMATS: [(Format, &str, &str); 27] = [
     (Format::Lrb, "lrb", "Time, object and bytes, as webcachesim and LRB have them"),
     (Format::Arc, "arc", "Block traces of ARC's authors (.lis)"),
     (Format::MetaCdn, "meta-cdn", "Meta's traces of its network of caches"),
+    (Format::MetaStorage, "meta-storage", "Meta's traces of blocks of its storage"),
     (Format::IbmObjectStore, "ibm-objectstore", "IBM's traces of object stores"),
     (Format::Wiki, "wiki", "Wikimedia's traces of 2019, text or uploads"),
     (Format::TencentPhoto, "tencent-photo", "Tencent's traces of photos"),
@@ -139,9 +142,12 @@ impl Format {
     #[must_use]
     pub fn kind(self) -> Kind {
         match self {
-            Format::Csv | Format::Strace | Format::Fio | Format::Dxt | Format::FiuFiles => {
-                Kind::Files
-            }
+            Format::Csv
+            | Format::Strace
+            | Format::Fio
+            | Format::Dxt
+            | Format::FiuFiles
+            | Format::MetaStorage => Kind::Files,
             Format::Ozen
             | Format::Blkparse
             | Format::Blktrace

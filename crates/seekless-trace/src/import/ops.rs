@@ -4,9 +4,9 @@ use crate::Op;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-/// The words of caches of keys and values. An entry that is read or stored is asked for, so that it
+/// The words of caches of keys and values, and of published traces of stores. An entry that is read or stored is asked for, so that it
 /// is a load. A `delete` becomes no row, as in other simulators, unless it is said to be a `remove`.
-const KEY_VALUE: [(&str, Meaning); 22] = [
+const KEY_VALUE: [(&str, Meaning); 26] = [
     ("get", Meaning::Row(Op::Load)),
     ("gets", Meaning::Row(Op::Load)),
     ("gat", Meaning::Row(Op::Load)),
@@ -24,6 +24,10 @@ const KEY_VALUE: [(&str, Meaning); 22] = [
     ("decr", Meaning::Row(Op::Load)),
     ("delete", Meaning::LeftOut),
     ("invalidate", Meaning::LeftOut),
+    ("getchunkdata.notinitialized", Meaning::Row(Op::Read)),
+    ("getchunkdata.permanent", Meaning::Row(Op::Read)),
+    ("putchunk.notinitialized", Meaning::Row(Op::Write)),
+    ("putchunk.permanent", Meaning::Row(Op::Write)),
     ("rest.get.object", Meaning::Row(Op::Load)),
     ("rest.put.object", Meaning::Row(Op::Load)),
     ("rest.copy.object", Meaning::Row(Op::Load)),

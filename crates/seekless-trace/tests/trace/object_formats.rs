@@ -129,6 +129,18 @@ fn metas_network_of_caches() {
 }
 
 #[test]
+fn metas_storage_is_read_and_written_inside_of_blocks() {
+    let text = "op_time,block_id,block_id_size,io_size,io_offset,user_name,user_namespace,op_name,\
+                op_count,host_name,rs_shard_id\n\
+                3,900,40,4096,8192,u1,n,getChunkData.Permanent,2,h,0\n\
+                4,901,40,100,0,u2,n,putChunk.NotInitialized,1,h,0\n";
+    let (rows, _, kind) = imported("storage.csv", text, &of(Format::MetaStorage));
+    let read = (3_000_000_000, Op::Read, "900", 8192, 4096);
+    let write = (4_000_000_000, Op::Write, "901", 0, 100);
+    assert_eq!((brief(&rows), kind), (vec![read, read, write], Kind::Files));
+}
+
+#[test]
 fn ibms_object_stores() {
     let text = "1219008 REST.PUT.OBJECT 8d4f 1056\n1232488 REST.GET.OBJECT 95d3 1168 0 1167\n\
                 1232490 REST.HEAD.OBJECT 95d3 1168\n1232499 REST.DELETE.OBJECT 8d4f\n";

@@ -38,7 +38,8 @@ use std::process::ExitCode;
 ///
 /// twitter, cachelib, lrb, meta-cdn, ibm-objectstore, wiki, tencent-photo: traces of caches of
 /// objects. Reads and writes of an entry are loads, and deletes are left out; --ops delete=remove
-/// keeps them. arc: block traces of ARC's authors, blocks of 512 bytes.
+/// keeps them. meta-storage: reads and writes inside of the blocks of a store. arc: block traces
+/// of ARC's authors, blocks of 512 bytes.
 ///
 /// Without --format the format is guessed: lcs, blktrace and most formats of text from the first
 /// bytes; oracle-general, lcs, csv and arc from the ending of the name (.oracleGeneral,
