@@ -243,8 +243,7 @@ fn policies_take_parameters_and_the_error_says_which_there_are() {
     let directory = workplace();
     let command =
         "sim run.csv --capacity 2KB --json --policy lru,s3-fifo:small=0.05,ghost=1,lecar:rate=1";
-    let rows: Vec<serde_json::Value> =
-        serde_json::from_str(&printed(directory.path(), command)).unwrap();
+    let rows: Vec<Value> = serde_json::from_str(&printed(directory.path(), command)).unwrap();
     let names: Vec<_> = rows.iter().map(|row| row["policy"].as_str().unwrap()).collect();
     assert_eq!(names, ["lru", "s3-fifo:small=0.05,ghost=1", "lecar:rate=1"]);
     for (policy, wanted) in [

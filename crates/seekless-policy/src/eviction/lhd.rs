@@ -4,7 +4,7 @@ mod classes;
 
 use super::resident::{Resident, Rule};
 use super::{Id, Pool, Request};
-use crate::lehmer64::Lehmer64;
+use crate::lehmer64::{Lehmer64, Limit};
 use crate::sample::Rows;
 use classes::{AGES, Classes};
 
@@ -91,6 +91,8 @@ pub struct LhdRule {
     /// Weight that may still become explorers. It may fall below 0.
     budget: i64,
     draws: Lehmer64,
+    /// The number of files at the last draw of a sample.
+    drawn_from: Limit,
 }
 
 impl Default for LhdRule {
@@ -106,6 +108,7 @@ impl Default for LhdRule {
             victims: 0.0,
             budget: 0,
             draws: Lehmer64::default(),
+            drawn_from: Limit::new(1),
         }
     }
 }
@@ -136,10 +139,13 @@ impl LhdRule {
         if resident == 0 {
             return None;
         }
+        if self.drawn_from.number() != resident as u64 {
+            self.drawn_from = Limit::new(resident as u64);
+        }
         let sample = if self.updates > EARLY { SAMPLE } else { SAMPLE_EARLY };
         let (mut least, mut victim) = (f32::MAX, 0);
         for _ in 0..sample {
-            let at = self.draws.below(resident as u64) as usize;
+            let at = self.draws.below_fast(&self.drawn_from) as usize;
             let density = self.density(&self.files.all()[at]);
             if density < least {
                 (least, victim) = (density, at);

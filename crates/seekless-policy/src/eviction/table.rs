@@ -143,7 +143,7 @@ policies! {
         "Beckmann, Chen and Cidon, NSDI 2018";
     "mru" => Recency, Mru::new, (9, 17),
         "what was used last leaves first", "Chou and DeWitt, VLDB 1985";
-    "size" => SizeAware, Size::new, (57, 57),
+    "size" => SizeAware, Size::new, (9, 57),
         "the largest leaves first, of equal sizes that used longest ago",
         "Williams and others, SIGCOMM 1996";
     "size@heap" => SizeAware, SizeHeap::new, (29, 29),

@@ -60,8 +60,9 @@ impl Classes {
         if ages == 0 {
             return last as u8;
         }
-        let doublings = (AGES.div_ceil(ages)).next_power_of_two().ilog2();
-        doublings.min(last) as u8
+        // As many doublings as make it as long as the limit in bits, and perhaps one more.
+        let doublings = ages.leading_zeros().saturating_sub(AGES.leading_zeros());
+        (doublings + u32::from(ages << doublings < AGES)).min(last) as u8
     }
 
     /// The age of a file that was used this many turns ago.
