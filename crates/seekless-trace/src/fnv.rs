@@ -9,8 +9,8 @@ pub fn fnv_1a(bytes: &[u8]) -> u64 {
     })
 }
 
-/// The same with its bits mixed (the last steps of SplitMix64), so that each share of the hashes has
-/// its share of names, however short or alike these are.
+/// The same with its bits mixed (the last steps of SplitMix64), so that each share of the hashes
+/// has its share of names, however short or alike these are.
 #[must_use]
 pub fn fnv_1a_mixed(bytes: &[u8]) -> u64 {
     let hash = fnv_1a(bytes);

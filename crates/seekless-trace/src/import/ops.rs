@@ -4,8 +4,9 @@ use crate::Op;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-/// The words of caches of keys and values, and of published traces of stores. An entry that is read or stored is asked for, so that it
-/// is a load. A `delete` becomes no row, as in other simulators, unless it is said to be a `remove`.
+/// The words of caches of keys and values, and of published traces of stores. An entry that is read
+/// or stored is asked for, so that it is a load. A `delete` becomes no row, as in other simulators,
+/// unless it is said to be a `remove`.
 const KEY_VALUE: [(&str, Meaning); 26] = [
     ("get", Meaning::Row(Op::Load)),
     ("gets", Meaning::Row(Op::Load)),

@@ -1,6 +1,6 @@
-//! Tencent's traces of photos (Zhou and others 2018): time as YYYYMMDDHHMMSS, checksum of the photo,
-//! format (0 or 5), size (l, a, o, m, c or b), bytes, whether it was a hit, the device, and the
-//! milliseconds of the answer; between blanks or commas. A photo in another format or size is
+//! Tencent's traces of photos (Zhou and others 2018): time as YYYYMMDDHHMMSS, checksum of the
+//! photo, format (0 or 5), size (l, a, o, m, c or b), bytes, whether it was a hit, the device, and
+//! the milliseconds of the answer; between blanks or commas. A photo in another format or size is
 //! another object.
 
 use super::accesses::{Fields, Form, Row};
