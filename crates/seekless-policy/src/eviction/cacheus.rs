@@ -133,7 +133,7 @@ impl Cacheus {
     /// Evicts a page, as the mistake of an expert or of none.
     fn evict<P: Pool + ?Sized>(&mut self, victim: Id, expert: Option<usize>, pool: &mut P) {
         self.counts.take_out(victim);
-        self.parts.to_history(victim);
+        self.parts.move_to_history(victim);
         pool.evict(victim);
         if let Some(expert) = expert {
             self.blame(expert, victim, pool);

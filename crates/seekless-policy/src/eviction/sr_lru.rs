@@ -37,7 +37,7 @@ impl SrLru {
     }
 
     fn evict<P: Pool + ?Sized>(&mut self, victim: Id, pool: &mut P) {
-        self.parts.to_history(victim);
+        self.parts.move_to_history(victim);
         pool.evict(victim);
         self.trim(pool);
     }

@@ -192,7 +192,7 @@ impl Parts {
 
     /// Makes a resident page a ghost. The caller drops the ghosts that are too many next.
     #[inline]
-    pub(in crate::eviction) fn to_history(&mut self, id: Id) {
+    pub(in crate::eviction) fn move_to_history(&mut self, id: Id) {
         let marks = &mut self.marks[id as usize];
         self.new += u64::from(*marks & NEW != 0);
         self.demoted -= u64::from(*marks & DEMOTED != 0);
