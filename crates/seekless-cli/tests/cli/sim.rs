@@ -241,8 +241,10 @@ fn every_policy_is_listed_with_its_source_and_typos_are_answered_with_few() {
 #[test]
 fn policies_take_parameters_and_the_error_says_which_there_are() {
     let directory = workplace();
-    let command =
-        "sim run.csv --capacity 2KB --json --policy lru,s3-fifo:small=0.05,ghost=1,lecar:rate=1";
+    let text = "op,path,offset,bytes,file_bytes\nload,a,0,10,10\nload,b,0,10,10\n";
+    fs::write(directory.path().join("run.csv"), text).unwrap();
+    let policies = "lru,s3-fifo:small=0.05,ghost=1,lecar:rate=1";
+    let command = &format!("sim run.csv --capacity 2KB --json --policy {policies}");
     let rows: Vec<Value> = serde_json::from_str(&printed(directory.path(), command)).unwrap();
     let names: Vec<_> = rows.iter().map(|row| row["policy"].as_str().unwrap()).collect();
     assert_eq!(names, ["lru", "s3-fifo:small=0.05,ghost=1", "lecar:rate=1"]);
