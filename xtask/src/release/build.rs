@@ -86,16 +86,18 @@ pub(super) fn configure(command: &mut Command, release: &Release, target: &Targe
     }
 }
 
-/// Builds the programs and the libraries for C.
+/// Builds the programs and the libraries for C. These do not know object storage, whose libraries
+/// export names of their own.
 pub(super) fn build(release: &Release, target: &Target) -> anyhow::Result<()> {
     let triple = target.triple();
-    let mut command = dist::cargo(["build", "--release", "--locked", "--target", &triple]);
-    command.args(["--package", "seekless-cli"]).args(dist::WHOLE);
-    for library in LIBRARIES {
-        command.args(["--package", library]);
+    let programs = ["--package", "seekless-cli"].into_iter().chain(dist::WHOLE);
+    let libraries = LIBRARIES.into_iter().flat_map(|library| ["--package", library]);
+    for packages in [libraries.collect::<Vec<_>>(), programs.collect()] {
+        let mut command = dist::cargo(["build", "--release", "--locked", "--target", &triple]);
+        command.args(packages);
+        configure(&mut command, release, target);
+        dist::run(&mut command)?;
     }
-    configure(&mut command, release, target);
-    dist::run(&mut command)?;
     let built = target.built(release);
     for name in PROGRAMS.iter().chain(&C_FILES) {
         names_no_path(release, &built.join(name))?;
