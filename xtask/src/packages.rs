@@ -4,6 +4,8 @@
 use crate::workspace::Workspace;
 use anyhow::{Context, bail};
 use std::env;
+use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 
 /// What a registry refuses, or a reader cannot do without.
@@ -22,11 +24,32 @@ pub(crate) fn check() -> anyhow::Result<()> {
             }
         }
     }
+    forget_earlier()?;
     let status = command(&workspace).status().context("cannot start cargo")?;
     if !status.success() {
         bail!("cargo package failed: {status}");
     }
     println!("packages: {} crates, each built from its own", published.len());
+    Ok(())
+}
+
+/// Cargo keeps what it has unpacked from a package by name and version, which do not change while a
+/// crate does: it would build the others with an earlier form of it. What it unpacked from packages
+/// that lie in folders of this machine goes; their folders begin with a dash.
+fn forget_earlier() -> anyhow::Result<()> {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let Some(home) = home.or_else(|| Some(env::home_dir()?.join(".cargo"))) else { return Ok(()) };
+    for kept in ["src", "cache"] {
+        let Ok(registries) = fs::read_dir(home.join("registry").join(kept)) else { continue };
+        for registry in registries {
+            let registry = registry?;
+            if registry.file_name().as_encoded_bytes().starts_with(b"-") {
+                let path = registry.path();
+                fs::remove_dir_all(&path)
+                    .with_context(|| format!("cannot remove {}", path.display()))?;
+            }
+        }
+    }
     Ok(())
 }
 
