@@ -33,18 +33,22 @@ pub(crate) fn check() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Cargo keeps what it has unpacked from a package by name and version, which do not change while a
-/// crate does: it would build the others with an earlier form of it. What it unpacked from packages
-/// that lie in folders of this machine goes; their folders begin with a dash.
+/// Cargo keeps what it has unpacked from a package and built of it by name and version, which do not
+/// change while a crate does: it would build the others with an earlier form of it. What it
+/// unpacked from registries that are folders of this machine goes; their names begin with a dash.
 fn forget_earlier() -> anyhow::Result<()> {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
-    let Some(home) = home.or_else(|| Some(env::home_dir()?.join(".cargo"))) else { return Ok(()) };
-    for kept in ["src", "cache"] {
-        let Ok(registries) = fs::read_dir(home.join("registry").join(kept)) else { continue };
-        for registry in registries {
-            let registry = registry?;
-            if registry.file_name().as_encoded_bytes().starts_with(b"-") {
-                let path = registry.path();
+    let home = home.or_else(|| Some(env::home_dir()?.join(".cargo"))).unwrap_or_default();
+    let target = env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    let built = PathBuf::from(target).join("debug/.fingerprint");
+    for (folder, begin) in
+        [(home.join("registry/src"), "-"), (home.join("registry/cache"), "-"), (built, "seekless-")]
+    {
+        let Ok(kept) = fs::read_dir(folder) else { continue };
+        for kept in kept {
+            let kept = kept?;
+            if kept.file_name().as_encoded_bytes().starts_with(begin.as_bytes()) {
+                let path = kept.path();
                 fs::remove_dir_all(&path)
                     .with_context(|| format!("cannot remove {}", path.display()))?;
             }
