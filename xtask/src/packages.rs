@@ -33,8 +33,8 @@ pub(crate) fn check() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Cargo keeps what it has unpacked from a package and built of it by name and version, which do not
-/// change while a crate does: it would build the others with an earlier form of it. What it
+/// Cargo keeps what it has unpacked from a package and built of it by name and version, which do
+/// not change while a crate does: it would build the others with an earlier form of it. What it
 /// unpacked from registries that are folders of this machine goes; their names begin with a dash.
 fn forget_earlier() -> anyhow::Result<()> {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
