@@ -99,7 +99,6 @@ pub(crate) fn build(
             .with_http_connector(connector)
             .build()
             .map(shared),
-        #[allow(unreachable_patterns, reason = "a build may lack providers")]
         _ => return Err(unsupported(name)),
     };
     // The error may hold what was found in the environment, so only its kind is said.
@@ -133,7 +132,6 @@ fn variables(scheme: Scheme) -> &'static str {
     }
 }
 
-#[allow(dead_code, reason = "a build may have all providers")]
 fn unsupported(name: &ObjectName) -> io::Error {
     let message = format!("this build has no provider for {}…", name.scheme().prefix());
     io::Error::new(io::ErrorKind::Unsupported, message)

@@ -57,7 +57,9 @@ pub fn put(
     settings: &Settings,
     progress: impl FnMut(u64) -> bool + Send + 'static,
 ) -> io::Result<()> {
-    let upload = Upload::new(name, content, condition, access, settings)?;
+    let bytes = content.metadata()?.len();
+    let target = Target::new(name, condition, access, settings)?;
+    let upload = Upload { target, content, bytes };
     Runtime::start()?.wait(upload.run(progress))
 }
 
@@ -71,14 +73,8 @@ pub fn check(
     access: &Access,
     settings: &Settings,
 ) -> io::Result<()> {
-    let upload =
-        Upload::new(name, Arc::new(File::open("/dev/null")?), condition, access, settings)?;
-    Runtime::start()?.wait(async move {
-        match condition {
-            Condition::New => upload.is_new().await,
-            Condition::Any => Ok(()),
-        }
-    })
+    let target = Target::new(name, condition, access, settings)?;
+    Runtime::start()?.wait(async move { target.check().await })
 }
 
 fn on_complete(scheme: Scheme, condition: Condition) -> OnComplete {
@@ -97,19 +93,16 @@ fn token() -> String {
     format!("{:x}-{:x}-{count:x}", std::process::id(), time.as_nanos())
 }
 
-/// An object on its way.
-struct Upload {
+/// An object that is to be made.
+struct Target {
     at: Located,
-    content: Arc<File>,
-    bytes: u64,
     condition: Condition,
     token: String,
 }
 
-impl Upload {
+impl Target {
     fn new(
         name: &ObjectName,
-        content: Arc<File>,
         condition: Condition,
         access: &Access,
         settings: &Settings,
@@ -130,31 +123,7 @@ impl Upload {
         let connector = Connector(on_complete(name.scheme(), condition));
         let store = provider::build(name, access, retry, connector)?;
         let at = Located { store, path: provider::path(name)? };
-        let bytes = content.metadata()?.len();
-        Ok(Self { at, content, bytes, condition, token: token() })
-    }
-
-    async fn run(self, mut progress: impl FnMut(u64) -> bool) -> io::Result<()> {
-        if self.condition == Condition::New {
-            self.is_new().await?;
-        }
-        let made = match self.bytes <= PART_BYTES_MIN {
-            true => self.at_once().await,
-            false => self.in_parts(&mut progress).await?,
-        };
-        match made.map_err(|error| Fault::of(&error)) {
-            Ok(()) => {
-                progress(self.bytes);
-                Ok(())
-            }
-            Err(Fault { kind: Kind::Lasting(io::ErrorKind::StaleNetworkFileHandle), .. }) => {
-                self.conflicted().await
-            }
-            Err(fault) if fault.kind == Kind::Lasting(io::ErrorKind::AlreadyExists) => {
-                self.conflicted().await
-            }
-            Err(fault) => Err(fault.into()),
-        }
+        Ok(Self { at, condition, token: token() })
     }
 
     /// The provider says that there is such an object. If that is ours, an answer was lost, and the
@@ -167,9 +136,12 @@ impl Upload {
         }
     }
 
-    /// Whether there is no such object yet, as far as that shows. Who may only write is refused
-    /// the question, or, by S3, for an object that is not there: the write itself decides then.
-    async fn is_new(&self) -> io::Result<()> {
+    /// Refuses an object that is there and is not to be replaced, as far as that shows. A user who
+    /// may only write is refused the question: then the write itself decides.
+    async fn check(&self) -> io::Result<()> {
+        if self.condition == Condition::Any {
+            return Ok(());
+        }
         match self.found().await {
             Ok(None) => Ok(()),
             Ok(Some(_)) => Err(exists()),
@@ -194,15 +166,46 @@ impl Upload {
     fn attributes(&self) -> Attributes {
         Attributes::from_iter([(Attribute::Metadata(TOKEN.into()), self.token.clone())])
     }
+}
+
+/// An object on its way.
+struct Upload {
+    target: Target,
+    content: Arc<File>,
+    bytes: u64,
+}
+
+impl Upload {
+    async fn run(self, mut progress: impl FnMut(u64) -> bool) -> io::Result<()> {
+        self.target.check().await?;
+        let made = match self.bytes <= PART_BYTES_MIN {
+            true => self.at_once().await,
+            false => self.in_parts(&mut progress).await?,
+        };
+        match made.map_err(|error| Fault::of(&error)) {
+            Ok(()) => {
+                progress(self.bytes);
+                Ok(())
+            }
+            Err(Fault { kind: Kind::Lasting(io::ErrorKind::StaleNetworkFileHandle), .. }) => {
+                self.target.conflicted().await
+            }
+            Err(fault) if fault.kind == Kind::Lasting(io::ErrorKind::AlreadyExists) => {
+                self.target.conflicted().await
+            }
+            Err(fault) => Err(fault.into()),
+        }
+    }
 
     async fn at_once(&self) -> object_store::Result<()> {
         let content = self.part(0..self.bytes).map_err(unreadable)?;
-        let mode = match self.condition {
+        let mode = match self.target.condition {
             Condition::New => PutMode::Create,
             Condition::Any => PutMode::Overwrite,
         };
-        let options = PutOptions { mode, attributes: self.attributes(), ..PutOptions::default() };
-        self.at.store.put_opts(&self.at.path, content.into(), options).await.map(drop)
+        let options =
+            PutOptions { mode, attributes: self.target.attributes(), ..PutOptions::default() };
+        self.target.at.store.put_opts(&self.target.at.path, content.into(), options).await.map(drop)
     }
 
     /// The inner result is that of making one object of the parts. If a part fails, all are
@@ -211,16 +214,18 @@ impl Upload {
         &self,
         progress: &mut impl FnMut(u64) -> bool,
     ) -> io::Result<object_store::Result<()>> {
-        let options =
-            PutMultipartOptions { attributes: self.attributes(), ..PutMultipartOptions::default() };
-        let begun = self.at.store.put_multipart_opts(&self.at.path, options).await;
+        let options = PutMultipartOptions {
+            attributes: self.target.attributes(),
+            ..PutMultipartOptions::default()
+        };
+        let begun = self.target.at.store.put_multipart_opts(&self.target.at.path, options).await;
         let mut upload = begun.map_err(|error| io::Error::from(Fault::of(&error)))?;
         if let Err(error) = self.send_parts(&mut *upload, progress).await {
             return Err(given_up(&mut *upload, error).await);
         }
         let made = upload.complete().await;
         if made.is_err() {
-            // Refused, the parts are still there. If the object is ours, there are none.
+            // After a refusal the parts are still there. If the object is ours, this does nothing.
             let _ = upload.abort().await;
         }
         Ok(made.map(drop))

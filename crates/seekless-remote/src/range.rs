@@ -217,7 +217,7 @@ impl Tries {
     /// Waits before the next try.
     ///
     /// # Errors
-    /// There is to be none, as `fault` is one that stays, or the deadline comes first.
+    /// `fault` stays whatever is tried, or the deadline comes first.
     async fn wait(&mut self, fault: Fault) -> io::Result<()> {
         self.made += 1;
         match fault.kind {

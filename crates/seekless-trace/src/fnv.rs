@@ -11,8 +11,7 @@ pub fn fnv_1a(bytes: &[u8]) -> u64 {
 
 /// The same with its bits mixed (the last steps of SplitMix64), so that each share of the hashes
 /// has its share of names, however short or alike these are.
-#[must_use]
-pub fn fnv_1a_mixed(bytes: &[u8]) -> u64 {
+pub(crate) fn fnv_1a_mixed(bytes: &[u8]) -> u64 {
     let hash = fnv_1a(bytes);
     let hash = (hash ^ (hash >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -122,7 +122,7 @@ pub use compressed::open_compressed;
 pub use error::{Error, ErrorKind, Result};
 pub use escape::{escape_path, unescape_path};
 pub use file_list::FileList;
-pub use fnv::{fnv_1a, fnv_1a_mixed};
+pub use fnv::fnv_1a;
 pub use listing::Listing;
 pub use loads::{Load, Loads};
 pub use looks::{Look, LookKind, looked_up, written_in};

@@ -53,7 +53,7 @@ impl Request {
         self.target.split_once('?').map_or(&self.target, |(path, _)| path)
     }
 
-    /// A value of the query, empty if there is none behind its name.
+    /// A value of the query; empty if its name stands alone.
     pub(super) fn query(&self, name: &str) -> Option<&str> {
         let (_, query) = self.target.split_once('?')?;
         let parts = query.split('&').map(|part| part.split_once('=').unwrap_or((part, "")));

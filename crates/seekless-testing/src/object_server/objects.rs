@@ -147,7 +147,7 @@ fn about(request: &Request) -> Vec<(String, String)> {
     request.headers.iter().filter(kept).cloned().collect()
 }
 
-/// The bytes that a header `Range` names of an object of this size; `None` if there are none.
+/// The bytes that a header `Range` names of an object of this size; `None` if it has no such bytes.
 fn asked(range: &str, bytes: u64) -> Option<Range<u64>> {
     let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
     let range = match (first.parse::<u64>(), last.parse::<u64>()) {

@@ -3,6 +3,7 @@
 
 use super::super::{Eviction, Id, Named, Outcome, Pool, Request, Use, named};
 use crate::arrays::column;
+use seekless_device::SplitMix64;
 use std::collections::HashMap;
 
 /// Pages or files that the shadows know at most, with their ghosts. Beyond it they are given half
@@ -86,13 +87,6 @@ impl Known {
     }
 }
 
-/// Spreads keys evenly, also those that lie side by side (splitmix64's last steps).
-fn spread(key: u64) -> u64 {
-    let mixed = (key ^ (key >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    mixed ^ (mixed >> 31)
-}
-
 impl Shadows {
     /// Of at most seven policies.
     pub(super) fn new(names: &[&str], capacity: u64) -> Self {
@@ -107,7 +101,7 @@ impl Shadows {
     /// Whether the key is in the sample.
     #[inline]
     pub(super) fn samples(&self, key: u64) -> bool {
-        spread(key).trailing_zeros() >= self.halvings
+        SplitMix64::mix(key).trailing_zeros() >= self.halvings
     }
 
     /// A request that is in the sample, which was a hit in the cache itself or not.

@@ -4,9 +4,9 @@ use super::*;
 use seekless_device::SplitMix64;
 
 /// An owner that never uses a number twice.
-struct Nobody;
+struct NoOwner;
 
-impl Pool for Nobody {
+impl Pool for NoOwner {
     fn evict(&mut self, _victim: Id) {}
     fn forget(&mut self, _id: Id) {}
 }
@@ -75,7 +75,7 @@ fn traces() -> Vec<(&'static str, Vec<Id>)> {
 
 fn hits(policy: &mut impl Eviction, trace: &[Id]) -> f64 {
     policy.grow(3_000_000);
-    let hit = |id: &&Id| policy.request(&Request::page(**id), &mut Nobody) == Outcome::Hit;
+    let hit = |id: &&Id| policy.request(&Request::page(**id), &mut NoOwner) == Outcome::Hit;
     trace.iter().filter(hit).count() as f64 / trace.len() as f64
 }
 

@@ -1,6 +1,7 @@
 //! Finds streams by a key, in a bounded number of steps.
 
 use crate::id::Id;
+use seekless_device::SplitMix64;
 
 /// Streams that one bucket holds.
 pub(super) const WAYS: usize = 4;
@@ -73,15 +74,13 @@ impl Index {
     }
 }
 
-/// Mixes what a key is made of (the last step of `SplitMix64`).
+/// Mixes what a key is made of.
 pub(super) fn key(file: u64, kind: u64, number: u64) -> u64 {
-    let mut x = number
+    let made = number
         .wrapping_mul(0x9e37_79b9_7f4a_7c15)
         .wrapping_add(file.wrapping_mul(0xd6e8_feb8_6659_fd93))
         .wrapping_add(kind.wrapping_mul(0xa076_1d64_78bd_642f));
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
+    SplitMix64::mix(made)
 }
 
 #[cfg(test)]
