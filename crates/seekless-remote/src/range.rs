@@ -63,7 +63,7 @@ impl Client {
             let fault = match timeout_at(tries.deadline, part).await {
                 Ok(Ok(())) => continue,
                 Ok(Err(fault)) => fault,
-                Err(_) => Fault::passing("the server did not answer in time"),
+                Err(_) => tries.late(),
             };
             // What brings bytes goes on.
             if filled > before {
@@ -89,7 +89,7 @@ impl Client {
             let fault = match answer {
                 Ok(Ok(answer)) => return Ok(answer),
                 Ok(Err(fault)) => fault,
-                Err(_) => Fault::passing("the server did not answer in time"),
+                Err(_) => tries.late(),
             };
             tries.wait(fault).await?;
         }
@@ -205,13 +205,21 @@ struct Tries {
     pauses: Pauses,
     made: u32,
     odd: u32,
+    /// What was wrong with the last one.
+    last: Option<String>,
 }
 
 impl Tries {
     fn new(settings: &Settings) -> Self {
         let began = Instant::now();
         let deadline = began + settings.deadline;
-        Self { deadline, began, pauses: Pauses::new(settings), made: 0, odd: 0 }
+        Self { deadline, began, pauses: Pauses::new(settings), made: 0, odd: 0, last: None }
+    }
+
+    /// The deadline came during a try: what was wrong before says more than that.
+    fn late(&mut self) -> Fault {
+        let words = self.last.take();
+        Fault::passing(words.unwrap_or_else(|| "the server did not answer in time".to_owned()))
     }
 
     /// Waits before the next try.
@@ -240,6 +248,7 @@ impl Tries {
             );
             return Err(io::Error::new(io::ErrorKind::TimedOut, message));
         }
+        self.last = Some(fault.words);
         tokio::time::sleep_until(next).await;
         Ok(())
     }
