@@ -162,8 +162,9 @@ proptest! {
     fn a_sweep_hides_no_line(
         pattern in prop::sample::select(vec!["need", "ned", "^ne", "ne*d x", "[ab]need", "d$", "nee", "xé", "dene\\|éx", "iss", "\\(e\\)d\\1"]),
         flags in prop::collection::vec(any::<bool>(), 4),
-        hits in prop::collection::vec((0usize..60_000, "[neEDd\\u{e9}iIsS\\u{131}\\u{17f}]{1,9}"), 0..12),
-        length in 20_000usize..60_000,
+        hits in prop::collection::vec((0usize..150_000, "[neEDd\\u{e9}iIsS\\u{131}\\u{17f}]{1,9}"), 0..12),
+        // Each hit marks at most two groups of 1 KiB, so at most 24 of 117: too few to be dense.
+        length in 120_000usize..150_000,
     ) {
         let mut bytes: Vec<u8> = (0..length).map(|at| if at % 61 == 60 { b'\n' } else { b'.' }).collect();
         for (at, hit) in hits {
