@@ -1,4 +1,4 @@
-//! The three numbers that a decision needs to know of a device.
+//! The numbers that a decision needs to know of a device.
 
 /// What a device charges: the only thing of a device that a policy, an order or a readahead knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,16 @@ impl Costs {
         let bytes = u128::from(self.request_ns) * u128::from(self.bytes_per_second) / 1_000_000_000;
         u64::try_from(bytes).unwrap_or(u64::MAX)
     }
+}
+
+/// What the name of a file costs where the file system asks another program or machine for each, as
+/// FUSE and network file systems do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LookUps {
+    /// Time of a look-up if they are made one after another, in nanoseconds.
+    pub alone_ns: u64,
+    /// Time that passes for each if many are under way, in nanoseconds.
+    pub together_ns: u64,
 }
 
 /// [`Costs::ASSUMED`].

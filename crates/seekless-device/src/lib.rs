@@ -88,7 +88,7 @@ mod volume;
 
 pub use any_device::AnyDevice;
 pub use burst::{Burst, BurstVolume, VolumeParameters};
-pub use costs::Costs;
+pub use costs::{Costs, LookUps};
 pub use disk::{Discipline, Disk, DiskParameters, DiskZone, LongSeek, Seek, SegmentCache};
 pub use error::{Error, ErrorKind};
 pub use estimate::{Estimate, Served};

@@ -6,12 +6,14 @@
 //! over the device. At most three seconds and 1 GiB of a device, and nothing is ever written.
 
 mod fit;
+mod look_ups;
 mod places;
 mod reading;
 mod sustained;
 mod zones;
 
 pub use fit::{Line, SizeTimes, line};
+pub use look_ups::look_ups;
 pub use sustained::{Requests, requests};
 pub use zones::BandwidthZone;
 

@@ -65,7 +65,7 @@ mod workload;
 pub use alternate::{alternate, alternate_with_progress};
 pub use calibrate::{
     BandwidthZone, Budget, Calibration, Line, Requests, SizeTimes, calibrate, calibrate_memory,
-    line, requests,
+    line, look_ups, requests,
 };
 pub use checksum::Checksum;
 pub use coldness::{Coldness, Dropping, make_cold};

@@ -37,7 +37,7 @@ pub use seekless_mount::answer_s;
 use crate::profiles::{self, Key, Learned};
 use packed::Packed;
 use plan::Plan;
-use seekless_device::Costs;
+use seekless_device::{Costs, LookUps};
 use seekless_job::{Error, ErrorKind, Result};
 use seekless_record::Status;
 use seekless_sys::{beside, replace};
@@ -64,6 +64,9 @@ pub struct Options {
     pub budget_bytes: Option<u64>,
     /// What the device charges. `None`: as `seekless probe` measured it, else assumed.
     pub costs: Option<Costs>,
+    /// What a look-up costs where the file system asks another program or machine, if that was
+    /// measured.
+    pub look_ups: Option<LookUps>,
     /// Whether to record the start.
     pub recording: Recording,
     /// Whether files may be seen from a pack of the start's own, where that pays; it is made beside

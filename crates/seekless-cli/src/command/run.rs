@@ -231,6 +231,7 @@ fn options(args: &Args, overlays: &[packs::Overlay]) -> Options {
         hidden: Hidden::below(overlays.iter().map(|overlay| overlay.folder.clone()).collect()),
         budget_bytes: args.budget,
         costs: args.device.as_ref().map(DeviceSpec::costs),
+        look_ups: None,
         recording: match (args.record, args.no_record) {
             (true, _) => Recording::Whole,
             (_, true) => Recording::Never,

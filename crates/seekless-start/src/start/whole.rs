@@ -9,7 +9,7 @@ use super::candidates::Candidate;
 use super::devices::Devices;
 use super::plan::{Decision, Plan, Waits};
 use crate::warm::bring::{is_name_known, open_known};
-use seekless_device::{ColdFiles, Content, Costs, Fetch, Geometry, Layout};
+use seekless_device::{ColdFiles, Content, Costs, Fetch, Geometry, Layout, LookUps};
 use seekless_job::ext4;
 use seekless_policy::foresight::start::{self, Device, Need, Wait};
 use seekless_trace::{Look, LookKind, Profile, unescape_path};
@@ -26,13 +26,25 @@ const BLOCKS: u64 = 1;
 /// `block_rq_issue`, Linux 6.18).
 const INODES_AHEAD: u64 = 3;
 
+/// Questions for a file that the helper opens and closes.
+const OPENING: u64 = 2;
+
 /// What is not in memory of what a start needs.
 pub(super) struct Seen {
     /// Of each candidate.
     missing: Vec<Vec<Need>>,
     names: u64,
-    /// By device: requests and bytes for names.
-    for_names: BTreeMap<usize, (u64, u64)>,
+    /// By device.
+    for_names: BTreeMap<usize, ForNames>,
+    look_ups: Option<LookUps>,
+}
+
+/// What it costs to look names up: by the program, and by the helper.
+struct ForNames {
+    alone: Wait,
+    brought: Wait,
+    /// Whether the file system asks for each; then it also asks for each file that is opened.
+    asks: bool,
 }
 
 /// A name that is looked up.
@@ -57,16 +69,44 @@ pub(super) fn see(
     for name in names.into_iter().filter(is_seen) {
         by_device.entry(devices.of(&name.path)).or_default().push(name);
     }
-    let mut seen = Seen { missing, names: 0, for_names: BTreeMap::new() };
+    let look_ups = options.look_ups;
+    let mut seen = Seen { missing, names: 0, for_names: BTreeMap::new(), look_ups };
     for (number, names) in by_device {
-        let Some(point) = devices.known(number).mounted.clone() else { continue };
-        let joins = devices.known(number).joins;
-        let geometry = Geometry { joins, ..ext4::geometry(&point).unwrap_or_default() };
-        let (count, requests, bytes) = Tree::of(&point, &names, &geometry).ask(&names, geometry);
+        let known = devices.known(number);
+        let Some(point) = &known.mounted else { continue };
+        let (count, for_names) = match (ext4::geometry(point), look_ups) {
+            (None, Some(look_ups)) => ForNames::asked(&names, look_ups),
+            (geometry, _) => {
+                let geometry = Geometry { joins: known.joins, ..geometry.unwrap_or_default() };
+                ForNames::read(&names, (point, geometry), &known.device.costs)
+            }
+        };
         seen.names += count;
-        seen.for_names.insert(number, (requests, bytes));
+        seen.for_names.insert(number, for_names);
     }
     seen
+}
+
+impl ForNames {
+    /// Of a file system that reads blocks with names and inodes; and how many are not in memory.
+    fn read(names: &[Name], (point, geometry): (&Path, Geometry), costs: &Costs) -> (u64, Self) {
+        let (count, requests, bytes) = Tree::of(point, names, &geometry).ask(names, geometry);
+        let wait = |at_once| Wait::of(requests, bytes, at_once, costs);
+        (count, Self { alone: wait(1), brought: wait(costs.depth), asks: false })
+    }
+
+    /// Of one that asks for each name; and how many it will ask for.
+    fn asked(names: &[Name], look_ups: LookUps) -> (u64, Self) {
+        let count = names.iter().filter(|name| !is_name_known(&name.path)).count() as u64;
+        let wait = |each_ns| asked(count, each_ns);
+        let (alone, brought) = (wait(look_ups.alone_ns), wait(look_ups.together_ns));
+        (count, Self { alone, brought, asks: true })
+    }
+}
+
+/// The wait for answers that need no device.
+fn asked(count: u64, each_ns: u64) -> Wait {
+    Wait { seconds: count as f64 * each_ns as f64 / 1e9, ..Wait::default() }
 }
 
 /// What it costs to look at these folders, of which the inodes are given.
@@ -218,13 +258,11 @@ impl Seen {
     ) {
         let (mut alone, mut brought, mut left) =
             (Wait::default(), Wait::default(), Wait::default());
-        for (number, (requests, bytes)) in self.for_names {
-            let costs = &devices.known(number).device.costs;
-            let wait = Wait::of(requests, bytes, 1, costs);
-            alone = alone.and(wait);
+        for for_names in self.for_names.values() {
+            alone = alone.and(for_names.alone);
             match plan.names.len() {
-                0 => left = left.and(wait),
-                _ => brought = brought.and(Wait::of(requests, bytes, costs.depth, costs)),
+                0 => left = left.and(for_names.alone),
+                _ => brought = brought.and(for_names.brought),
             }
         }
         let in_plan = plan.brought_in();
@@ -240,6 +278,10 @@ impl Seen {
             if in_plan.contains(file.path.as_path()) {
                 let hoped = known.hoped().filter(|_| decision.tries);
                 brought = brought.and(of(&hoped.unwrap_or(known.device)).warmed);
+                let asks = self.for_names.get(&number).is_some_and(|it| it.asks);
+                if let Some(look_ups) = self.look_ups.filter(|_| asks) {
+                    brought = brought.and(asked(OPENING, look_ups.together_ns));
+                }
             } else {
                 left = left.and(plain);
             }
@@ -251,5 +293,23 @@ impl Seen {
         decision.names = self.names;
         (decision.plain, decision.warmed) = (alone.into(), brought.and(left).into());
         (decision.brought_in, decision.left_to_program) = (Waits::from(brought), left.into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_asked_for_take_their_own_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = |path: PathBuf| Name { path, kind: LookKind::Name, inode: None, bytes: None };
+        // The folder was just made, and its name is in memory; the other two are not there.
+        let known = name(folder.path().to_owned());
+        let names = [known, name(folder.path().join("a")), name(folder.path().join("b"))];
+        let look_ups = LookUps { alone_ns: 500_000_000, together_ns: 250_000_000 };
+        let (count, ForNames { alone, brought, asks }) = ForNames::asked(&names, look_ups);
+        assert_eq!((count, asks), (2, true));
+        assert_eq!((alone.seconds, brought.seconds, alone.requests), (1.0, 0.5, 0));
     }
 }

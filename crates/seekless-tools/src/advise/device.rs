@@ -4,9 +4,9 @@
 use super::Options;
 use super::advice::{DeviceFigures, Source};
 use super::starts::Learned;
-use seekless_device::Costs;
+use seekless_device::{Costs, LookUps};
 use seekless_job::Result;
-use seekless_measure::{Budget, calibrate, requests};
+use seekless_measure::{Budget, calibrate, look_ups, requests};
 use seekless_sys::mounts::Mounts;
 use seekless_trace::unescape_path;
 use std::collections::BTreeMap;
@@ -30,6 +30,8 @@ pub(super) struct Found {
     pub(super) costs: Costs,
     /// Whether it limits requests and bytes, each by itself.
     pub(super) limits_apart: bool,
+    /// What a look-up costs where the file system asks another program or machine for each.
+    pub(super) look_ups: Option<LookUps>,
     pub(super) figures: DeviceFigures,
 }
 
@@ -51,7 +53,9 @@ pub(super) fn find(
     };
     let Costs { request_ns, bytes_per_second, depth } = costs;
     let figures = DeviceFigures { name, request_ns, bytes_per_second, at_once: depth, source };
-    Ok(Found { costs, limits_apart, figures })
+    let folder = files.first().and_then(|path| path.parent());
+    let look_ups = folder.filter(|_| options.costs.is_none()).and_then(look_ups);
+    Ok(Found { costs, limits_apart, look_ups, figures })
 }
 
 /// The largest of the needed files on the device from which most single parts are needed: each is a

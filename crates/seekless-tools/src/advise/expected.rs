@@ -31,6 +31,7 @@ pub(super) fn of(words: &[OsString], learned: &Learned, device: &Found) -> Resul
     let options = start::Options {
         profile: Some(learned.profile.clone()),
         costs: Some(*costs),
+        look_ups: device.look_ups,
         recording: Recording::Never,
         expects: true,
         answer_s: answer_s(),
