@@ -50,6 +50,7 @@
 
 #![forbid(unsafe_code)]
 
+mod admission;
 mod capacity;
 mod case;
 mod check;
@@ -57,6 +58,7 @@ pub mod curve;
 mod drive;
 mod error;
 mod figures;
+mod lifetimes;
 mod memory;
 mod one_pass;
 pub mod post_cache;
@@ -72,11 +74,13 @@ mod unit;
 mod warm_up;
 mod write_back;
 
+pub use admission::Admit;
 pub use capacity::Capacities;
 pub use case::{Case, Options};
 pub use check::check_cases;
 pub use error::{Error, ErrorKind, Result};
 pub use figures::{Figures, Point};
+pub use lifetimes::{Expired, Expiry};
 pub use memory::memory_bytes_max;
 pub use one_pass::simulate_cases;
 pub use requests::{Lines, Reading, Requests, Totals};

@@ -89,7 +89,7 @@ impl Reading {
     /// A reader of files of records, and the unit of their requests; `None` if the traces are
     /// others, or are read as pages.
     pub(crate) fn reader(&self, traces: &[PathBuf]) -> Result<Option<(Unit, Reader)>> {
-        if self.unit == Some(Unit::Page) || traces.is_empty() {
+        if self.unit == Some(Unit::Page) || traces.is_empty() || self.lifetimes {
             return Ok(None);
         }
         let unit = self.unit.unwrap_or(Unit::of(Kind::Ids)); // records are requests for ids
