@@ -24,6 +24,7 @@
 //! For the same requests both evict the same ids.
 //!
 //! - [`Reading`] reads traces: units, sector lines, times, limits of memory.
+//! - [`made`] traces need no file: Zipf's law, loops, scans, shifts and mixes.
 //! - [`Reading::open`] leaves a long trace of records in its file: a [`Stream`] is simulated while
 //!   it is read.
 //! - [`simulate`], [`simulate_with`] and [`simulate_all`] give [`Figures`]: hits, misses, writes,
@@ -59,6 +60,7 @@ mod drive;
 mod error;
 mod figures;
 mod lifetimes;
+pub mod made;
 mod memory;
 mod one_pass;
 pub mod post_cache;

@@ -178,7 +178,7 @@ impl Requests {
         Self { sizes: if change { sizes } else { Vec::new() }, ..self }
     }
 
-    pub(super) fn new(unit: Unit, ids: Vec<Id>, mut weights: Vec<u64>) -> Self {
+    pub(crate) fn new(unit: Unit, ids: Vec<Id>, mut weights: Vec<u64>) -> Self {
         if weights.iter().all(|&weight| weight == 1) {
             weights = Vec::new();
         }
