@@ -6,7 +6,8 @@
 
 Three traces are generated (Zipf's law; the same with scans; popularity that shifts, and loops);
 libCacheSim's CloudPhysics sample is taken too if it is there. Each runs at five capacities, by
-objects of weight 1 and by bytes. Each of the wheel's caches runs in a new thread, since its draws
+objects of weight 1 and by bytes; LRU, FIFO and SIEVE also behind each rule of admission. The wheel
+is built without lifetimes, so that those have no rival here. Each of the wheel's caches runs in a new thread, since its draws
 begin anew there. The exit status is 1 if a policy that should be equal differs in four decimals.
 """
 
@@ -41,6 +42,15 @@ POLICIES = {
     "size": ("Size", False, False),
     "cacheus": ("Cacheus", False, False),
 }
+# Rules of admission before a policy: ours, and how theirs is made.
+ADMISSIONS = {
+    "size:16KiB": lambda: libcachesim.SizeAdmissioner(16384),
+    "probability:0.3": lambda: libcachesim.ProbAdmissioner(0.3),
+    "probability-by-size:0.00005": lambda: libcachesim.SizeProbabilisticAdmissioner(0.00005),
+    "bloom": libcachesim.BloomFilterAdmissioner,
+    "adaptsize": libcachesim.AdaptSizeAdmissioner,
+}
+ADMITTED = ["lru", "fifo", "sieve"]
 SHARES = [1, 5, 10, 20, 40]
 RECORD = struct.Struct("<IQIq")
 
@@ -133,25 +143,36 @@ def judge(binary, trace, by_bytes, chosen):
             verdict, wrong = "WRONG", wrong + 1
         pairs = "  ".join(a if a == b else f"{a}/{b}" for a, b in zip(ours, theirs))
         print(f"  {policy:<20} {verdict:<8} {pairs}", flush=True)
+    for rule, make in ADMISSIONS.items():
+        for policy in [policy for policy in ADMITTED if policy in chosen]:
+            ours = simulated(binary, trace, by_bytes, policy, capacities, rule)
+            name = POLICIES[policy][0]
+            theirs = [wheel(name, trace, capacity, by_bytes, make) for capacity in capacities]
+            verdict, wrong = ("equal", wrong) if ours == theirs else ("WRONG", wrong + 1)
+            pairs = "  ".join(a if a == b else f"{a}/{b}" for a, b in zip(ours, theirs))
+            print(f"  {rule + ' ' + policy:<34} {verdict:<8} {pairs}", flush=True)
     return wrong
 
 
-def simulated(binary, trace, by_bytes, policy, capacities):
+def simulated(binary, trace, by_bytes, policy, capacities, rule=None):
     command = [binary, "sim", str(trace), "--json", "--unit", "object", "--policy", policy]
     command += ["--capacity", ",".join(map(str, capacities))]
     command += [] if by_bytes else ["--unit-weights"]
+    command += ["--admission", rule] if rule else []
     rows = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     return [f"{row['miss_ratio']:.4f}" for row in rows]
 
 
-def wheel(name, trace, capacity, by_bytes):
+def wheel(name, trace, capacity, by_bytes, admission=None):
     found = []
 
     def run():
         kind = libcachesim.TraceType.ORACLE_GENERAL_TRACE
         options = libcachesim.ReaderInitParam(ignore_obj_size=not by_bytes)
         reader = libcachesim.TraceReader(str(trace), kind, options)
-        found.append(getattr(libcachesim, name)(capacity).process_trace(reader)[0])
+        admissioner = admission() if admission else None
+        cache = getattr(libcachesim, name)(capacity, admissioner=admissioner)
+        found.append(cache.process_trace(reader)[0])
 
     thread = threading.Thread(target=run)
     thread.start()

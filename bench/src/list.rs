@@ -33,7 +33,7 @@ pub(crate) enum Quick {
 /// Benches that `./run` builds apart.
 pub(crate) const APART: [&str; 2] = ["cached", "python"];
 
-pub(crate) const ENTRIES: [Entry; 22] = [
+pub(crate) const ENTRIES: [Entry; 23] = [
     Entry {
         name: "advise",
         answers: "whether a start becomes as fast as advise expects",
@@ -62,6 +62,13 @@ pub(crate) const ENTRIES: [Entry; 22] = [
         takes: "2 minutes",
         needs: "the registry, for the rivals",
         quick: Quick::Words("--files 200 --loads 20000 --rounds 1"),
+    },
+    Entry {
+        name: "choosing",
+        answers: "what the policy auto loses against the best of six on twelve traces, and costs",
+        takes: "3 minutes",
+        needs: "four of the traces need the shared data",
+        quick: Quick::Words("--limit 20000 --rounds 1"),
     },
     Entry {
         name: "find",

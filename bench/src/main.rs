@@ -5,6 +5,7 @@ mod advise;
 mod all;
 mod arcadia;
 mod bandwidth;
+mod choosing;
 mod clock;
 mod command;
 mod find;
@@ -59,6 +60,8 @@ enum Question {
     /// One large file, and a start, where only bandwidth is limited: beside the longer of reading
     /// and decoding (root).
     Bandwidth(bandwidth::Args),
+    /// `auto`, the cache that chooses by itself, beside each policy that it chooses from.
+    Choosing(choosing::Args),
     /// `seekless find` beside GNU's, and the cost of `-latency`, over 130,000 cached files.
     Find(find::Args),
     /// `seekless grep` beside GNU's and ripgrep, on cached files of 1 KiB to 2 GiB.
@@ -109,6 +112,7 @@ impl Question {
             Self::All(_) => "all",
             Self::Arcadia(_) => "arcadia",
             Self::Bandwidth(_) => "bandwidth",
+            Self::Choosing(_) => "choosing",
             Self::Find(_) => "find",
             Self::Grep(_) => "grep",
             Self::Landlord(_) => "landlord",
@@ -136,6 +140,7 @@ impl Question {
             Self::All(args) => all::run(args, output).map(|()| Vec::new()),
             Self::Arcadia(args) => arcadia::run(args),
             Self::Bandwidth(args) => bandwidth::run(args),
+            Self::Choosing(args) => choosing::run(args),
             Self::Find(args) => find::run(args),
             Self::Grep(args) => grep::run(args),
             Self::Landlord(args) => landlord::run(args),

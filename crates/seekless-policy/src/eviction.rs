@@ -114,6 +114,7 @@ pub use two_lists::TwoLists;
 pub use two_queue::TwoQueue;
 pub use two_queue_simple::TwoQueueSimple;
 pub use w_tiny_lfu::WTinyLfu;
+pub(crate) use w_tiny_lfu::sketch::Sketch;
 
 use seekless_device::Costs;
 

@@ -16,6 +16,11 @@ impl Default for Lehmer64 {
 }
 
 impl Lehmer64 {
+    /// From another state, for each seed one.
+    pub(crate) fn seeded(seed: u64) -> Self {
+        Self { state: u128::from(seed) << 64 | 0xdead_beef }
+    }
+
     /// The next 64 bits.
     #[inline]
     pub(crate) fn bits(&mut self) -> u64 {

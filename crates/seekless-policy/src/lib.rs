@@ -31,6 +31,7 @@
 //! this code.
 //!
 //! - [`eviction`]: policies, one a file. A policy decides which page or file leaves a cache.
+//! - [`admission`]: whether an object that missed comes into the cache at all.
 //! - [`cache`]: a policy, the bypass rule and the state of each id: the cache that simulator and
 //!   live engine drive; where the bytes of each file lie in one region of memory; the stable names
 //!   of pages.
@@ -78,6 +79,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod admission;
 mod arrays;
 pub mod cache;
 mod error;

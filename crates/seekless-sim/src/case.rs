@@ -1,5 +1,7 @@
 //! Cases: which policy, at which capacity, under which rules.
 
+use crate::admission::Admit;
+use crate::lifetimes::Expiry;
 use crate::warm_up::WarmUp;
 use crate::write_back::WriteBack;
 use seekless_policy::cache::Changed;
@@ -20,6 +22,10 @@ pub struct Case {
 pub struct Options {
     /// What a request is for an object that is in the cache with another size.
     pub changed: Changed,
+    /// Which objects come in; all if there is no rule.
+    pub admission: Option<Admit>,
+    /// How lifetimes end; without it they are not looked at.
+    pub expiry: Option<Expiry>,
     /// Whether a write to an id that is not in the cache reads it first.
     pub fetch_on_write: bool,
     /// When dirty pages that stay in the cache are written.

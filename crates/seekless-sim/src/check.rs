@@ -16,7 +16,10 @@ use seekless_policy::eviction::{named, needs_of};
 pub fn check_cases(requests: &Requests, cases: &[Case], options: &Options) -> Result<()> {
     check_options(requests, options)?;
     let totals = requests.totals();
-    cases.iter().try_for_each(|case| check_policy(&totals, &case.policy))
+    cases.iter().try_for_each(|case| {
+        check_policy(&totals, &case.policy)?;
+        check_future(&case.policy, options)
+    })
 }
 
 fn check_options(requests: &Requests, options: &Options) -> Result<()> {
@@ -32,6 +35,11 @@ fn check_options(requests: &Requests, options: &Options) -> Result<()> {
         let message = "write-back on sync is for pages; use --unit page";
         return Err(Error::new(ErrorKind::Usage, message));
     }
+    if options.expiry.is_some() && !requests.has_lifetimes() && !requests.is_empty() {
+        let message = "there are no lifetimes to expire: --columns ttl:s=COLUMN names them, and \
+                       they are of objects (--unit object)";
+        return Err(Error::new(ErrorKind::Usage, message));
+    }
     if let Some(warm_up) = options.warm_up {
         warm_up.requests(requests)?;
         if options.every.is_some() {
@@ -40,6 +48,15 @@ fn check_options(requests: &Requests, options: &Options) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Refuses policies that know the future where it depends on more than the requests.
+fn check_future(name: &str, options: &Options) -> Result<()> {
+    if options.expiry.is_none() || !needs_of(name)?.next_use {
+        return Ok(());
+    }
+    let message = format!("{name} knows the next use of an object, not the ends of lifetimes");
+    Err(Error::new(ErrorKind::Policy, message))
 }
 
 /// Checks that the policy can run on requests with these sums.

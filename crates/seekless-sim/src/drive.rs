@@ -7,10 +7,12 @@ mod ledger;
 
 use crate::case::Options;
 use crate::figures::Counts;
+use crate::lifetimes::Lifetimes;
 use crate::requests::Requests;
 use flush::Flusher;
 use ledger::Ledger;
 pub(crate) use ledger::{Device, DeviceAccess};
+use seekless_policy::admission::Admission;
 use seekless_policy::cache::{Cache, Changed};
 use seekless_policy::eviction::{Eviction, Id, NEVER, Outcome, Pool, Request, Use};
 use std::ops::Range;
@@ -84,6 +86,12 @@ pub(crate) fn everything<E: Eviction>(
 ) -> Counts {
     let mut ledger = Ledger::new(requests, options, device);
     let mut flusher = Flusher::new(requests, options, cache.config());
+    let mut gate = options.admission.map(|admit| {
+        let mut gate = admit.begin(cache.config().capacity, requests.unit_bytes());
+        gate.grow(requests.id_limit());
+        gate
+    });
+    let mut lifetimes = options.expiry.map(|rule| Lifetimes::new(requests, rule));
     let mut removals = requests.each_removal().iter().peekable();
     for (position, &id) in requests.ids().iter().enumerate() {
         if flusher.is_active() {
@@ -93,10 +101,20 @@ pub(crate) fn everything<E: Eviction>(
             ledger.removed(removal.id, cache.is_dirty(removal.id));
             cache.discard(removal.id, &mut ledger);
         }
+        if let Some(lifetimes) = &mut lifetimes {
+            lifetimes.before(position, id, cache, &mut ledger, Ledger::removed);
+        }
         let request = request(requests, next_uses, position, id);
         ledger.position = position;
         let was_dirty = cache.is_dirty(id);
-        let outcome = cache.access_with(&request, &mut ledger);
+        let mut is_let_in = |gate| is_let_in(gate, &request, cache, &ledger);
+        let outcome = match gate.as_mut().is_none_or(&mut is_let_in) {
+            true => cache.access_with(&request, &mut ledger),
+            false => Outcome::Bypassed,
+        };
+        if let Some(lifetimes) = &mut lifetimes {
+            lifetimes.after(position, id, outcome);
+        }
         if !was_dirty && cache.is_dirty(id) {
             ledger.soiled(request.weight);
             flusher.soiled(position, id, cache, &mut ledger);
@@ -104,12 +122,25 @@ pub(crate) fn everything<E: Eviction>(
         ledger.count(&request, outcome);
         if position + 1 == warm_up {
             ledger.warmed_up(warm_up);
+            lifetimes.iter_mut().for_each(|all| _ = all.take());
         }
     }
     if flusher.is_active() {
         flusher.before(requests.len(), cache, &mut ledger);
     }
-    ledger.finish(cache.dirty())
+    let expired = lifetimes.as_mut().map(Lifetimes::take);
+    Counts { expired, ..ledger.finish(cache.dirty()) }
+}
+
+/// Whether the request may go to the policy: its object is in the cache, or may come in.
+fn is_let_in<E: Eviction>(
+    gate: &mut Admission,
+    request: &Request,
+    cache: &Cache<E>,
+    ledger: &Ledger<'_>,
+) -> bool {
+    gate.requested(request, ledger.resident());
+    cache.resident(request.id) || gate.admits(request, ledger.last_victim())
 }
 
 #[inline]

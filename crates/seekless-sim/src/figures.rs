@@ -1,5 +1,6 @@
 //! The figures of a simulation: counts and their ratios, one row a policy and capacity.
 
+use crate::lifetimes::Expired;
 use crate::ratio::ratio;
 use crate::requests::Totals;
 use crate::unit::Unit;
@@ -70,6 +71,9 @@ pub struct Figures {
     pub non_compulsory_miss_ratio: f64,
     /// Missed bytes of all requested bytes, 0 to 1.
     pub byte_miss_ratio: f64,
+    /// What expired, if lifetimes are looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expired: Option<Expired>,
     /// The counts of the warm-up, which are not in the figures above.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<WarmedUp>,
@@ -112,6 +116,7 @@ pub(crate) struct Counts {
     pub(crate) hit_weight: u64,
     pub(crate) miss_weight: u64,
     pub(crate) write_back_weight: u64,
+    pub(crate) expired: Option<Expired>,
     pub(crate) points: Vec<Point>,
     pub(crate) warm_up: Option<WarmedUp>,
 }
@@ -172,6 +177,7 @@ impl Figures {
             miss_ratio: ratio(misses, total),
             non_compulsory_miss_ratio: ratio(misses.saturating_sub(compulsory), total),
             byte_miss_ratio: ratio(miss_bytes, hit_bytes + miss_bytes),
+            expired: counts.expired,
             warm_up: counts.warm_up,
             over_time: counts.points,
         }

@@ -24,6 +24,7 @@
 //! For the same requests both evict the same ids.
 //!
 //! - [`Reading`] reads traces: units, sector lines, times, limits of memory.
+//! - [`made`] traces need no file: Zipf's law, loops, scans, shifts and mixes.
 //! - [`Reading::open`] leaves a long trace of records in its file: a [`Stream`] is simulated while
 //!   it is read.
 //! - [`simulate`], [`simulate_with`] and [`simulate_all`] give [`Figures`]: hits, misses, writes,
@@ -50,6 +51,7 @@
 
 #![forbid(unsafe_code)]
 
+mod admission;
 mod capacity;
 mod case;
 mod check;
@@ -57,6 +59,8 @@ pub mod curve;
 mod drive;
 mod error;
 mod figures;
+mod lifetimes;
+pub mod made;
 mod memory;
 mod one_pass;
 pub mod post_cache;
@@ -72,11 +76,13 @@ mod unit;
 mod warm_up;
 mod write_back;
 
+pub use admission::Admit;
 pub use capacity::Capacities;
 pub use case::{Case, Options};
 pub use check::check_cases;
 pub use error::{Error, ErrorKind, Result};
 pub use figures::{Figures, Point};
+pub use lifetimes::{Expired, Expiry};
 pub use memory::memory_bytes_max;
 pub use one_pass::simulate_cases;
 pub use requests::{Lines, Reading, Requests, Totals};

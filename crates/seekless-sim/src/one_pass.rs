@@ -51,7 +51,8 @@ pub fn simulate_cases(
 /// Whether LRU's misses at every capacity follow from one pass: all weigh 1, and nothing is written
 /// or counted over time.
 fn is_one_pass(requests: &Requests, options: &Options) -> bool {
-    if requests.removals() > 0 {
+    let ruled = options.admission.is_some() || options.expiry.is_some();
+    if requests.removals() > 0 || ruled {
         return false;
     }
     let counts_all = options.every.is_none() && options.warm_up.is_none();

@@ -155,7 +155,9 @@ impl<'a> Run<'a> {
     /// Whether the fast loop suffices: the requests are reads, and the policy needs neither the
     /// future nor neighbours.
     fn is_plain(&self, needs: Needs) -> bool {
-        let simple = self.device.is_none() && self.options.every.is_none();
+        let Options { every, admission, expiry, .. } = self.options;
+        let ruled = admission.is_some() || expiry.is_some();
+        let simple = self.device.is_none() && every.is_none() && !ruled;
         let reads = self.requests.writes() == 0 && self.requests.removals() == 0;
         simple && reads && !needs.next_use && !needs.neighbours
     }

@@ -10,6 +10,7 @@ use crate::capacity::Capacities;
 use crate::case::{Case, Options};
 use crate::check::check_policy;
 use crate::figures::Figures;
+use crate::made::Made;
 use crate::requests::{Reader, Reading, Requests, Totals, Window};
 use crate::run::config;
 use crate::steps::{Begin, Steps};
@@ -165,7 +166,8 @@ impl Reading {
         windows: Windows,
         progress: &mut (dyn FnMut(u64, u64) + Send),
     ) -> Result<Opened> {
-        if self.times || !plan.can_stream()? {
+        let is_made = traces.iter().any(|path| matches!(Made::of(path), Ok(Some(_)) | Err(_)));
+        if self.times || is_made || !plan.can_stream()? {
             return self.read(traces, progress).map(kept);
         }
         let Some((unit, mut reader)) = self.reader(traces)? else {

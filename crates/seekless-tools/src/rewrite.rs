@@ -23,7 +23,8 @@ pub(crate) fn rewrite(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Summary> {
     out.check(Content::Binary)?; // its own words, not as the cause of another error
-    let mut writer = Writer::create(out, metadata).map_err(unwritten)?;
+    let columns = trace.columns().map_err(unread)?;
+    let mut writer = Writer::create_with(out, metadata, columns).map_err(unwritten)?;
     let names = trace.file_names().map_err(unread)?;
     let mut files: Vec<Option<FileId>> = vec![None; names.len()];
     let (mut done, mut kept) = (0, 0_u64);

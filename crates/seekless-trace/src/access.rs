@@ -1,6 +1,7 @@
 //! One row of a trace: an access to a file or device, and the kinds of access there are.
 
 use std::fmt;
+use std::num::NonZeroU64;
 use std::str::FromStr;
 
 /// A file's number within one trace: dense, by first appearance.
@@ -141,6 +142,11 @@ pub struct Access {
     pub device: Option<u64>,
     /// The file's inode number.
     pub inode: Option<u64>,
+    /// How long the object may be kept from now on, in nanoseconds: the lifetime of an entry of a
+    /// cache of keys and values. Only traces made with [`Writer::create_with`] hold it.
+    ///
+    /// [`Writer::create_with`]: crate::Writer::create_with
+    pub ttl_ns: Option<NonZeroU64>,
 }
 
 impl Access {
@@ -162,6 +168,7 @@ impl Access {
             file_bytes: None,
             device: None,
             inode: None,
+            ttl_ns: None,
         }
     }
 

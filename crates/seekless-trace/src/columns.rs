@@ -35,8 +35,10 @@ impl Columns {
     pub const DEVICE: Columns = Columns(1 << 11);
     /// `inode`
     pub const INODE: Columns = Columns(1 << 12);
+    /// `ttl_ns`, which only traces of objects with lifetimes have
+    pub const TTL_NS: Columns = Columns(1 << 13);
     /// Every column of an [`Access`](crate::Access).
-    pub const ALL: Columns = Columns((1 << 13) - 1);
+    pub const ALL: Columns = Columns((1 << 14) - 1);
 
     /// Whether all of `other` is in the set.
     #[must_use]

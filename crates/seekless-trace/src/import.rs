@@ -21,6 +21,7 @@ mod msr;
 pub(crate) mod number;
 mod ops;
 mod ozen;
+mod parquet;
 pub(crate) mod record;
 mod records;
 mod select;
@@ -36,11 +37,15 @@ mod wiki;
 use crate::compressed::{Input, estimated_rows};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::lines::Lines;
-use crate::{Access, FileId, Kind, Metadata, RunInfo, Trace, Writer, compressed};
+use crate::{
+    Access, Columns as TraceColumns, FileId, Kind, Metadata, RunInfo, Trace, Writer, compressed,
+};
 use accesses::import_lines;
 use records::Numbered;
 use seekless_sys::output::Destination;
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -84,7 +89,7 @@ pub fn any(
             "nothing to import: name at least one file",
         ));
     }
-    let writer = Writer::create(out, Metadata::default())?;
+    let writer = Writer::create_with(out, Metadata::default(), options.more_columns())?;
     let mut import = Import::new(files, writer, options, progress);
     for (at, file) in files.iter().enumerate() {
         import.next = files.get(at + 1).cloned();
@@ -95,14 +100,24 @@ pub fn any(
 
 /// Opens a file of another format as a trace in a temporary file.
 pub(crate) fn open(path: &Path, options: &Options) -> Result<Trace> {
-    open_input(path, compressed::open_until(path, &options.cancel)?, options)
+    let read = |import: &mut Import<'_>| import.read(path);
+    imported(path, options, read)
 }
 
 /// As [`open`], of a file that has been opened and not read.
 pub(crate) fn open_input(path: &Path, input: Input, options: &Options) -> Result<Trace> {
+    imported(path, options, |import| import.read_input(path, input))
+}
+
+fn imported(
+    path: &Path,
+    options: &Options,
+    read: impl FnOnce(&mut Import<'_>) -> Result<()>,
+) -> Result<Trace> {
     let (files, mut silent) = ([path.to_owned()], |_, _| {});
-    let mut import = Import::new(&files, Writer::unplaced(path)?, options, &mut silent);
-    import.read_input(path, input)?;
+    let mut import =
+        Import::new(&files, Writer::unplaced(path, options.more_columns())?, options, &mut silent);
+    read(&mut import)?;
     import.end_numbered()?;
     import.writer.into_trace()
 }
@@ -115,9 +130,18 @@ pub(crate) fn open_input(path: &Path, input: Input, options: &Options) -> Result
 pub fn kind_of(path: &Path, options: &Options) -> Result<Option<Kind>> {
     match options.format {
         Some(format) => Ok(Some(options.kind(format))),
+        None if is_parquet(path) => Ok(Some(Format::Csv.kind())),
         None if !path.metadata().is_ok_and(|found| found.is_file()) => Ok(None),
         None => Ok(Some(Format::detect(path, &mut compressed::open(path)?)?.kind())),
     }
+}
+
+/// Whether the file begins as Parquet files do.
+fn is_parquet(path: &Path) -> bool {
+    let mut start = [0; 4];
+    path.is_file()
+        && File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+        && start == *b"PAR1"
 }
 
 /// How to read files of other formats.
@@ -205,6 +229,22 @@ impl Options {
             (Format::Binary, _) if self.layout.as_ref().is_some_and(is_blocks) => Kind::Blocks,
             _ => format.kind(),
         }
+    }
+
+    /// The columns of the trace besides those of every trace: lifetimes, where rows have them.
+    fn more_columns(&self) -> TraceColumns {
+        match self.has_lifetimes() {
+            true => TraceColumns::TTL_NS,
+            false => TraceColumns::NONE,
+        }
+    }
+
+    /// Whether the rows say how long their objects may be kept.
+    #[must_use]
+    pub fn has_lifetimes(&self) -> bool {
+        let columns = self.columns.as_ref().is_some_and(Columns::has_lifetimes);
+        let layout = self.layout.as_ref().is_some_and(Layout::has_lifetimes);
+        columns || layout || self.format.is_some_and(csv::has_lifetimes)
     }
 
     /// The same for files of this format.
@@ -304,6 +344,9 @@ impl<'a> Import<'a> {
 
     /// Imports one file.
     fn read(&mut self, path: &Path) -> Result<()> {
+        if let Some(table) = self.table(path)? {
+            return self.read_table(&table);
+        }
         self.read_input(path, compressed::open_until(path, &self.options.cancel)?)
     }
 
@@ -349,6 +392,24 @@ impl<'a> Import<'a> {
             | Format::MetaStorage
             | Format::IbmObjectStore => csv::import_preset(self, lines(input), format),
         }
+    }
+
+    /// A Parquet file, which is a table if columns are looked for in it.
+    fn table(&self, path: &Path) -> Result<Option<Trace>> {
+        match self.options.format {
+            None | Some(Format::Csv) if is_parquet(path) => Trace::open_table(path).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    fn read_table(&mut self, table: &Trace) -> Result<()> {
+        let path = table.path();
+        self.set_kind(self.options.kind(Format::Csv), path)?;
+        self.rows_left = self.options.select.limit;
+        self.options.select.check(Format::Csv, self.options.kind(Format::Csv), path)?;
+        self.end_numbered()?;
+        self.name_numbered();
+        parquet::import_file(self, table)
     }
 
     /// Writes the records that were read and not yet written.

@@ -31,7 +31,9 @@ pub fn merge(
     // Of traces from both sides of the cache the whole has no side.
     let view = view.filter(|_| traces.iter().all(|trace| trace.metadata().view == view));
     let metadata = Metadata { kind, view, page_bytes, ..Metadata::default() };
-    let mut writer = Writer::create(out, metadata)?;
+    let add = |all: Columns, trace: &Trace| Ok::<_, Error>(all | trace.columns()?);
+    let columns = traces.iter().try_fold(Columns::NONE, add)?;
+    let mut writer = Writer::create_with(out, metadata, columns)?;
     let (mut runs, mut done) = (0, 0);
     for trace in &traces {
         check_same(first, trace)?;

@@ -39,7 +39,7 @@ impl Trace {
         let read = read_start(&mut file, &mut start)
             .map_err(|error| Error::io(path, "could not be read", error))?;
         match &start[..read] {
-            b"PAR1" => Self::from_file(file, path),
+            b"PAR1" => Self::from_file(file, path)?.not_a_table(),
             start if start == spool::MAGIC => spool::open(path),
             _ => Err(Error::new(
                 ErrorKind::NotATrace,
@@ -47,6 +47,25 @@ impl Trace {
                 "is neither a Parquet trace nor a spool; `seekless trace import` makes a trace of text",
             )),
         }
+    }
+}
+
+impl Trace {
+    /// Opens a Parquet file, whatever its columns.
+    pub(crate) fn open_table(path: &Path) -> Result<Self> {
+        let file =
+            File::open(path).map_err(|error| Error::io(path, "could not be opened", error))?;
+        Self::from_file(file, path)
+    }
+
+    /// Refuses the table of another program, which an import reads.
+    fn not_a_table(self) -> Result<Self> {
+        if !self.is_table() {
+            return Ok(self);
+        }
+        let message =
+            "is a Parquet table, not a trace: `seekless trace import` makes a trace of it";
+        Err(Error::new(ErrorKind::NotATrace, self.path(), message))
     }
 }
 

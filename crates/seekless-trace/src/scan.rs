@@ -6,6 +6,7 @@ use crate::error::{Error, ErrorKind, Place, Result};
 use crate::leaf::{Values, caught};
 use crate::renumber::Renumber;
 use crate::{Access, FileId, Op, schema};
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 /// A column in which values may be unknown.
@@ -57,6 +58,7 @@ pub struct Batch {
     file_bytes: Nullable<u64>,
     device: Nullable<u64>,
     inode: Nullable<u64>,
+    ttl_ns: Nullable<u64>,
 }
 
 impl Batch {
@@ -130,6 +132,11 @@ impl Batch {
     pub fn inode(&self) -> &Nullable<u64> {
         &self.inode
     }
+    /// How long the object of each row may be kept from then on, in nanoseconds.
+    #[must_use]
+    pub fn ttl_ns(&self) -> &Nullable<u64> {
+        &self.ttl_ns
+    }
 
     /// One row of a batch that was scanned with [`Columns::ALL`]; `None` past the end or if columns
     /// are missing.
@@ -149,6 +156,7 @@ impl Batch {
             file_bytes: self.file_bytes.get(row),
             device: self.device.get(row),
             inode: self.inode.get(row),
+            ttl_ns: self.ttl_ns.get(row).and_then(NonZeroU64::new),
         })
     }
 }
@@ -238,6 +246,7 @@ impl Scan {
             }
             Columns::DEVICE => batch.device = self.nullable(schema::DEVICE, stored, batch.rows)?,
             Columns::INODE => batch.inode = self.nullable(schema::INODE, stored, batch.rows)?,
+            Columns::TTL_NS => batch.ttl_ns = self.nullable(schema::TTL_NS, stored, batch.rows)?,
             _ => {}
         }
         Ok(())

@@ -19,6 +19,7 @@ pub(crate) const ERROR: &str = "error";
 pub(crate) const FILE_BYTES: &str = "file_bytes";
 pub(crate) const DEVICE: &str = "device";
 pub(crate) const INODE: &str = "inode";
+pub(crate) const TTL_NS: &str = "ttl_ns";
 
 const COLUMNS: &str = "message arrow_schema {
     REQUIRED INT32 run (INTEGER(32, false));
@@ -35,11 +36,13 @@ const COLUMNS: &str = "message arrow_schema {
     OPTIONAL INT64 file_bytes (INTEGER(64, false));
     OPTIONAL INT64 device (INTEGER(64, false));
     OPTIONAL INT64 inode (INTEGER(64, false));
-}";
+";
+const TTL: &str = "    OPTIONAL INT64 ttl_ns (INTEGER(64, false));\n";
 
-/// The schema that the writer writes.
-pub(crate) fn schema() -> Result<TypePtr> {
-    Ok(Arc::new(parse_message_type(COLUMNS)?))
+/// The schema that the writer writes, with the lifetimes of objects or without.
+pub(crate) fn schema(lifetimes: bool) -> Result<TypePtr> {
+    let more = if lifetimes { TTL } else { "" };
+    Ok(Arc::new(parse_message_type(&format!("{COLUMNS}{more}}}"))?))
 }
 
 /// The key of the same schema for readers that know Arrow, such as pandas and DuckDB.

@@ -20,7 +20,7 @@ pub use place::spool_path;
 use crate::error::{Error, ErrorKind, Result};
 use crate::metadata::VERSION;
 use crate::trace::{Origin, Trace};
-use crate::{Access, FileId, Metadata, Summary, Writer, escape_path};
+use crate::{Access, Columns, FileId, Metadata, Summary, Writer, escape_path};
 use files::{Files, Mention};
 use frames::Kind;
 pub(crate) use read::Left;
@@ -396,7 +396,7 @@ fn copy(spool: &Path, writer: &mut Writer, damage: Damage) -> Result<Left> {
 
 /// Opens a spool as a trace in a temporary file.
 pub(crate) fn open(spool: &Path) -> Result<Trace> {
-    let mut writer = Writer::unplaced(spool)?;
+    let mut writer = Writer::unplaced(spool, Columns::NONE)?;
     let left = copy(spool, &mut writer, Damage::IsAnError)?;
     Ok(writer.into_trace()?.named(spool, Origin::Spool { torn_bytes: left.bytes }))
 }

@@ -15,6 +15,7 @@ use parquet::basic::{Compression, Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::reader::Length;
+use parquet::schema::types::SchemaDescriptor;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -120,8 +121,8 @@ impl Trace {
     /// Reads all rows, decoding only `columns`.
     ///
     /// # Errors
-    /// A required column is missing. `latency_ns`, `error`, `file_bytes`, `device` and `inode` are
-    /// optional; a missing one is unknown in every row.
+    /// A required column is missing. `latency_ns`, `error`, `file_bytes`, `device`, `inode` and `ttl_ns`
+    /// are optional; a missing one is unknown in every row.
     pub fn scan(&self, columns: Columns) -> Result<Scan> {
         self.scan_by(columns, BATCH_ROWS)
     }
@@ -157,6 +158,30 @@ impl Trace {
         COLUMNS.iter().try_fold(Columns::NONE, |known, &(column, name, _)| {
             Ok(if self.leaf(name)?.is_some() { known | column } else { known })
         })
+    }
+
+    /// The names of all columns of its table, in order.
+    pub(crate) fn column_names(&self) -> Vec<String> {
+        let fields = self.parquet.file_metadata().schema().get_fields();
+        fields.iter().map(|field| field.name().to_owned()).collect()
+    }
+
+    pub(crate) fn schema(&self) -> &SchemaDescriptor {
+        self.parquet.file_metadata().schema_descr()
+    }
+
+    pub(crate) fn parquet(&self) -> &Arc<ParquetMetaData> {
+        &self.parquet
+    }
+
+    /// Whether this is no trace, but the table of another program: it does not say that it is a
+    /// trace, and lacks a column that every trace has.
+    pub(crate) fn is_table(&self) -> bool {
+        let pairs = self.parquet.file_metadata().key_value_metadata();
+        let says = pairs.into_iter().flatten().any(|pair| pair.key.starts_with("seekless."));
+        let names = self.column_names();
+        let lacks = |name: &str| !names.iter().any(|found| found == name);
+        !says && COLUMNS.iter().any(|&(_, name, optional)| !optional && lacks(name))
     }
 
     /// The number of a column among the leaves of the schema.
@@ -272,7 +297,7 @@ fn kind(column: Columns) -> Column {
 }
 
 /// Column, name, and whether a trace may lack it.
-pub(crate) const COLUMNS: [(Columns, &str, bool); 13] = [
+pub(crate) const COLUMNS: [(Columns, &str, bool); 14] = [
     (Columns::RUN, schema::RUN, false),
     (Columns::TIME_NS, schema::TIME_NS, false),
     (Columns::PID, schema::PID, false),
@@ -286,6 +311,7 @@ pub(crate) const COLUMNS: [(Columns, &str, bool); 13] = [
     (Columns::FILE_BYTES, schema::FILE_BYTES, true),
     (Columns::DEVICE, schema::DEVICE, true),
     (Columns::INODE, schema::INODE, true),
+    (Columns::TTL_NS, schema::TTL_NS, true),
 ];
 
 struct Accesses {

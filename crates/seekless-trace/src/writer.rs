@@ -21,7 +21,7 @@ mod window;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::names::Names;
-use crate::{Access, FileId, Metadata, Trace};
+use crate::{Access, Columns, FileId, Metadata, Trace};
 use encoder::Encoder;
 pub(crate) use loads::Loads;
 use seekless_sys::output::{Content, Destination, Output};
@@ -30,7 +30,7 @@ use std::io::{self, Seek};
 use std::path::Path;
 use window::Window;
 
-/// Rows that wait at most, which take 31 MB.
+/// Rows that wait at most, which take 34 MB.
 const WINDOW_ROWS: usize = 1 << 18;
 /// Late rows kept in memory until they are spilled.
 const LATE_ROWS: usize = 1 << 18;
@@ -73,24 +73,44 @@ impl Writer {
     /// # Errors
     /// `out` exists and may not be replaced, or its folder is missing or not writable.
     pub fn create(out: impl Into<Destination>, metadata: Metadata) -> Result<Self> {
-        Self::with_window(out.into(), metadata, WINDOW_ROWS)
+        Self::with_window(out.into(), metadata, WINDOW_ROWS, false)
     }
 
-    /// Starts a temporary trace made from the file `path`. [`Writer::into_trace`] ends it.
-    pub(crate) fn unplaced(path: &Path) -> Result<Self> {
-        Self::with_window(Destination::nowhere(path), Metadata::default(), WINDOW_ROWS)
+    /// As [`Writer::create`]; the trace also holds the lifetimes of objects if `columns` has
+    /// [`Columns::TTL_NS`].
+    ///
+    /// # Errors
+    /// As [`Writer::create`].
+    pub fn create_with(
+        out: impl Into<Destination>,
+        metadata: Metadata,
+        columns: Columns,
+    ) -> Result<Self> {
+        let lifetimes = columns.contains(Columns::TTL_NS);
+        Self::with_window(out.into(), metadata, WINDOW_ROWS, lifetimes)
+    }
+
+    /// Starts a temporary trace made from the file `path`, with these columns besides those of
+    /// every trace. [`Writer::into_trace`] ends it.
+    pub(crate) fn unplaced(path: &Path, columns: Columns) -> Result<Self> {
+        Self::create_with(Destination::nowhere(path), Metadata::default(), columns)
     }
 
     /// Starts a trace in a file without a name beside `path`. [`Writer::finish_at`] ends it.
     pub(crate) fn beside(path: &Path) -> Result<Self> {
-        Self::with_window(Destination::unnamed_beside(path), Metadata::default(), WINDOW_ROWS)
+        Self::create(Destination::unnamed_beside(path), Metadata::default())
     }
 
     /// As [`Writer::create`]. Tests use a small window, so that few rows reach every path of the
     /// code.
-    fn with_window(out: Destination, metadata: Metadata, window_rows: usize) -> Result<Self> {
+    fn with_window(
+        out: Destination,
+        metadata: Metadata,
+        window_rows: usize,
+        lifetimes: bool,
+    ) -> Result<Self> {
         Ok(Writer {
-            encoder: Encoder::create(out.create(Content::Binary)?)?,
+            encoder: Encoder::create(out.create(Content::Binary)?, lifetimes)?,
             metadata,
             names: Names::default(),
             window: Window::default(),

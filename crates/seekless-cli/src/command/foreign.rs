@@ -14,9 +14,10 @@ pub struct Foreign {
     /// The format of the files [default: decided by the content and the name of each]
     #[arg(long, value_name = "FORMAT", value_parser = format())]
     format: Option<Format>,
-    /// csv: which column holds which field: FIELD[:UNIT]=COLUMN,... where COLUMN is a name of the
-    /// header or #1, #2, ... ; bytes may be a sum, as in bytes=#3+#4; `key` makes a trace of
-    /// objects, `count` says how often a row comes
+    /// csv, and Parquet tables of your own: which column holds which field:
+    /// FIELD[:UNIT]=COLUMN,... where COLUMN is a name of the header or #1, #2, ... ; bytes may be a
+    /// sum, as in bytes=#3+#4; `key` makes a trace of objects, `count` says how often a row comes,
+    /// `ttl` how long its object may be kept
     #[arg(long, value_name = "LIST")]
     columns: Option<Columns>,
     /// csv: what the words of an operation column mean: WORD=OPERATION,... or WORD=skip to leave
@@ -41,6 +42,12 @@ pub struct Foreign {
 }
 
 impl Foreign {
+    /// Whether --columns or --binary say where lifetimes of objects are.
+    pub fn names_lifetimes(&self) -> bool {
+        let columns = self.columns.as_ref().is_some_and(Columns::has_lifetimes);
+        columns || self.binary.as_ref().is_some_and(Layout::has_lifetimes)
+    }
+
     /// The options for the importers.
     pub fn options(&self) -> anyhow::Result<Options> {
         let format = self.format;

@@ -21,8 +21,9 @@ use seekless::device::units::{counted, format_bytes, format_count, parse_bytes, 
 use seekless::policy::readahead::Lead;
 use seekless::sim::post_cache::{self, Format};
 use seekless::sim::{
-    Capacities, Case, Changed, Figures, Lines, Opened, Options, Plan, Reading, Requests, Timed,
-    Totals, WarmUp, Windows, WriteBack, check_cases, memory_bytes_max, simulate_cases,
+    Admit, Capacities, Case, Changed, Expiry, Figures, Lines, Opened, Options, Plan, Reading,
+    Requests, Timed, Totals, WarmUp, Windows, WriteBack, check_cases, memory_bytes_max,
+    simulate_cases,
 };
 use seekless::sys::output::Destination;
 use seekless::tools::device::named;
@@ -80,7 +81,8 @@ use std::time::Instant;
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{WRITE_BACK}\n{}\nReadaheads:\n{}", policies::help(), timed::readaheads()))]
 pub struct Args {
     /// Traces: Parquet, or any format that `trace import` reads, compressed or not; - is standard
-    /// input
+    /// input; or made on the fly: zipf:objects=1M,alpha=0.9,requests=10M, loop:, scan: or shift:,
+    /// mixed with + between
     #[arg(required_unless_present_any = ["policies", "trace"], value_name = "TRACE", value_parser = input())]
     traces: Vec<PathBuf>,
     /// List the policies by family, with a description and the source of each; or those of one
@@ -127,6 +129,16 @@ pub struct Args {
     /// clock
     #[arg(long, value_name = "SHARE|N|TIME", conflicts_with_all = ["curves", "every", "device", "post_cache"])]
     warm_up: Option<WarmUp>,
+    /// Which missed objects come into the caches, before any policy: size:1MiB (smaller ones),
+    /// probability:0.5, probability-by-size, bloom (at the second miss), adaptsize or tinylfu; and
+    /// the seed of the draws, as in probability:0.5,seed=7
+    #[arg(long, value_name = "RULE", conflicts_with_all = ["curves", "device"])]
+    admission: Option<Admit>,
+    /// Objects expire by the trace's clock, from a column `ttl`: lazy (at the next request) or
+    /// active (at once); with `,fixed` a lifetime begins only when the object comes in [default:
+    /// lazy where --columns or --binary name ttl]
+    #[arg(long, value_name = "WHEN", conflicts_with_all = ["curves", "device"])]
+    expiry: Option<Expiry>,
     /// Also show the figures after every N requests
     #[arg(long, value_name = "N")]
     every: Option<NonZeroU64>,
@@ -200,6 +212,13 @@ impl Args {
     /// The policies to simulate.
     fn names(&self) -> impl Iterator<Item = &str> {
         self.policy.iter().flat_map(Names::each)
+    }
+
+    /// How lifetimes end. Where the user names them, they count.
+    fn expiry(&self) -> Option<Expiry> {
+        let simple = self.device.is_none() && self.curve.is_none() && self.shards.is_none();
+        let lazy = Expiry { active: false, fixed: false };
+        self.expiry.or((simple && self.foreign.names_lifetimes()).then_some(lazy))
     }
 }
 
@@ -311,6 +330,7 @@ fn reading(args: &Args) -> anyhow::Result<Reading> {
         times: names
             || args.write_back.needs_times()
             || args.warm_up.is_some_and(WarmUp::needs_times),
+        lifetimes: args.expiry().is_some(),
         names,
         import: args.selected.of(args.foreign.options()?),
         memory_bytes_max: args
@@ -351,6 +371,8 @@ fn tell_left_out(args: &Args, requests: &Requests) {
 fn plan(args: &Args) -> Plan {
     let options = Options {
         changed: args.changed,
+        admission: args.admission,
+        expiry: args.expiry(),
         fetch_on_write: args.fetch_on_write,
         write_back: args.write_back,
         every: args.every,

@@ -82,3 +82,65 @@ fn a_sample_and_a_limit_are_the_same_for_every_form_of_a_trace() {
     assert!(refused(directory.path(), "sim a.oracleGeneral --where op=get").contains("no columns"));
     assert!(refused(directory.path(), "sim c.parquet --where op=get").contains("trace import"));
 }
+
+#[test]
+fn lifetimes_end_by_the_clock_of_the_trace() {
+    let directory = workplace();
+    let text =
+        "0,a,1,9,t,set,5\n1,b,1,9,t,get,0\n4,a,1,9,t,get,0\n6,a,1,9,t,get,0\n7,a,1,9,t,get,0\n";
+    fs::write(directory.path().join("kv.csv"), text).unwrap();
+    let of = |words: &str| {
+        let row = first(directory.path(), &format!("kv.csv {words} --policy lru --capacity 1KB"));
+        (row["misses"].as_u64().unwrap(), row["expired"]["requests"].as_u64())
+    };
+    let columns = "--no-header --columns time:s=#1,key=#2,bytes=#3+#4,op=#6,ttl:s=#7";
+    assert_eq!(of(columns), (3, Some(1)), "lifetimes that are named count");
+    assert_eq!(of(&columns.replace(",ttl:s=#7", "")), (2, None));
+    assert_eq!(of("--format twitter"), (2, None), "as other simulators by default");
+    for when in ["lazy", "active", "lazy,fixed"] {
+        assert_eq!(of(&format!("--format twitter --expiry {when}")), (3, Some(1)), "{when}");
+    }
+    printed(directory.path(), "trace import kv.csv --format twitter -o kv.parquet");
+    let row = first(directory.path(), "kv.parquet --expiry lazy --policy lru --capacity 1KB");
+    assert_eq!(row["expired"]["requests"], 1);
+    let shown =
+        printed(directory.path(), &format!("sim kv.csv {columns} --policy lru --capacity 1KB"));
+    assert!(shown.contains("misses by expiry"), "{shown}");
+    let none = "sim kv.csv --no-header --columns time:s=#1,key=#2,bytes=#3 --expiry lazy";
+    assert!(refused(directory.path(), none).contains("no lifetimes"));
+    let future = format!("sim kv.csv {columns} --policy opt --unit-weights --capacity 5");
+    assert!(refused(directory.path(), &future).contains("the ends of lifetimes"));
+}
+
+#[test]
+fn admission_stands_before_any_policy() {
+    let directory = workplace();
+    fs::write(directory.path().join("t.csv"), "path,size\na,10\nb,900\na,10\nb,900\nb,900\n")
+        .unwrap();
+    let of = |rule: &str| {
+        let words = format!("t.csv --policy lru,landlord --capacity 10KB --admission {rule}");
+        let row = first(directory.path(), &words);
+        (row["hits"].as_u64().unwrap(), row["bypassed"].as_u64().unwrap())
+    };
+    assert_eq!((of("size:1KB"), of("size:100B"), of("bloom")), ((3, 0), (1, 3), (1, 2)));
+    let words = "sim t.csv --policy lru --admission";
+    assert!(refused(directory.path(), &format!("{words} size")).contains("size:1MiB"));
+    assert!(refused(directory.path(), &format!("{words} tiny")).contains("adaptsize or tinylfu"));
+}
+
+#[test]
+fn a_trace_may_be_made_on_the_fly() {
+    let directory = workplace();
+    let spec = "zipf:objects=1K,alpha=0.9,requests=20K,seed=4";
+    let row = first(directory.path(), &format!("{spec} --policy lru --capacity 10%"));
+    assert_eq!((row["requests"].as_u64(), &row["unit"]), (Some(20_000), &Value::from("object")));
+    let again = first(directory.path(), &format!("{spec} --policy lru --capacity 10%"));
+    assert_eq!(row["misses"], again["misses"]);
+    let both = "loop:objects=10,requests=100 loop:objects=20,requests=100";
+    let row = first(directory.path(), &format!("{both} --policy lru --capacity 100"));
+    assert_eq!((row["requests"].as_u64(), row["misses"].as_u64()), (Some(200), Some(20)));
+    let curve = format!("sim {spec} --curve exact --policy lru --points 5");
+    assert!(printed(directory.path(), &curve).contains("20,000 requests for"));
+    let wrong = refused(directory.path(), "sim zipf:objects=1K --policy lru");
+    assert!(wrong.contains("needs `requests`"), "{wrong}");
+}

@@ -31,6 +31,10 @@ pub(super) struct Ledger<'a> {
     dirty_weight: u64,
     /// What each id weighed at its last request, if that changes.
     last_weights: Vec<u64>,
+    /// What the policy evicted last, and how many objects came in and left.
+    last_victim: Option<Id>,
+    came: u64,
+    left: u64,
     /// Key of the last page that was written back.
     last_key: Option<u64>,
     every: Option<u64>,
@@ -55,10 +59,23 @@ impl<'a> Ledger<'a> {
                 true => vec![0; requests.id_limit() as usize],
                 false => Vec::new(),
             },
+            last_victim: None,
+            came: 0,
+            left: 0,
             last_key: None,
             every,
             next_point: every.unwrap_or(u64::MAX),
         }
+    }
+
+    /// The object that the policy evicted last.
+    pub(super) fn last_victim(&self) -> Option<Id> {
+        self.last_victim
+    }
+
+    /// How many objects are in the cache.
+    pub(super) fn resident(&self) -> u64 {
+        self.came.saturating_sub(self.left)
     }
 
     pub(super) fn dirty_weight(&self) -> u64 {
@@ -105,6 +122,7 @@ impl<'a> Ledger<'a> {
             self.counts.hit_weight += request.weight;
         } else {
             self.counts.miss_weight += request.weight;
+            self.came += u64::from(outcome == Outcome::Admitted);
             self.counts.bypassed += u64::from(outcome == Outcome::Bypassed);
             self.miss(request.id, write, outcome == Outcome::Bypassed);
         }
@@ -175,7 +193,10 @@ impl<'a> Ledger<'a> {
 
 impl Sink for Ledger<'_> {
     #[inline]
-    fn dropped(&mut self, _id: Id) {}
+    fn dropped(&mut self, id: Id) {
+        self.last_victim = Some(id);
+        self.left += 1;
+    }
 
     fn write_back(&mut self, id: Id) -> bool {
         self.wrote_back(id);

@@ -23,18 +23,23 @@ pub(super) fn read(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Requests> {
     let budget = Budget::new(reading.memory_bytes_max);
-    let times = if reading.times { Columns::TIME_NS } else { Columns::NONE };
+    let times = if reading.times || reading.lifetimes { Columns::TIME_NS } else { Columns::NONE };
+    let lifetimes = if reading.lifetimes { Columns::TTL_NS } else { Columns::NONE };
     let mut objects = Objects {
         raw: reading.lines == Lines::Raw,
-        keeps_times: reading.times,
+        keeps_times: reading.times || reading.lifetimes,
+        keeps_lifetimes: reading.lifetimes,
         budget,
         ..Objects::default()
     };
-    read_rows(traces, &reading.import, times, false, &mut objects, progress)?;
+    read_rows(traces, &reading.import, times | lifetimes, false, &mut objects, progress)?;
     let sizes = objects.changes.of_each(&objects.ids, &mut objects.first.clone());
     let mut requests = Requests::new(Unit::Object, objects.ids, objects.first).with_sizes(sizes);
     (requests.writes, requests.unmapped) = (objects.writes, objects.unmapped);
     (requests.times, requests.removals) = (objects.times, objects.removals);
+    if objects.ttls_ns.iter().any(|&ttl_ns| ttl_ns > 0) {
+        requests.ttls_ns = objects.ttls_ns;
+    }
     Ok(requests)
 }
 
@@ -42,9 +47,11 @@ pub(super) fn read(
 struct Objects {
     raw: bool,
     keeps_times: bool,
+    keeps_lifetimes: bool,
     ids: Vec<Id>,
     writes: Writes,
     times: Vec<u64>,
+    ttls_ns: Vec<u64>,
     clock: Clock,
     removals: Vec<Removal>,
     unmapped: u64,
@@ -88,7 +95,8 @@ impl Objects {
     /// Refuses a row that would take too much memory.
     fn check(&self, row: &Row<'_>) -> Result<()> {
         const OTHER_BYTES: usize = size_of::<((FileId, i64), Id)>() + 1;
-        let request_bytes = size_of::<Id>() + if self.keeps_times { size_of::<u64>() } else { 0 };
+        let kept = usize::from(self.keeps_times) + usize::from(self.keeps_lifetimes);
+        let request_bytes = size_of::<Id>() + kept * size_of::<u64>();
         let array_bytes = request_bytes * (self.ids.len() + 1)
             + 2 * size_of::<u64>() * self.last.len()
             + self.changes.memory_bytes() as usize
@@ -128,6 +136,9 @@ impl Objects {
         self.ids.push(id);
         if self.keeps_times {
             self.times.push(self.clock.at(batch.run()[at], batch.time_ns()[at]));
+        }
+        if self.keeps_lifetimes {
+            self.ttls_ns.push(batch.ttl_ns().get(at).unwrap_or(0));
         }
         Ok(())
     }

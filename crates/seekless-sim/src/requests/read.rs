@@ -5,6 +5,7 @@ use super::records::{Reader, Window};
 use super::sequence::Requests;
 use super::{objects, pages};
 use crate::Result;
+use crate::made::{self, Made};
 use crate::unit::Unit;
 use seekless_trace::{ErrorKind as TraceErrorKind, Kind, Loads, Trace, import};
 use std::path::PathBuf;
@@ -40,6 +41,9 @@ impl Reading {
     /// A trace cannot be read, has more pages or requests than 2^32, or takes more memory than
     /// allowed. That error names the row.
     pub fn read(&self, traces: &[PathBuf], progress: &mut dyn FnMut(u64, u64)) -> Result<Requests> {
+        if let Some(requests) = made::read(traces, self)? {
+            return Ok(self.weighed(requests));
+        }
         if let Some((unit, mut reader)) = self.reader(traces)? {
             let mut window = Window::default();
             reader.read(&mut window, usize::MAX, progress)?;
@@ -75,6 +79,9 @@ impl Reading {
     /// It cannot be opened.
     pub fn kind(&self, traces: &[PathBuf]) -> Result<Kind> {
         let Some(first) = traces.first() else { return Ok(Kind::Files) };
+        if Made::of(first)?.is_some() {
+            return Ok(Kind::Ids);
+        }
         let foreign = || Ok(import::kind_of(first, &self.import)?.unwrap_or(Kind::Files));
         if self.import.format.is_some() {
             return foreign();
@@ -89,7 +96,7 @@ impl Reading {
     /// A reader of files of records, and the unit of their requests; `None` if the traces are
     /// others, or are read as pages.
     pub(crate) fn reader(&self, traces: &[PathBuf]) -> Result<Option<(Unit, Reader)>> {
-        if self.unit == Some(Unit::Page) || traces.is_empty() {
+        if self.unit == Some(Unit::Page) || traces.is_empty() || self.lifetimes {
             return Ok(None);
         }
         let unit = self.unit.unwrap_or(Unit::of(Kind::Ids)); // records are requests for ids

@@ -50,6 +50,8 @@ pub struct Reading {
     pub unit_weights: bool,
     /// Whether to keep the time of each request: 8 bytes.
     pub times: bool,
+    /// In object units: whether to keep the lifetimes of objects too, 8 bytes a request.
+    pub lifetimes: bool,
     /// In page units: whether to keep the names of files, which a post-cache trace needs.
     pub names: bool,
     /// How traces of other formats are read.

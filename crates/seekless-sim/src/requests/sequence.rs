@@ -29,6 +29,8 @@ pub struct Requests {
     /// The time of each request in nanoseconds, runs one after another. Empty unless
     /// [`Reading::times`](super::Reading::times) is set.
     pub(super) times: Vec<u64>,
+    /// The lifetime that each request gives its object, in nanoseconds, or 0; empty if none does.
+    pub(super) ttls_ns: Vec<u64>,
     pub(super) syncs: Vec<Sync>,
     pub(super) removals: Vec<Removal>,
     pub(super) unmapped: u64,
@@ -126,6 +128,26 @@ impl Requests {
         Self { times, ..self }
     }
 
+    /// The same requests; each gives its object this lifetime in nanoseconds, or none if it is 0.
+    /// Lifetimes need times.
+    ///
+    /// # Panics
+    /// If there are not as many lifetimes as requests.
+    #[must_use]
+    pub fn with_lifetimes(self, ttls_ns: Vec<u64>) -> Self {
+        assert_eq!(ttls_ns.len(), self.ids.len(), "a lifetime for each request");
+        Self { ttls_ns, ..self }
+    }
+
+    /// The lifetime that the request at `position` gives its object, in nanoseconds; 0 if none.
+    pub(crate) fn ttl_ns(&self, position: usize) -> u64 {
+        self.ttls_ns.get(position).copied().unwrap_or(0)
+    }
+
+    pub(crate) fn has_lifetimes(&self) -> bool {
+        !self.ttls_ns.is_empty() && self.has_times()
+    }
+
     /// The same requests, with weight 1 for each id. Capacities then count ids.
     #[must_use]
     pub fn with_unit_weights(self) -> Self {
@@ -156,7 +178,7 @@ impl Requests {
         Self { sizes: if change { sizes } else { Vec::new() }, ..self }
     }
 
-    pub(super) fn new(unit: Unit, ids: Vec<Id>, mut weights: Vec<u64>) -> Self {
+    pub(crate) fn new(unit: Unit, ids: Vec<Id>, mut weights: Vec<u64>) -> Self {
         if weights.iter().all(|&weight| weight == 1) {
             weights = Vec::new();
         }
@@ -172,6 +194,7 @@ impl Requests {
             writes: Writes::default(),
             space: None,
             times: Vec::new(),
+            ttls_ns: Vec::new(),
             syncs: Vec::new(),
             removals: Vec::new(),
             unmapped: 0,
@@ -434,7 +457,8 @@ impl Requests {
         4 * self.ids.len() as u64
             + self.writes.memory_bytes()
             + 8 * self.removals.len() as u64
-            + 8 * (self.weights.len() + self.sizes.len() + self.times.len()) as u64
+            + 8 * (self.weights.len() + self.sizes.len() + self.times.len() + self.ttls_ns.len())
+                as u64
             + space
             + futures
     }

@@ -13,6 +13,7 @@ use crate::lines::Lines;
 use crate::writer::RUNS_MAX;
 use crate::{Access, Op, escape_path};
 use seekless_sys::output::Destination;
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 /// Imports CSV files (plain, gzip, xz, lzma or zstd) as the trace `out`. Each file is one run, in
@@ -48,7 +49,7 @@ pub(super) struct Preset {
 const TWITTER: Preset = Preset {
     delimiter: b',',
     header: false,
-    columns: "time:s=#1,key=#2,op=#6,bytes=#3+#4,tenant=#5",
+    columns: "time:s=#1,key=#2,op=#6,bytes=#3+#4,tenant=#5,ttl:s=#7",
     optional: &[],
 };
 /// The traces of CacheLib's benchmark, of keys and values. The order of their columns varies; those
@@ -57,7 +58,7 @@ const CACHELIB: Preset = Preset {
     delimiter: b',',
     header: true,
     columns: "key=key,op=op,bytes=key_size+size,count=op_count",
-    optional: &[("op_time", "time:s=op_time"), ("usecase", "tenant=usecase")],
+    optional: &[("op_time", "time:s=op_time"), ("usecase", "tenant=usecase"), ("ttl", "ttl:s=ttl")],
 };
 /// Meta's traces of its network of caches, of 2023 and 2025: time, key, operation (always 1), size
 /// of the object, and more.
@@ -93,6 +94,11 @@ pub(super) fn preset(format: Format) -> Option<&'static Preset> {
         Format::IbmObjectStore => &IBM_OBJECT_STORE,
         _ => return None,
     })
+}
+
+/// Whether files of this format say how long their objects may be kept.
+pub(super) fn has_lifetimes(format: Format) -> bool {
+    matches!(format, Format::Twitter | Format::CacheLib)
 }
 
 /// How the fields of a text are separated, and what they mean.
@@ -200,6 +206,22 @@ fn find(
     found(import, bindings, Some(&header), (lines.path(), false))
 }
 
+/// Finds the columns of a table with these names, and how its rows become accesses. Also returns
+/// the names of those that a trace has no place for.
+pub(super) fn bind_table(
+    import: &Import<'_>,
+    header: &[String],
+    path: &Path,
+) -> Result<(Rows, Vec<String>)> {
+    let (bindings, ignored) = match &import.options.columns {
+        Some(columns) => (columns.bind(Some(header), path)?, Vec::new()),
+        None => bind_header(header).map_err(|wrong| no_header(path, &wrong))?,
+    };
+    let tests = Test::all(&import.options.select.wheres, &bindings, Some(header), path)?;
+    let (ops, first_run) = (import.options.ops.clone(), import.report.runs);
+    Ok((Rows { first_run, ops, tests, ..Rows::new(bindings) }, ignored))
+}
+
 fn found(
     import: &Import<'_>,
     bindings: Vec<Binding>,
@@ -271,6 +293,17 @@ impl Rows {
         Self { units: rows.loads && !bindings.iter().any(sized), tests, ops, first_run, ..rows }
     }
 
+    /// The columns that are looked at.
+    pub(super) fn columns(&self) -> impl Iterator<Item = usize> {
+        let bound = self.bindings.iter().map(|binding| binding.column);
+        bound.chain(self.tests.iter().map(|test| test.column))
+    }
+
+    /// The run of the trace that is run 0 of the file.
+    pub(super) fn first_run(&self) -> u32 {
+        self.first_run
+    }
+
     /// What a record says. The error says what was expected.
     pub(super) fn parse(&self, record: &Record, number: u64) -> Result<Parsed, String> {
         let mut access = Access::new(if self.loads { Op::Load } else { Op::Read }, 0);
@@ -289,7 +322,7 @@ impl Rows {
         for binding in &self.bindings {
             let text = match column(binding.column) {
                 // Sizes may be missing at the end of a row: a removal has none.
-                Err(_) if access.op == Op::Remove && binding.field == Field::Bytes => continue,
+                Err(_) if access.op == Op::Remove && is_of_what_is_kept(binding.field) => continue,
                 text => text?,
             };
             match binding.field {
@@ -335,6 +368,11 @@ impl Rows {
     }
 }
 
+/// Whether a field says something of an object that a removal does not keep.
+fn is_of_what_is_kept(field: Field) -> bool {
+    matches!(field, Field::Bytes | Field::Ttl)
+}
+
 fn path(text: &[u8]) -> Result<String, String> {
     if text.is_empty() {
         Err("has an empty path, expected a name".into())
@@ -363,6 +401,7 @@ fn set(
         Field::Tid => access.tid = small(binding, text)?,
         Field::Offset => access.offset = offset(binding, text)?,
         Field::Latency => access.latency_ns = optional(binding, text)?,
+        Field::Ttl => access.ttl_ns = optional(binding, text)?.and_then(NonZeroU64::new),
         Field::Device => access.device = optional(binding, text)?,
         Field::Inode => access.inode = optional(binding, text)?,
         Field::Error => {
@@ -425,7 +464,7 @@ fn expected(binding: &Binding, text: &[u8]) -> String {
         Field::Run => "a run's number from 0 to 65535",
         Field::Time => "a time from the run's start",
         Field::Offset => "an offset",
-        Field::Latency => "a duration",
+        Field::Latency | Field::Ttl => "a duration",
         Field::Error => "an error number",
         Field::Count => "a number of times, at most 16777216",
         _ => "a whole number from 0",

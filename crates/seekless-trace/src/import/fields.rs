@@ -33,6 +33,8 @@ pub(crate) enum Field {
     Tenant,
     /// When the object comes next, which a simulator computes itself.
     Next,
+    /// How long the object may be kept.
+    Ttl,
 }
 
 impl Field {
@@ -64,12 +66,13 @@ impl Field {
             "count" => Some(Field::Count),
             "tenant" => Some(Field::Tenant),
             "next" => Some(Field::Next),
+            "ttl" => Some(Field::Ttl),
             name => Field::named(name),
         }
     }
 
     fn is_time(self) -> bool {
-        matches!(self, Field::Time | Field::Latency)
+        matches!(self, Field::Time | Field::Latency | Field::Ttl)
     }
 
     fn is_bytes(self) -> bool {
@@ -172,7 +175,7 @@ pub(super) fn column_named(name: &str, header: Option<&[String]>) -> Option<usiz
 /// The field of `FIELD[:UNIT]`, and its unit's size.
 pub(super) fn field_and_scale(text: &str) -> Result<(Field, u64), String> {
     let (name, unit) = text.split_once(':').unwrap_or((text, ""));
-    let expected = "time path key op offset bytes size count tenant next pid tid run latency error device inode lost";
+    let expected = "time path key op offset bytes size count ttl tenant next pid tid run latency error device inode lost";
     let field = Field::asked(name)
         .ok_or_else(|| format!("`{name}` is not a field, expected one of {expected}"))?;
     let scale = match unit {
@@ -193,6 +196,12 @@ impl Columns {
             () if self.has_keys => Kind::Ids,
             () => Kind::Files,
         }
+    }
+
+    /// Whether rows say how long their objects may be kept.
+    #[must_use]
+    pub fn has_lifetimes(&self) -> bool {
+        self.wanted.iter().any(|wanted| wanted.field == Field::Ttl)
     }
 
     /// Whether rows are accesses to one device, which has no name.

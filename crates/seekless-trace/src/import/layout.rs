@@ -68,7 +68,11 @@ fn of_names(text: &str) -> std::result::Result<Layout, String> {
         let column = layout.parts.len();
         layout.parts.push(part_of(kind)?);
         // Times of records are in seconds unless a unit is given.
-        let name = if name == "time" { "time:s" } else { name };
+        let name = match name {
+            "time" => "time:s",
+            "ttl" => "ttl:s",
+            name => name,
+        };
         match field_and_scale(name) {
             Ok((field, scale)) => layout.bindings.push(Binding { field, scale, column }),
             Err(wrong) if name.contains(':') => return Err(wrong),
@@ -150,8 +154,9 @@ fn of_libcachesim(words: &str) -> std::result::Result<Layout, String> {
             "time-col" => (Field::Time, crate::foreign::SECOND_NS),
             "cnt-col" => (Field::Count, 1),
             "tenant-col" => (Field::Tenant, 1),
+            "ttl-col" => (Field::Ttl, crate::foreign::SECOND_NS),
             "next-access-vtime-col" => (Field::Next, 1),
-            _ => continue, // lifetimes, features
+            _ => continue, // features
         };
         let position = column.trim().parse::<usize>().ok();
         let column = position.and_then(|at| at.checked_sub(1)).filter(|at| *at < parts.len());
@@ -166,6 +171,12 @@ impl Layout {
     /// The bytes of a record.
     fn bytes(&self) -> usize {
         self.parts.iter().map(|part| part.bytes).sum()
+    }
+
+    /// Whether records say how long their objects may be kept.
+    #[must_use]
+    pub fn has_lifetimes(&self) -> bool {
+        self.bindings.iter().any(|binding| binding.field == Field::Ttl)
     }
 
     /// Whether records are accesses to a device rather than to named objects.

@@ -4,7 +4,7 @@
 use super::chunk::Finished;
 use super::load_group::LoadGroup;
 use super::loads::Loads;
-use super::row_group::{ROW_GROUP_ROWS, RowGroup};
+use super::row_group::{ROW_GROUP_ROWS, RowGroup, has_lifetimes};
 use crate::checksum::{MAKER, Summed};
 use crate::error::{Error, Result};
 use crate::names::Names;
@@ -42,10 +42,10 @@ impl std::fmt::Debug for Encoder {
 }
 
 impl Encoder {
-    pub(super) fn create(out: Output) -> Result<Self> {
+    pub(super) fn create(out: Output, lifetimes: bool) -> Result<Self> {
         let path = out.path().to_owned();
-        let properties = Arc::new(properties());
-        let parquet = schema::schema()
+        let properties = Arc::new(properties(lifetimes));
+        let parquet = schema::schema(lifetimes)
             .and_then(|schema| SerializedFileWriter::new(Summed::new(out), schema, properties))
             .map_err(|error| failed(&path, error))?;
         Ok(Encoder {
@@ -57,6 +57,11 @@ impl Encoder {
             group: None,
             loads: None,
         })
+    }
+
+    /// Whether the file has the lifetimes of objects.
+    pub(super) fn has_lifetimes(&self) -> bool {
+        has_lifetimes(self.parquet.schema_descr().columns())
     }
 
     pub(super) fn rows(&self) -> u64 {
@@ -200,7 +205,9 @@ impl Encoder {
     }
 }
 
-fn properties() -> WriterProperties {
+fn properties(lifetimes: bool) -> WriterProperties {
+    // Arrow's schema has the columns that every trace has.
+    let arrow = || KeyValue::new(schema::ARROW_KEY.to_owned(), schema::ARROW_SCHEMA.to_owned());
     let by_run_and_time = [0, 1].map(|column_idx| SortingColumn {
         column_idx,
         descending: false,
@@ -209,10 +216,7 @@ fn properties() -> WriterProperties {
     WriterProperties::builder()
         .set_created_by(format!("{MAKER}{}", env!("CARGO_PKG_VERSION")))
         .set_sorting_columns(Some(by_run_and_time.to_vec()))
-        .set_key_value_metadata(Some(vec![KeyValue::new(
-            schema::ARROW_KEY.to_owned(),
-            schema::ARROW_SCHEMA.to_owned(),
-        )]))
+        .set_key_value_metadata(Some(if lifetimes { Vec::new() } else { vec![arrow()] }))
         .build()
 }
 

@@ -7,6 +7,7 @@ use super::bits;
 use super::chunk::{Chunk, Finished, Squeezer};
 use super::loads::Loads;
 use super::name_columns::NameColumns;
+use super::row_group::has_lifetimes;
 use super::times::TimeColumn;
 use crate::{Op, schema};
 use numbers::SizeColumns;
@@ -100,7 +101,7 @@ impl LoadGroup {
         let [file, path] = names.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         let (time_ns, [bytes, file_bytes]) = (time_ns?, sizes?);
         let zero = || Constant::U32(0);
-        let finished = vec![
+        let mut finished = vec![
             self.run()?,
             time_ns,
             self.constant(schema::PID, zero())?,
@@ -116,6 +117,9 @@ impl LoadGroup {
             self.null(schema::DEVICE)?,
             self.null(schema::INODE)?,
         ];
+        if has_lifetimes(&self.schema) {
+            finished.push(self.null(schema::TTL_NS)?);
+        }
         (self.rows, self.runs) = (0, Vec::new());
         Ok(finished)
     }

@@ -18,6 +18,7 @@ pub(super) fn merge(
     late: Vec<Access>,
     names: &Names,
 ) -> Result<Encoder> {
+    let lifetimes = main.has_lifetimes();
     let (main, order) = main.finish_ordered(&Metadata::default(), names)?;
     let main = Trace::from_file(again(&main)?, place.path())?;
     let rename =
@@ -26,7 +27,7 @@ pub(super) fn merge(
     sources.extend(spills.into_readers()?);
     sources.push(Box::new(late.into_iter().map(Ok)));
 
-    let mut out = Encoder::create(place.create(Content::Binary)?)?;
+    let mut out = Encoder::create(place.create(Content::Binary)?, lifetimes)?;
     let mut rows = Vec::with_capacity(1 << 13);
     for row in Merged::new(sources)? {
         rows.push(row?);

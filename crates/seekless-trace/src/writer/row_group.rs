@@ -43,6 +43,8 @@ pub(super) struct RowGroup {
     file_bytes: NumberColumn,
     device: NumberColumn,
     inode: NumberColumn,
+    /// In a file with lifetimes.
+    ttl: Option<NumberColumn>,
     squeezer: Squeezer,
 }
 
@@ -75,6 +77,7 @@ impl RowGroup {
             file_bytes: keyed(schema::FILE_BYTES),
             device: keyed(schema::DEVICE),
             inode: keyed(schema::INODE),
+            ttl: has_lifetimes(schema).then(|| keyed(schema::TTL_NS)),
             squeezer: Squeezer::new()?,
         })
     }
@@ -98,6 +101,9 @@ impl RowGroup {
     /// file in the file that is written.
     pub(super) fn add(&mut self, rows: &[Access], number: impl FnMut(FileId) -> FileId) {
         self.gathered.add(rows, number);
+        if self.ttl.is_some() {
+            self.gathered.add_lifetimes(rows);
+        }
     }
 
     /// Encodes the page, if it has rows. `name` gives the name of a file, by its number in the file
@@ -128,6 +134,9 @@ impl RowGroup {
         ] {
             column.page(&values.values, Some(&values.present), squeezer)?;
         }
+        if let Some(column) = &mut self.ttl {
+            column.page(&all.ttl_ns.values, Some(&all.ttl_ns.present), squeezer)?;
+        }
         self.gathered.clear();
         Ok(())
     }
@@ -138,7 +147,7 @@ impl RowGroup {
         self.rows = 0;
         let squeezer = &mut self.squeezer;
         let [file, path] = self.names.finish(squeezer)?;
-        Ok(vec![
+        let mut columns = vec![
             self.run.finish(squeezer)?,
             self.times.finish()?,
             self.pid.finish(squeezer)?,
@@ -153,8 +162,17 @@ impl RowGroup {
             self.file_bytes.finish(squeezer)?,
             self.device.finish(squeezer)?,
             self.inode.finish(squeezer)?,
-        ])
+        ];
+        if let Some(column) = &mut self.ttl {
+            columns.push(column.finish(squeezer)?);
+        }
+        Ok(columns)
     }
+}
+
+/// Whether a file of this schema has the lifetimes of objects.
+pub(super) fn has_lifetimes(schema: &[ColumnDescPtr]) -> bool {
+    schema.last().is_some_and(|last| last.name() == schema::TTL_NS)
 }
 
 #[cfg(test)]

@@ -7,11 +7,12 @@ use crate::{Access, Op};
 use seekless_sys::output::Destination;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 /// How many chunks are kept; then they are merged into one.
 const SPILLS_MAX: usize = 64;
-const RECORD_BYTES: usize = 78;
+const RECORD_BYTES: usize = 86;
 
 /// The chunks spilled so far. Rows of one instant are in the order in which they were pushed.
 #[derive(Debug)]
@@ -121,6 +122,7 @@ fn encode(row: &Access) -> [u8; RECORD_BYTES] {
         row.file_bytes,
         row.device,
         row.inode,
+        row.ttl_ns.map(NonZeroU64::get),
     ];
     let known = options
         .iter()
@@ -137,7 +139,7 @@ fn encode(row: &Access) -> [u8; RECORD_BYTES] {
     [row.run, row.pid, row.tid, row.file].iter().for_each(|value| put(&value.to_le_bytes()));
     [row.time_ns, row.offset as u64, row.bytes].iter().for_each(|value| put(&value.to_le_bytes()));
     put(&(options[1].unwrap_or(0) as u32).to_le_bytes());
-    [0, 2, 3, 4].iter().for_each(|&at| put(&options[at].unwrap_or(0).to_le_bytes()));
+    [0, 2, 3, 4, 5].iter().for_each(|&at| put(&options[at].unwrap_or(0).to_le_bytes()));
     record
 }
 
@@ -164,6 +166,7 @@ fn decode(record: &[u8; RECORD_BYTES]) -> Access {
         file_bytes: u64(2),
         device: u64(3),
         inode: u64(4),
+        ttl_ns: u64(5).and_then(NonZeroU64::new),
     }
 }
 

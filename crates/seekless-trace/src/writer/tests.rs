@@ -4,6 +4,7 @@ use super::*;
 use crate::scratch::scratch;
 use crate::{Columns, Op, Trace};
 use proptest::prelude::*;
+use std::num::NonZeroU64;
 
 fn any_access() -> impl Strategy<Value = (Access, u8)> {
     let numbers = (0..3_u32, 0..40_u64, any::<u32>(), any::<u32>(), 0..Op::ALL.len());
@@ -28,13 +29,14 @@ fn any_access() -> impl Strategy<Value = (Access, u8)> {
             file_bytes,
             device,
             inode,
+            ttl_ns: device.and_then(NonZeroU64::new),
         };
         (access, name)
     })
 }
 
 fn writer(path: &Path, window_rows: usize) -> Writer {
-    Writer::with_window(path.into(), Metadata::default(), window_rows).unwrap()
+    Writer::with_window(path.into(), Metadata::default(), window_rows, true).unwrap()
 }
 
 fn name(number: u8) -> String {

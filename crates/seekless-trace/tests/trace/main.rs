@@ -16,4 +16,5 @@ mod shared_data;
 mod simulator_formats;
 mod strace;
 mod support;
+mod tables;
 mod text;

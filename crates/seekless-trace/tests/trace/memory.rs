@@ -11,7 +11,7 @@ use allocations::peak_of_thread;
 
 /// The memory that reading may take: this many bytes for each byte of the file, plus a base.
 const BYTES_PER_FILE_BYTE: usize = 16;
-const BYTES_BASE: usize = 64 << 20;
+const BYTES_BASE: usize = 68 << 20;
 
 #[test]
 fn hostile_files_take_little_memory() {

@@ -344,6 +344,7 @@ fn export_and_import_are_inverse() {
             file_bytes: some(u64::MAX),
             device: some(row),
             inode: some(1),
+            ttl_ns: None,
         };
         writer.push(access).unwrap();
     }

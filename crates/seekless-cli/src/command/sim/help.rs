@@ -9,6 +9,9 @@ Examples:
   seekless sim w105.oracleGeneral.zst --policy lru,s3-fifo --capacity 1GB,10GB
   seekless sim w105.oracleGeneral.zst --warm-up 20% --sample 1% --policy lru --capacity 100MB
   seekless sim kv.csv --columns time:s=#1,key=#2,bytes=#3+#4,op=#6 --no-header --where op=get
+  seekless sim kv.csv --columns time:s=#1,key=#2,bytes=#3+#4,ttl:s=#7 --no-header --expiry active
+  seekless sim own.parquet --columns time:us=at,key=id,bytes=size --admission adaptsize
+  seekless sim zipf:objects=1M,alpha=0.9,requests=100M --policy lru,sieve --capacity 1%,10%
   seekless sim blocks.parquet --raw --policy lru,2q --capacity 10000pages
   seekless sim blocks.parquet --policy s3-fifo,s3-fifo:small=0.05,ghost=1 --capacity 10%
   seekless sim blocks.parquet --policy arc --capacity 10% --write-back every=30s,dirty=20%,sync --post-cache below.parquet

@@ -13,6 +13,9 @@ pub(super) fn report(totals: &Totals, rows: &[Row]) -> String {
     if figures.iter().any(|row| row.warm_up.is_some()) {
         text += &warm_up_table(totals, &figures);
     }
+    if figures.iter().any(|row| row.expired.is_some()) {
+        text += &expired_table(totals, &figures);
+    }
     if totals.writes > 0 {
         text += "\n";
         text += &writes_table(totals, &figures);
@@ -77,6 +80,22 @@ fn main_table(totals: &Totals, figures: &[&Figures]) -> String {
         ]
     };
     table(&header, figures.iter().map(row).collect())
+}
+
+/// What lifetimes cost.
+fn expired_table(totals: &Totals, figures: &[&Figures]) -> String {
+    let row = |row: &&Figures| {
+        let expired = row.expired?;
+        Some(vec![
+            row.name(),
+            size(totals, row.capacity),
+            format_count(expired.requests),
+            percent(expired.requests as f64 / row.requests.max(1) as f64),
+            format_count(expired.objects),
+        ])
+    };
+    let header = ["policy", "capacity", "misses by expiry", "of requests", "objects expired"];
+    format!("\n{}", table(&header, figures.iter().filter_map(row).collect()))
 }
 
 /// The counts of the warm-up, which are not in the other tables.

@@ -13,7 +13,7 @@ const SPREAD: [u64; 2] = [0x9E37_79B9_7F4A_7C15, 0xBF58_476D_1CE4_E5B9];
 /// A count-min sketch with four counters a key: 8 bytes a resident object. It is sized by objects,
 /// not by bytes, and doubles with them. Doubling keeps every estimate.
 #[derive(Clone, Debug)]
-pub(in crate::eviction) struct Sketch {
+pub(crate) struct Sketch {
     words: Vec<u64>,
     /// Counts since the last halving.
     additions: u64,
@@ -22,18 +22,18 @@ pub(in crate::eviction) struct Sketch {
 }
 
 impl Sketch {
-    pub(in crate::eviction) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { words: vec![0; BLOCK], additions: 0, objects: 0 }
     }
 
     /// The number of counts after which all are halved: ten times the objects.
-    pub(in crate::eviction) fn sample(&self) -> u64 {
+    pub(crate) fn sample(&self) -> u64 {
         10 * self.objects.max(1)
     }
 
     /// Grows it to `objects` residents.
     #[inline]
-    pub(in crate::eviction) fn fit(&mut self, objects: u64) {
+    pub(crate) fn fit(&mut self, objects: u64) {
         if objects > self.objects {
             self.objects = objects;
             while objects > self.words.len() as u64 {
@@ -44,7 +44,7 @@ impl Sketch {
 
     /// Counts one use of `key`; halves all counters after each sample.
     #[inline]
-    pub(in crate::eviction) fn add(&mut self, key: u64) {
+    pub(crate) fn add(&mut self, key: u64) {
         let mut added = false;
         for (word, shift) in self.counters(key) {
             let counter = &mut self.words[word];
@@ -61,7 +61,7 @@ impl Sketch {
 
     /// An upper estimate of how often `key` was requested lately, apart from halving; at most 15.
     #[inline]
-    pub(in crate::eviction) fn estimate(&self, key: u64) -> u64 {
+    pub(crate) fn estimate(&self, key: u64) -> u64 {
         let counts = self.counters(key).map(|(word, shift)| (self.words[word] >> shift) & 15);
         counts[0].min(counts[1]).min(counts[2]).min(counts[3])
     }

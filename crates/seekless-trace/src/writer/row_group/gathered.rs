@@ -1,6 +1,7 @@
 //! Rows turned into columns of plain numbers, in one pass over them.
 
 use crate::{Access, FileId, Op};
+use std::num::NonZeroU64;
 
 /// The columns of some rows.
 #[derive(Default)]
@@ -18,6 +19,8 @@ pub(super) struct Gathered {
     pub(super) file_bytes: Optional,
     pub(super) device: Optional,
     pub(super) inode: Optional,
+    /// Empty in a file without lifetimes.
+    pub(super) ttl_ns: Optional,
 }
 
 /// The values of those rows that have one, and of each row whether it has.
@@ -64,6 +67,11 @@ impl Gathered {
         }
     }
 
+    /// Appends the lifetimes of rows.
+    pub(super) fn add_lifetimes(&mut self, rows: &[Access]) {
+        rows.iter().for_each(|row| self.ttl_ns.push(row.ttl_ns.map(NonZeroU64::get)));
+    }
+
     /// Forgets the rows.
     pub(super) fn clear(&mut self) {
         for column in [
@@ -84,6 +92,7 @@ impl Gathered {
             &mut self.file_bytes,
             &mut self.device,
             &mut self.inode,
+            &mut self.ttl_ns,
         ] {
             column.clear();
         }
