@@ -101,14 +101,9 @@ impl Made {
 
 /// The requests of traces that are all made on the fly; `None` if none is.
 pub(crate) fn read(traces: &[PathBuf], reading: &Reading) -> Result<Option<Requests>> {
-    let mut all = Vec::new();
-    for (at, path) in traces.iter().enumerate() {
-        match Made::of(path)? {
-            Some(made) => all.push(made),
-            None if all.is_empty() && at == 0 => continue,
-            None => return Err(mixed()),
-        }
-    }
+    let found: Vec<Option<Made>> =
+        traces.iter().map(|path| Made::of(path)).collect::<Result<_>>()?;
+    let all: Vec<Made> = found.into_iter().flatten().collect();
     if all.is_empty() {
         return Ok(None);
     }
