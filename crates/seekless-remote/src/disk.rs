@@ -105,6 +105,21 @@ impl DiskCache {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
         let (file, form) = form::open(folder, Form::within(bytes))?;
+        Self::of(folder, file, form, note)
+    }
+
+    /// Opens the cache that is in `folder`, of whatever size; `None` if there is none.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn existing(folder: &Path, note: Note) -> io::Result<Option<Self>> {
+        match form::existing(folder)? {
+            Some((file, form)) => Ok(Some(Self::of(folder, file, form, note)?)),
+            None => Ok(None),
+        }
+    }
+
+    fn of(folder: &Path, file: File, form: Form, note: Note) -> io::Result<Self> {
         let store = Arc::new(Blocks::new(file, form));
         let path = folder.join(form::NAME);
         let writer = Writer::start(store.clone(), &path, note)?;

@@ -2,7 +2,6 @@
 
 use crate::disk::Key;
 use crate::fault::{Fault, Kind};
-use crate::provider::Service;
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore};
 use std::io;
@@ -16,6 +15,13 @@ pub(crate) struct Located {
     pub(crate) path: Path,
     /// The service, and whose it is there: two of them may have objects of one name.
     pub(crate) service: Arc<str>,
+}
+
+/// A service, and what names it and its owner in the disk cache.
+#[derive(Clone, Debug)]
+pub(crate) struct Service {
+    pub(crate) store: Arc<dyn ObjectStore>,
+    pub(crate) name: Arc<str>,
 }
 
 impl Located {

@@ -4,7 +4,7 @@
 use crate::Access;
 use crate::connector::{Connector, OnComplete};
 use crate::fault::Fault;
-use crate::object::Located;
+use crate::object::{Located, Service};
 #[cfg(feature = "aws")]
 use object_store::aws::AmazonS3ConfigKey;
 #[cfg(feature = "azure")]
@@ -17,13 +17,6 @@ use seekless_engine::{ObjectName, Scheme};
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
-
-/// A service, and what names it and its owner in the disk cache.
-#[derive(Clone, Debug)]
-pub(crate) struct Service {
-    pub(crate) store: Arc<dyn ObjectStore>,
-    pub(crate) name: Arc<str>,
-}
 
 /// The services that were reached so far, by scheme and bucket.
 #[derive(Debug)]

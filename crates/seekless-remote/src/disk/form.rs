@@ -31,6 +31,9 @@ pub(super) const SET: usize = TAGS + WAYS * SUMS;
 const HEADER: u64 = 4096;
 const MAGIC: &[u8; 16] = b"seekless objects";
 const VERSION: u32 = 1;
+const SETS_AT: u64 = 20;
+/// No file is so large; what is computed from fewer fits into 64 bits.
+const SETS_MAX: u64 = 1 << 40;
 /// Magic, version, number of sets, and a checksum of these.
 const HEADER_USED: usize = 16 + 4 + 8 + 8;
 
@@ -110,6 +113,21 @@ pub(super) fn open(folder: &Path, form: Form) -> io::Result<(File, Form)> {
     file.write_all_at(&form.header(), 0)?;
     fs::rename(&made, &path)?;
     Ok((file, form))
+}
+
+/// Opens the file of whatever size; `None` if there is none of this version.
+pub(super) fn existing(folder: &Path) -> io::Result<Option<(File, Form)>> {
+    let file = match with(OpenOptions::new().read(true).write(true)).open(folder.join(NAME)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        file => file?,
+    };
+    let mut sets = [0; 8];
+    if file.read_exact_at(&mut sets, SETS_AT).is_err() {
+        return Ok(None);
+    }
+    let form = Form { sets: u64::from_le_bytes(sets) };
+    let is_sound = form.sets > 0 && form.sets < SETS_MAX && is_of(&file, form)?;
+    Ok(is_sound.then_some((file, form)))
 }
 
 /// Follows no link, and waits for no pipe.

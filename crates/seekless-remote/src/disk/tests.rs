@@ -195,11 +195,16 @@ fn another_size_empties_it_and_another_file_is_left_alone() {
     assert!(here(&open(20 << 20).unwrap()) > 0);
     assert_eq!(here(&open(40 << 20).unwrap()), 0);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    let existing = || DiskCache::existing(folder.path(), silent()).unwrap();
+    put(&existing().unwrap().store, key, &whole, 0..OBJECT_BYTES);
+    assert!(here(&open(40 << 20).unwrap()) > 0, "the same one");
     // What a crash of the machine may leave behind.
     let path = folder.path().join(form::NAME);
     fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(5000).unwrap();
+    assert!(existing().is_none());
     assert_eq!(here(&open(40 << 20).unwrap()), 0);
     fs::write(&path, "a letter").unwrap();
+    assert!(existing().is_none());
     let error = open(40 << 20).unwrap_err().to_string();
     assert!(error.contains("name another folder"), "{error}");
     assert_eq!(fs::read(&path).unwrap(), b"a letter");
