@@ -108,6 +108,15 @@ mod with_storage {
         let device = run(folder.path(), "devices mine.toml");
         let said = String::from_utf8_lossy(&device.stdout).into_owned();
         assert!(device.status.success() && said.contains("[object-store]"), "{said}");
+        let before = server.served().requests;
+        let sleds = run_on(&server, folder.path(), "sleds s3://bucket/large --json");
+        let found: serde_json::Value = serde_json::from_slice(&sleds.stdout).unwrap();
+        assert_eq!(
+            (&found[0]["origin"], &found[0]["device"]),
+            (&"calibrated".into(), &"s3://bucket".into())
+        );
+        assert!(found[0]["sleds"][0]["latency_s"].as_f64().unwrap() >= 0.002, "{found}");
+        assert_eq!(server.served().requests, before + 1, "what requests cost is known");
     }
 
     #[test]

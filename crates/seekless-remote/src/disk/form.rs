@@ -2,6 +2,7 @@
 
 use super::key::Key;
 use rustix::fs::OFlags;
+use rustix::process::{Resource, getrlimit};
 use seekless_sys::lock_folder;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -92,6 +93,11 @@ impl Form {
 
 /// Opens the file of this form, or makes it. Of several processes that find none, one makes it.
 pub(super) fn open(folder: &Path, form: Form) -> io::Result<(File, Form)> {
+    // A write beyond this limit would end the process.
+    if getrlimit(Resource::Fsize).current.is_some_and(|limit| limit < form.file_bytes()) {
+        let message = "it is larger than this process may make a file (ulimit -f)";
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+    }
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let _lock = lock_folder(folder)?;
     let path = folder.join(NAME);
