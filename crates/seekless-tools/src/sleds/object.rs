@@ -7,9 +7,9 @@ use seekless_io::DiskCacheSettings;
 use seekless_sled::{ObjectSubject, Survey, Surveyor};
 use std::path::Path;
 
-/// The SLEDs of the object that `path` names, with what a disk cache in the folder of `cache` has of
-/// it. Nothing is brought into the cache. This takes one request; a few, if it is not known what the
-/// storage charges.
+/// The SLEDs of the object that `path` names, with what a disk cache in the folder of `cache` has
+/// of it. Nothing is brought into the cache. This takes one request; a few, if it is not known what
+/// the storage charges.
 ///
 /// # Errors
 /// The object cannot be opened, or the cache cannot be read.
