@@ -12,6 +12,7 @@ use seekless::sys::inherited::keep_closed;
 use std::process::ExitCode;
 
 pub mod command;
+pub mod disk_cache;
 pub mod encoding;
 pub mod exit;
 pub mod front;

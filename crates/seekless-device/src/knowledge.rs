@@ -29,7 +29,7 @@ pub enum Brought {
     /// This many bytes of a large entry, in pieces: each waited until the decoder was done with an
     /// earlier one.
     Pieces(u64),
-    /// It failed.
+    /// It failed, or a cache before the device brought it.
     Nothing,
 }
 

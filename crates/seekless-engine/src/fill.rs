@@ -87,7 +87,7 @@ impl Fill {
         let Fill { filling, tag, done } = self;
         let buffer = filling.end(&result);
         // The receiver may be gone, which is no error: the caller has lost interest.
-        done.send(Completion { tag, buffer, result });
+        done.send(Completion { tag, buffer, result, cached: false });
     }
 
     /// Completes a read whose buffer the kernel may still write to: the buffer is leaked rather

@@ -49,7 +49,7 @@ impl Engine for Noop {
             buffer.set_len(length);
             self.tally.add(parts(length as u64), length as u64, true);
             // The receiver may be gone, which is no error.
-            done.send(Completion { tag, buffer, result: Ok(length) });
+            done.send(Completion { tag, buffer, result: Ok(length), cached: false });
         }
     }
 
@@ -58,7 +58,7 @@ impl Engine for Noop {
             self.tally.add(parts(bytes as u64), bytes as u64, true);
             let buffer = AlignedBuf::default();
             // The receiver may be gone, which is no error.
-            done.send(Completion { tag, buffer, result: Ok(bytes) });
+            done.send(Completion { tag, buffer, result: Ok(bytes), cached: false });
         }
     }
 

@@ -120,6 +120,12 @@ impl ObjectName {
         &self.container
     }
 
+    /// What holds the object: the scheme and the bucket. The device table names its costs so.
+    #[must_use]
+    pub fn storage(&self) -> String {
+        format!("{}{}", self.scheme.prefix(), self.container)
+    }
+
     /// The object's name in its bucket.
     #[must_use]
     pub fn key(&self) -> &str {

@@ -38,6 +38,9 @@ pub struct Completion {
     /// Bytes read, fewer than asked only at the end of the file; or bytes written, all of them; or
     /// the error of this one alone.
     pub result: io::Result<usize>,
+    /// The bytes of a read came from a cache before the device: the time that it took says nothing
+    /// of the device.
+    pub cached: bool,
 }
 
 /// The buffer of a read that has ended, and the bytes read or the error.

@@ -280,7 +280,7 @@ impl Shared {
 }
 
 fn message(tag: u64) -> Completion {
-    Completion { tag, buffer: AlignedBuf::default(), result: Ok(0) }
+    Completion { tag, buffer: AlignedBuf::default(), result: Ok(0), cached: false }
 }
 
 /// What a read of `bytes` at `offset` takes from the device: nothing lies past the end of the file.

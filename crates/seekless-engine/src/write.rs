@@ -123,7 +123,7 @@ impl Drain {
     pub(crate) fn complete(self, result: io::Result<usize>) {
         let Write { tag, done, .. } = self.write;
         // The receiver may be gone, which is no error.
-        done.send(Completion { tag, buffer: AlignedBuf::default(), result });
+        done.send(Completion { tag, buffer: AlignedBuf::default(), result, cached: false });
     }
 
     /// Completes a write whose pages the kernel may still read: they are leaked rather than lent to

@@ -8,7 +8,7 @@ use crate::shared::Shared;
 use crate::sources::{Place, Sources};
 use crate::state::State;
 use crate::worker::Workers;
-use crate::{Error, Result, Store, remote};
+use crate::{DiskCacheSettings, Error, Result, Store, remote};
 use seekless_device::{Costs, CostsSource, Knowledge};
 use seekless_engine::{Engine, EngineKind};
 use seekless_pack::{NameEncoding, Reading};
@@ -53,6 +53,7 @@ pub struct StoreBuilder {
     probed: Option<Costs>,
     look_up: bool,
     device_table: Option<PathBuf>,
+    disk_cache: Option<DiskCacheSettings>,
     knows: Knows,
 }
 
@@ -79,6 +80,7 @@ impl Default for StoreBuilder {
             probed: None,
             look_up: true,
             device_table: None,
+            disk_cache: None,
             knows: Knows::Pack,
         }
     }
@@ -259,6 +261,14 @@ impl StoreBuilder {
         self
     }
 
+    /// What of packs in object storage is kept on the local disk; by default what the environment
+    /// says ([`DiskCacheSettings::from_environment`]). An engine of
+    /// [`StoreBuilder::shared_engine`] has its own.
+    pub fn disk_cache(mut self, settings: DiskCacheSettings) -> Self {
+        self.disk_cache = Some(settings);
+        self
+    }
+
     /// Whether files that the program is likely to load soon are read with others, or ahead, if the
     /// store has room for reads that are kept ([`StoreBuilder::read_ahead_cache`]). By default
     /// true: what is known of the program's loads comes from the first pack that says it
@@ -327,8 +337,7 @@ impl StoreBuilder {
             None => {
                 let files = seekless_engine::build(self.engine.clone())
                     .map_err(|error| Error::setting("the engine cannot start", error))?;
-                remote::engine_for(&self.places, files)
-                    .map_err(|error| Error::setting("the store cannot be opened", error))?
+                remote::engine_for(&self.places, files, self.disk_cache.as_ref())?
             }
         };
         let sources = Sources::open(&self.places, self.direct, self.reading, &*engine)?;

@@ -59,7 +59,7 @@ impl Shared {
     /// Lands what was received and all others that have ended; how many.
     fn take_in(&self, ended: &Receiver<Completion>, received: Option<Completion>) -> usize {
         let mut landed = 0;
-        for Completion { tag, buffer, result } in received.into_iter().chain(ended.try_iter()) {
+        for Completion { tag, buffer, result, .. } in received.into_iter().chain(ended.try_iter()) {
             self.landing.in_air.fetch_sub(1, Ordering::Relaxed);
             self.land(tag, buffer, result);
             landed += 1;

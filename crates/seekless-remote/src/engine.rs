@@ -1,5 +1,7 @@
 //! The engine: opens objects, and reads ranges of them.
 
+use crate::cached::Through;
+use crate::disk::{Cached, DiskCache};
 use crate::object::{Object, tail};
 use crate::provider::Providers;
 use crate::range::Client;
@@ -24,6 +26,7 @@ pub struct Remote {
     /// The objects that are open, and what stands for them in reads.
     open: Mutex<Vec<(Arc<File>, Arc<Object>)>>,
     files: Arc<dyn Engine>,
+    cache: Option<Arc<DiskCache>>,
     // Last, so that what it runs is dropped after nothing that it needs.
     runtime: Runtime,
 }
@@ -40,8 +43,40 @@ impl Remote {
             providers: Mutex::new(Providers::new(access)),
             open: Mutex::default(),
             files,
+            cache: None,
             runtime: Runtime::start()?,
         })
+    }
+
+    /// Also reads from a cache on the local disk, and keeps there what is asked for. A request is
+    /// then widened to whole sectors of 4 KiB. While they are read, missing ranges take twice
+    /// their size in memory. Objects without a strong ETag are not kept.
+    #[must_use]
+    pub fn with_disk_cache(self, cache: DiskCache) -> Self {
+        Self { cache: Some(Arc::new(cache)), ..self }
+    }
+
+    /// The cache on the local disk, if there is one.
+    #[must_use]
+    pub fn disk_cache(&self) -> Option<&DiskCache> {
+        self.cache.as_deref()
+    }
+
+    /// What the disk cache has of the object for which `file` stands. This asks for nothing.
+    /// `None` if there is no cache, or it can have nothing of this object.
+    ///
+    /// # Errors
+    /// The cache cannot be read.
+    pub fn cached(&self, file: &Arc<File>) -> io::Result<Option<Cached>> {
+        let Some(object) = self.object(file) else { return Ok(None) };
+        let Some(Through { cache, key }) = self.through(&object) else { return Ok(None) };
+        let ranges = cache.ranges(&key, object.bytes())?;
+        Ok(Some(Cached { path: cache.path().to_owned(), ranges }))
+    }
+
+    /// How an object is read through the disk cache.
+    fn through(&self, object: &Object) -> Option<Through> {
+        Some(Through { cache: self.cache.clone()?, key: object.key()? })
     }
 
     /// How many requests were made a second time because they were late.
@@ -88,17 +123,23 @@ impl Remote {
 
     fn start(&self, object: Arc<Object>, read: Read) {
         let Read { offset, buffer, tag, done, .. } = read;
-        let client = self.client.clone();
-        let mut pending = Pending { tag, done: Some(done), buffer };
+        let (client, through) = (self.client.clone(), self.through(&object));
+        let mut pending = Pending { tag, done: Some(done), buffer, cached: false };
         self.runtime.spawn(async move {
             let there = object.bytes().saturating_sub(offset);
             let asked = pending.buffer.capacity() as u64;
-            let result = match object::length(asked.min(there)) {
-                Ok(bytes) => {
+            let result = match (object::length(asked.min(there)), through) {
+                (Ok(bytes), Some(through)) if bytes > 0 => {
+                    let buffer = &mut pending.buffer;
+                    let asked = through.read(&client, &object, offset, buffer, bytes).await;
+                    pending.cached = matches!(asked, Ok(false));
+                    asked.map(|_| bytes)
+                }
+                (Ok(bytes), _) => {
                     let into = &mut pending.buffer.whole_mut()[..bytes];
                     client.read(&object, offset, into).await.map(|()| bytes)
                 }
-                Err(error) => Err(error),
+                (Err(error), _) => Err(error),
             };
             pending.complete(result);
         });
@@ -120,6 +161,8 @@ struct Pending {
     tag: u64,
     done: Option<Done>,
     buffer: AlignedBuf,
+    /// It took no request.
+    cached: bool,
 }
 
 impl Pending {
@@ -128,7 +171,7 @@ impl Pending {
         let mut buffer = std::mem::take(&mut self.buffer);
         buffer.set_len(*result.as_ref().unwrap_or(&0));
         // The receiver may be gone, which is no error.
-        done.send(Completion { tag: self.tag, buffer, result });
+        done.send(Completion { tag: self.tag, buffer, result, cached: self.cached });
     }
 }
 

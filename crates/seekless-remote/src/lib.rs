@@ -31,8 +31,19 @@
 //! - Where a few requests take far longer than most, one that is late is asked a second time, and
 //!   the first answer counts ([`Settings::hedge_share`]).
 //!
+//! With a [`DiskCache`], what was read once is kept on the local disk, for all processes of a user.
+//! Opening still asks the server which version there is; ranges of that version that are in the
+//! cache cost no request.
+//!
 //! [`put`] writes an object: in parts, which become one object at the end or none. It replaces
 //! nothing unless it may.
+//!
+//! # Why a cache of our own
+//!
+//! It must serve several processes at once, keep to a bound that all of them share, survive a kill
+//! at any point, and give ranges. `foyer` (0.22) gives a folder to one process, which keeps the
+//! index in memory, and needs Rust 1.91. `cacache` (13) has no bound and no eviction, and a file
+//! for each entry. So it is one sparse file with a table.
 //!
 //! # Its neighbours
 //!
@@ -44,8 +55,10 @@
 //! reaches a message.
 
 mod access;
+mod cached;
 mod connector;
 mod credentials;
+mod disk;
 mod engine;
 mod fault;
 mod learned;
@@ -58,6 +71,7 @@ mod runtime;
 mod settings;
 
 pub use access::Access;
+pub use disk::{Cached, CachedRange, DiskCache, Note};
 pub use engine::Remote;
 pub use put::{Condition, check, put};
 pub use settings::Settings;

@@ -4,11 +4,13 @@
 use crate::Access;
 use crate::connector::{Connector, OnComplete};
 use crate::fault::Fault;
-use crate::object::Located;
+use crate::object::{Located, Service};
+#[cfg(feature = "aws")]
+use object_store::aws::AmazonS3ConfigKey;
 #[cfg(feature = "azure")]
-use object_store::azure::MicrosoftAzureBuilder as Azure;
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder as Azure};
 #[cfg(feature = "gcp")]
-use object_store::gcp::GoogleCloudStorageBuilder as Google;
+use object_store::gcp::{GoogleCloudStorageBuilder as Google, GoogleConfigKey};
 use object_store::path::Path;
 use object_store::{ClientOptions, ObjectStore, RetryConfig};
 use seekless_engine::{ObjectName, Scheme};
@@ -20,7 +22,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Providers {
     access: Access,
-    known: HashMap<(Scheme, String), Arc<dyn ObjectStore>>,
+    known: HashMap<(Scheme, String), Service>,
 }
 
 impl Providers {
@@ -34,16 +36,16 @@ impl Providers {
     /// The settings or credentials for it make no sense, or this build lacks its provider.
     pub(crate) fn locate(&mut self, name: &ObjectName) -> io::Result<Located> {
         let key = (name.scheme(), name.container().to_owned());
-        let store = match self.known.get(&key) {
-            Some(store) => store.clone(),
+        let service = match self.known.get(&key) {
+            Some(service) => service.clone(),
             // Retries are ours: they are counted, and go on from the byte that came last.
             None => {
                 let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
                 build(name, &self.access, retry, Connector(OnComplete::Replace))?
             }
         };
-        self.known.insert(key, store.clone());
-        Ok(Located { store, path: path(name)? })
+        self.known.insert(key, service.clone());
+        Ok(Located::at(service, path(name)?))
     }
 }
 
@@ -62,34 +64,47 @@ pub(crate) fn build(
     access: &Access,
     retry: RetryConfig,
     connector: Connector,
-) -> io::Result<Arc<dyn ObjectStore>> {
-    let store = match name.scheme() {
+) -> io::Result<Service> {
+    let service = match name.scheme() {
         #[cfg(feature = "aws")]
-        Scheme::S3 => with(crate::credentials::s3()?, access, |builder, key, value| {
-            builder.with_config(key, value)
-        })
-        .with_bucket_name(name.container())
-        .with_retry(retry)
-        .with_http_connector(connector)
-        .build()
-        .map(shared),
-        #[cfg(feature = "gcp")]
-        Scheme::Gs => {
-            with(Google::from_env(), access, |builder, key, value| builder.with_config(key, value))
+        Scheme::S3 => {
+            let builder = with(crate::credentials::s3()?, access, |builder, key, value| {
+                builder.with_config(key, value)
+            });
+            let at = builder.get_config_value(&AmazonS3ConfigKey::Endpoint);
+            builder
                 .with_bucket_name(name.container())
                 .with_retry(retry)
                 .with_http_connector(connector)
                 .build()
-                .map(shared)
+                .map(|store| shared(store, name, [at, None]))
+        }
+        #[cfg(feature = "gcp")]
+        Scheme::Gs => {
+            let builder = with(Google::from_env(), access, |builder, key, value| {
+                builder.with_config(key, value)
+            });
+            let at = builder.get_config_value(&GoogleConfigKey::BaseUrl);
+            builder
+                .with_bucket_name(name.container())
+                .with_retry(retry)
+                .with_http_connector(connector)
+                .build()
+                .map(|store| shared(store, name, [at, None]))
         }
         #[cfg(feature = "azure")]
         Scheme::Az => {
-            with(Azure::from_env(), access, |builder, key, value| builder.with_config(key, value))
+            let builder = with(Azure::from_env(), access, |builder, key, value| {
+                builder.with_config(key, value)
+            });
+            let at = [AzureConfigKey::Endpoint, AzureConfigKey::AccountName]
+                .map(|key| builder.get_config_value(&key));
+            builder
                 .with_container_name(name.container())
                 .with_retry(retry)
                 .with_http_connector(connector)
                 .build()
-                .map(shared)
+                .map(|store| shared(store, name, at))
         }
         #[cfg(feature = "http")]
         Scheme::Https | Scheme::Http => object_store::http::HttpBuilder::new()
@@ -98,11 +113,11 @@ pub(crate) fn build(
             .with_retry(retry)
             .with_http_connector(connector)
             .build()
-            .map(shared),
+            .map(|store| shared(store, name, [None, None])),
         _ => return Err(unsupported(name)),
     };
     // The error may hold what was found in the environment, so only its kind is said.
-    store.map_err(|_| {
+    service.map_err(|_| {
         let message = format!(
             "the settings for {}… are incomplete or make no sense: check the environment ({})",
             name.scheme().prefix(),
@@ -118,8 +133,11 @@ fn with<B, K: std::str::FromStr>(builder: B, access: &Access, set: fn(B, K, Stri
     access.known().fold(builder, |builder, (key, value)| set(builder, key, value.clone()))
 }
 
-fn shared<S: ObjectStore>(store: S) -> Arc<dyn ObjectStore> {
-    Arc::new(store)
+/// `at` is where the service lies and whose account it is, as far as that was said.
+fn shared<S: ObjectStore>(store: S, name: &ObjectName, at: [Option<String>; 2]) -> Service {
+    let at = at.map(Option::unwrap_or_default).join(" ");
+    let name = format!("{}{} {at}", name.scheme().prefix(), name.container());
+    Service { store: Arc::new(store), name: name.into() }
 }
 
 /// Where the credentials of a provider are looked for first.

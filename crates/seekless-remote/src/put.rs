@@ -121,8 +121,8 @@ impl Target {
             retry_timeout: settings.deadline,
         };
         let connector = Connector(on_complete(name.scheme(), condition));
-        let store = provider::build(name, access, retry, connector)?;
-        let at = Located { store, path: provider::path(name)? };
+        let service = provider::build(name, access, retry, connector)?;
+        let at = Located::at(service, provider::path(name)?);
         Ok(Self { at, condition, token: token() })
     }
 

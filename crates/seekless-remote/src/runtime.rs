@@ -8,6 +8,9 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
+/// Threads that read the disk cache or look up a server's name.
+const BLOCKING_THREADS: usize = 16;
+
 type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A thread that runs tasks. Dropping it drops those that have not ended.
@@ -21,7 +24,10 @@ impl Runtime {
     /// # Errors
     /// The thread cannot be started.
     pub(crate) fn start() -> io::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .max_blocking_threads(BLOCKING_THREADS)
+            .enable_all()
+            .build()?;
         let (tasks, mut come) = unbounded_channel::<Task>();
         let thread =
             thread::Builder::new().name("seekless-remote".to_owned()).spawn(move || {

@@ -84,5 +84,5 @@ pub use plan::Plan;
 pub use position::Position;
 pub use serve::{Server, ServerOptions};
 pub use sled::{Confidence, Sled};
-pub use survey::{Ceiling, Survey, Surveyor, sleds, sleds_of};
+pub use survey::{Ceiling, Held, ObjectSubject, Survey, Surveyor, sleds, sleds_of};
 pub use turnover::{Turnover, chance};

@@ -4,10 +4,12 @@
 mod answer;
 mod ceiling;
 mod costs;
+mod object;
 mod plain;
 mod ruled;
 
 pub use ceiling::Ceiling;
+pub use object::{Held, ObjectSubject};
 
 use crate::provider::Target;
 use crate::provider::remote::Line;

@@ -17,6 +17,13 @@ pub fn config() -> Option<PathBuf> {
     folder("XDG_CONFIG_HOME", ".config")
 }
 
+/// Where Seekless keeps what it can fetch again: `$XDG_CACHE_HOME/seekless`, else
+/// `~/.cache/seekless`. `None` where neither that variable nor `HOME` is an absolute path.
+#[must_use]
+pub fn cache() -> Option<PathBuf> {
+    folder("XDG_CACHE_HOME", ".cache")
+}
+
 fn folder(variable: &str, below_home: &str) -> Option<PathBuf> {
     let set =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());

@@ -106,6 +106,11 @@ impl ObjectServer {
         lock(&self.shared.objects).put(path, content.into(), Vec::new());
     }
 
+    /// From now on the object at `path` has a weak ETag, as of a server that compresses.
+    pub fn tag_weakly(&self, path: &str) {
+        lock(&self.shared.objects).tag_weakly(path);
+    }
+
     /// The content of the object at `path`.
     #[must_use]
     pub fn content(&self, path: &str) -> Option<Vec<u8>> {

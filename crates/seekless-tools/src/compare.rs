@@ -208,7 +208,7 @@ fn index_of_object(pack: &Path, options: &Options) -> Result<Index> {
                    --throttle";
         return Err(Error::new(ErrorKind::Invalid, why));
     }
-    match Store::open(pack) {
+    match Store::builder().disk_cache(options.disk_cache.clone()).open(pack) {
         Ok(store) => Ok(store.index().clone()),
         Err(error) => Err(Error::new(ErrorKind::Pack, error.to_string())),
     }

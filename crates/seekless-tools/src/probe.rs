@@ -6,7 +6,7 @@ mod inside;
 mod object;
 
 pub use inside::{InsideOptions, InsideReport, Subject, inside};
-pub use object::{ObjectProbe, measure};
+pub use object::{ObjectProbe, keep, measure};
 
 use crate::{Error, ErrorKind, Result};
 use seekless_device::units::{counted, format_bytes, format_duration};

@@ -1,5 +1,9 @@
 //! What a folder would cost to read now: the bytes of its files by level, and the time to deliver
-//! them all.
+//! them all. And what an object in object storage would.
+
+mod object;
+
+pub use object::object;
 
 use seekless_device::Origin;
 use seekless_sled::{Delivery, DeliveryTime, Level, Plan, Surveyor};

@@ -2,7 +2,7 @@
 //! requests, whatever the server does.
 
 use seekless::engine::automatic;
-use seekless::io::{ErrorKind, Store};
+use seekless::io::{CostsSource, DiskCacheSettings, ErrorKind, Store};
 use seekless::pack::{About, Codec, PackWriter, prepare};
 use seekless::remote::{Access, Remote, Settings};
 use seekless_testing::{Conduct, Fault, ObjectServer};
@@ -72,6 +72,35 @@ fn a_whole_list_takes_few_requests() {
     let requests = server.served().requests;
     assert!(requests <= u64::from(FILES) / 10, "{requests} requests for {FILES} files");
     assert_eq!(store.counters().requests, requests);
+}
+
+#[test]
+fn a_second_store_loads_from_the_disk_cache_and_learns_nothing_of_the_storage_by_it() {
+    let (folder, delay) = (tempfile::tempdir().unwrap(), Duration::from_millis(5));
+    let server = server(Conduct::plain().delayed(delay, delay / 2));
+    let cache = DiskCacheSettings::new(16 << 20).folder(folder.path());
+    let open = || Store::builder().disk_cache(cache.clone()).cache(0).open(url(&server)).unwrap();
+    let load_all = |store: &Store| {
+        for file in (0..FILES).map(|turn| turn * 37 % FILES) {
+            assert!(store.load(&name(file)).unwrap()[..] == content(file), "{file}");
+        }
+    };
+    load_all(&open());
+    let first = server.served().requests;
+    assert!(first > 10, "{first}");
+    let store = open();
+    load_all(&store);
+    assert_eq!(server.served().requests, first + 1, "it asked which version there is");
+    let known = store.statistics();
+    assert_eq!(known.costs_source, CostsSource::Assumed);
+    assert!(known.costs.request_ns > 2_000_000, "{:?}", known.costs);
+    // Another version of the pack is another object.
+    server.put("/bucket/pack.zip", pack());
+    load_all(&open());
+    assert!(server.served().requests > first + 10);
+    let small = DiskCacheSettings::new(5).folder(folder.path());
+    let error = Store::builder().disk_cache(small).open(url(&server)).unwrap_err();
+    assert_eq!(error.to_string(), "the disk cache is too small: give 8 MiB or more");
 }
 
 #[test]

@@ -45,7 +45,7 @@ impl Engine for Device {
     fn submit(&self, reads: Vec<Read>) {
         for Read { file, offset, buffer, tag, done } in reads {
             let (buffer, result) = self.read_now(file, offset, buffer);
-            done.send(Completion { tag, buffer, result });
+            done.send(Completion { tag, buffer, result, cached: false });
         }
     }
 

@@ -1,5 +1,6 @@
 //! `seekless compare`: times a run's loads from cold loose files and from their pack.
 
+use crate::disk_cache::DiskCache;
 use crate::interrupt;
 use crate::next::{self, Found};
 use crate::output::{self, Html, Picture, Words};
@@ -52,6 +53,9 @@ mod pattern;
 /// The program does not wait for the model: while any of its threads computes or reads, time passes
 /// as usual. Once all of them wait for the model alone, the model's clock jumps to the end of the
 /// next request. --clock real waits instead, and gives the same figures within a few percent.
+///
+/// A pack in object storage is read over the network in each round. With --disk-cache the discarded
+/// round fills that cache, and the others show what a later start on this machine takes.
 ///
 /// With --pattern one file is read in a pattern instead: through the kernel's page cache and
 /// through Seekless's, which reads past it. Both deliver the same bytes, and both read ahead at
@@ -108,6 +112,8 @@ pub struct Args {
     /// [default: 64MB, for a pattern 256MiB]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     cache: Option<u64>,
+    #[command(flatten)]
+    disk_cache: DiskCache,
     /// Load each file only the first time that the run does
     #[arg(long)]
     unique: bool,
@@ -165,6 +171,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         roots: Roots::new(args.root.clone()),
         rivals: rivals(&args),
         no_prediction: args.no_prediction,
+        disk_cache: args.disk_cache.only_if_asked(),
         cancel,
     };
     let mut progress = output::stages();

@@ -1,5 +1,6 @@
 //! `seekless mount`: a pack as a read-only file system, for programs that cannot be changed.
 
+use crate::disk_cache::DiskCache;
 use crate::encoding::Names;
 use crate::launch::{not_executed, without};
 use crate::{interrupt, output};
@@ -42,6 +43,7 @@ const WINDOW_BYTES_MIN: u64 = 1 << 20;
 #[command(after_help = "\
 Examples:
   seekless mount data.zip data                     until Ctrl-C
+  seekless mount s3://bucket/data.zip data --disk-cache 10GiB
   seekless mount site-packages.zip /venv/lib/python3.12/site-packages --over -- python3 app.py")]
 pub struct Args {
     /// The Zip archive: a file, or an object as s3://BUCKET/KEY, gs://, az:// or https://
@@ -67,6 +69,8 @@ pub struct Args {
     /// them; 0 is nothing [default: half of the free memory]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     ahead: Option<u64>,
+    #[command(flatten)]
+    disk_cache: DiskCache,
     /// Refuse an archive with an odd entry, such as a name that stands there twice or leads out of
     /// it, or with bytes behind its end. By default such entries are left out and counted
     #[arg(long)]
@@ -123,7 +127,8 @@ fn run_command(args: &Args) -> ExitCode {
 /// Opens the pack and mounts it, and says what it lacks.
 fn mounted(args: &Args) -> anyhow::Result<Mounted> {
     let settings = settings(args.cache).predict(!args.no_prediction).strict(args.strict);
-    let settings = settings.names(args.names.encoding());
+    let settings =
+        settings.names(args.names.encoding()).disk_cache(args.disk_cache.or_environment()?);
     let store = settings.open(&args.pack)?;
     store.left_out().into_iter().for_each(output::say);
     if let Some(note) = store.prediction_note() {

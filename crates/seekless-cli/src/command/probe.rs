@@ -52,7 +52,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 ///
 /// Of an object in object storage (s3://BUCKET/KEY, gs://, az://, https://) the time to the first
 /// byte is measured, the bandwidth of one stream, and how many requests run at once: some 300
-/// requests and 40 MB. Nothing of it is kept but what --save keeps.
+/// requests and 40 MB. The first two are kept in the device table as those of its bucket, for
+/// `seekless sleds`.
 ///
 /// Nothing is written, unless --destroy-data says so. Then PATH is a regular file with nothing of
 /// value in it, or an unmounted block device, and its data is lost. Writes show how a flash drive

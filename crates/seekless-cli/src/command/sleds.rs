@@ -8,8 +8,10 @@ use crate::{exit, output};
 use anyhow::Context;
 use figures::{Figures, FolderFigures, Shown};
 use seekless::device::units::parse_duration;
+use seekless::engine::ObjectName;
+use seekless::io::DiskCacheSettings;
 use seekless::sled::{Config, Devices, Server, ServerOptions, Surveyor, Turnover};
-use seekless::tools::sleds::sum_up;
+use seekless::tools::sleds::{object, sum_up};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -25,6 +27,9 @@ use std::time::{Duration, Instant};
 /// are ranges if the state is unknown, or if a linear reader might push out cached data before it
 /// gets there.
 ///
+/// Of an object in object storage, the disk cache may have a part; the rest costs a request. What
+/// that costs is seen from a few requests, unless `seekless probe` has measured it.
+///
 /// A device's costs come from the device table (`seekless probe PATH`), otherwise they are assumed.
 /// Mounts, archives, cache files and other machines are described in
 /// $XDG_CONFIG_HOME/seekless/sleds.toml; see docs/reference/sleds.md.
@@ -34,13 +39,14 @@ Examples:
   seekless sleds film.mkv
   seekless sleds ~/photos                                how much of it is cached
   seekless sleds --json *.fits | jq '.[] | {file, best: .total_s.best.high}'
+  seekless sleds s3://bucket/data.zip                    what the disk cache has of it
   seekless sleds --watch film.mkv                        again every second
   seekless sleds --serve 10.0.0.5:7007 --root /export    answer other machines
   seekless sleds --mock demo/tape.bin                    as demo/tape.bin.sleds.toml says
 
 Exit status: 0, or 2 if a file could not be asked about.")]
 pub struct Args {
-    /// Files and folders to examine
+    /// Files and folders to examine, or objects as s3://BUCKET/KEY, gs://, az:// or https://
     #[arg(value_name = "FILE", required_unless_present = "serve")]
     files: Vec<PathBuf>,
     /// Print the figures as JSON, one document (with --watch, one a line)
@@ -123,7 +129,13 @@ fn look(args: &Args, surveyor: &mut Surveyor, earlier: Option<&Turnover>) -> Vec
     let now = Turnover::look().ok();
     let room = now.map(|now| now.room_bytes);
     let residence = now.and_then(|now| now.residence(earlier));
+    let cache = DiskCacheSettings::none().on_trouble(|words: &str| output::say(words));
     let mut look = |path: &PathBuf| {
+        if ObjectName::is_meant(path) {
+            let survey = object(path, &cache, surveyor);
+            let survey = survey.map_err(|error| format!("{:#}", anyhow::Error::from(error)))?;
+            return Ok(Shown::File(Figures::new(path, survey, room, residence)));
+        }
         if path.is_dir() {
             let mut progress = output::progress("Asking");
             let mut complain = |why: String| complain(why);

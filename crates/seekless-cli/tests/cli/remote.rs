@@ -22,6 +22,7 @@ fn a_build_without_object_storage_names_the_build_that_has_it() {
         "pack data -o s3://bucket/data.zip",
         "mount s3://bucket/data.zip at",
         "probe s3://bucket/data.zip",
+        "sleds s3://bucket/data.zip",
     ] {
         let output = run(folder.path(), words);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -107,6 +108,15 @@ mod with_storage {
         let device = run(folder.path(), "devices mine.toml");
         let said = String::from_utf8_lossy(&device.stdout).into_owned();
         assert!(device.status.success() && said.contains("[object-store]"), "{said}");
+        let before = server.served().requests;
+        let sleds = run_on(&server, folder.path(), "sleds s3://bucket/large --json");
+        let found: serde_json::Value = serde_json::from_slice(&sleds.stdout).unwrap();
+        assert_eq!(
+            (&found[0]["origin"], &found[0]["device"]),
+            (&"calibrated".into(), &"s3://bucket".into())
+        );
+        assert!(found[0]["sleds"][0]["latency_s"].as_f64().unwrap() >= 0.002, "{found}");
+        assert_eq!(server.served().requests, before + 1, "what requests cost is known");
     }
 
     #[test]
@@ -123,6 +133,103 @@ mod with_storage {
         assert!(output.status.success(), "{said}");
         let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(found["bytes"], 40_005, "{found}");
+    }
+
+    /// A pack that is an object, and a folder to mount it at; a cache for this test alone.
+    fn packed(server: &ObjectServer, folder: &Path) {
+        folder_to_pack(folder);
+        fs::create_dir(folder.join("at")).unwrap();
+        assert!(run_on(server, folder, "pack data -o s3://bucket/d.zip").status.success());
+    }
+
+    fn caching(server: &ObjectServer, folder: &Path, words: &[&str]) -> Output {
+        let cache = folder.join("cache");
+        on(server, folder).env("XDG_CACHE_HOME", cache).args(words).output().unwrap()
+    }
+
+    #[test]
+    fn a_mount_reads_from_the_disk_what_an_earlier_one_has_read() {
+        let folder = workplace();
+        let server = ObjectServer::start(Conduct::plain()).unwrap();
+        packed(&server, folder.path());
+        let mut words = vec!["mount", "s3://bucket/d.zip", "at", "--disk-cache", "16MiB"];
+        words.extend(["--", "sh", "-c", "cat at/art/a at/b"]);
+        let mut requests = Vec::new();
+        for _ in 0..3 {
+            let before = server.served().requests;
+            let output = caching(&server, folder.path(), &words);
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            if said.contains("cannot mount") {
+                println!("skipped: FUSE is not to be had here: {said}");
+                return;
+            }
+            let expected = format!("brick{}", "wood".repeat(10_000));
+            assert!(output.stdout == expected.as_bytes() && said.is_empty(), "{said}");
+            requests.push(server.served().requests - before);
+        }
+        assert!(requests[0] > 1, "{requests:?}");
+        assert_eq!(requests[1..], [1, 1], "it only asks which version there is");
+        assert!(folder.path().join("cache/seekless/objects").exists());
+    }
+
+    #[test]
+    fn a_cache_that_cannot_be_made_is_said_and_nothing_fails() {
+        let folder = workplace();
+        let server = ObjectServer::start(Conduct::plain()).unwrap();
+        packed(&server, folder.path());
+        fs::write(folder.path().join("cache"), "no folder").unwrap();
+        let mut words = vec!["mount", "s3://bucket/d.zip", "at", "--disk-cache", "16MiB"];
+        words.extend(["--", "cat", "at/art/a"]);
+        let output = caching(&server, folder.path(), &words);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        if said.contains("cannot mount") {
+            println!("skipped: FUSE is not to be had here: {said}");
+            return;
+        }
+        assert!(output.stdout == b"brick" && said.contains("there is no disk cache"), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+        words[4] = "1MiB";
+        let output = caching(&server, folder.path(), &words[..5]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && said.contains("give 8 MiB or more"), "{said}");
+    }
+
+    #[test]
+    fn sleds_say_what_of_an_object_the_disk_cache_has() {
+        let folder = workplace();
+        let delay = Duration::from_millis(4);
+        let server = ObjectServer::start(Conduct::plain().delayed(delay, delay / 4)).unwrap();
+        packed(&server, folder.path());
+        let sleds = || {
+            let output = caching(&server, folder.path(), &["sleds", "s3://bucket/d.zip", "--json"]);
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()[0].clone()
+        };
+        let before = sleds();
+        assert_eq!(before["sleds"].as_array().unwrap().len(), 1, "{before}");
+        assert_eq!(
+            (&before["sleds"][0]["level"], &before["origin"]),
+            (&"network".into(), &"assumed".into())
+        );
+        assert!(before["sleds"][0]["latency_s"].as_f64().unwrap() >= 0.003, "{before}");
+        assert!(!folder.path().join("cache").exists(), "asking keeps nothing");
+        let run = "time_s,path,size\n0,art/a,5\n";
+        fs::write(folder.path().join("run.csv"), run).unwrap();
+        let mut words = vec!["compare", "data", "s3://bucket/d.zip", "--trace", "run.csv"];
+        words.extend(["--rounds", "1", "--disk-cache", "16MiB"]);
+        let output = caching(&server, folder.path(), &words);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let after = sleds();
+        let levels: Vec<_> = after["sleds"].as_array().unwrap().iter().collect();
+        let bytes: u64 = levels.iter().map(|sled| sled["bytes"].as_u64().unwrap()).sum();
+        assert_eq!(bytes, server.content("/bucket/d.zip").unwrap().len() as u64);
+        let here = levels.iter().find(|sled| sled["level"] != "network").unwrap();
+        assert!(here["latency_s"].as_f64() < before["sleds"][0]["latency_s"].as_f64(), "{after}");
+        assert!(after["notes"][0].as_str().unwrap().contains("cache/seekless/objects"), "{after}");
+        // Another version has nothing of the cache.
+        let words = "pack data -o s3://bucket/d.zip --force";
+        assert!(run_on(&server, folder.path(), words).status.success());
+        assert_eq!(sleds()["sleds"].as_array().unwrap().len(), 1);
     }
 
     #[test]

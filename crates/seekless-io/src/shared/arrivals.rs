@@ -27,9 +27,10 @@ impl Shared {
                 large.stream.ended(self.means(), number, completion, submit)
             });
         }
-        let Completion { tag, buffer, result } = completion;
+        let Completion { tag, buffer, result, cached } = completion;
         let bytes = buffer.len() as u64;
-        let brought = if result.is_ok() { Brought::Bytes(bytes) } else { Brought::Nothing };
+        let of_device = result.is_ok() && !cached;
+        let brought = if of_device { Brought::Bytes(bytes) } else { Brought::Nothing };
         let (mut ended, (read, unneeded)) =
             self.ended(tag, bytes, brought, when, |state, ended, offset| {
                 let State { kept, planner, .. } = state;

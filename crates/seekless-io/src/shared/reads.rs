@@ -103,6 +103,7 @@ impl Shared {
                 tag: start.tag,
                 buffer: AlignedBuf::default(),
                 result: Err(error),
+                cached: false,
             }),
         }
     }
@@ -126,6 +127,7 @@ impl Shared {
                     tag,
                     buffer: AlignedBuf::default(),
                     result: Err(error),
+                    cached: false,
                 });
                 None
             }

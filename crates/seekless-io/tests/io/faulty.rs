@@ -86,7 +86,7 @@ impl Engine for Faulty {
                 Ok(bytes) => file.read_at(buffer.whole_mut(), offset).map(|read| read.min(bytes)),
             };
             buffer.set_len(*result.as_ref().unwrap_or(&0));
-            done.send(Completion { tag, buffer, result });
+            done.send(Completion { tag, buffer, result, cached: false });
         }
     }
 

@@ -191,7 +191,7 @@ impl Gate {
         self.inner.submit(sound);
         for Read { buffer, tag, done, .. } in broken {
             let eio = std::io::Error::from_raw_os_error(5);
-            done.send(Completion { tag, buffer, result: Err(eio) });
+            done.send(Completion { tag, buffer, result: Err(eio), cached: false });
         }
     }
 }

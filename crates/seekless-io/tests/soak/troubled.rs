@@ -66,7 +66,7 @@ impl Trouble {
                     .and_then(|bytes| self.spoil(&file, &mut buffer.whole_mut()[..bytes], draws));
             }
             buffer.set_len(*result.as_ref().unwrap_or(&0));
-            done.send(Completion { tag, buffer, result });
+            done.send(Completion { tag, buffer, result, cached: false });
         }
     }
 

@@ -97,7 +97,7 @@ impl Flaky {
         self.state.lock().unwrap().bytes += *result.as_ref().unwrap_or(&0) as u64;
         let Read { mut buffer, tag, done, .. } = read;
         buffer.set_len(*result.as_ref().unwrap_or(&0));
-        done.send(Completion { tag, buffer, result });
+        done.send(Completion { tag, buffer, result, cached: false });
     }
 }
 

@@ -105,7 +105,7 @@ impl Logged {
             }
         };
         let buffer = AlignedBuf::default();
-        write.done.send(Completion { tag: write.tag, buffer, result });
+        write.done.send(Completion { tag: write.tag, buffer, result, cached: false });
     }
 }
 
@@ -113,7 +113,7 @@ impl Engine for Logged {
     fn submit(&self, reads: Vec<Read>) {
         for Read { file, offset, buffer, tag, done } in reads {
             let (buffer, result) = self.read_now(file, offset, buffer);
-            done.send(Completion { tag, buffer, result });
+            done.send(Completion { tag, buffer, result, cached: false });
         }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::common::{access, content, engine, read, s3_name, settings};
 use seekless_engine::Engine;
-use seekless_remote::{Condition, put};
+use seekless_remote::{Condition, DiskCache, put};
 use seekless_testing::{Conduct, Fault, ObjectServer};
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
@@ -64,6 +64,23 @@ fn file(content: &[u8]) -> Arc<File> {
     Arc::new(file)
 }
 
+/// What was read once costs no request, and the cache says what it has.
+fn through_the_disk_cache(proxy: &ObjectServer, path: &str, bytes: &[u8]) {
+    let folder = tempfile::tempdir().unwrap();
+    for expected in [0, bytes.len() as u64] {
+        let note = Box::new(|words: &str| panic!("{words}"));
+        let cache = DiskCache::open(folder.path(), 48 << 20, note).unwrap();
+        let engine = engine(proxy, settings()).with_disk_cache(cache);
+        let opened = engine.open(path.as_ref(), 1000).unwrap().unwrap();
+        let here = engine.cached(&opened.file).unwrap().unwrap().ranges;
+        assert_eq!(here.iter().map(|range| range.bytes).sum::<u64>(), expected);
+        let before = proxy.served().requests;
+        let found = read(&engine, &opened, &[0], bytes.len()).remove(0).unwrap();
+        assert!(*found == *bytes, "{path}");
+        assert_eq!(proxy.served().requests == before, expected > 0);
+    }
+}
+
 #[test]
 fn another_server_takes_and_gives_the_same_bytes() {
     let Some(moto) = Moto::start() else {
@@ -94,6 +111,7 @@ fn another_server_takes_and_gives_the_same_bytes() {
             assert!(*found.unwrap() == bytes[*offset as usize..][..700], "{key} at {offset}");
         }
         proxy.conduct(conduct.clone());
+        through_the_disk_cache(&proxy, &path, &bytes);
         put(&name, file(b"another"), Condition::Any, &access, &settings(), |_| true).unwrap();
         let error = read(&engine, &opened, &[0], 100).remove(0).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::StaleNetworkFileHandle, "{error}");

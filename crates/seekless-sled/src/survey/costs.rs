@@ -69,7 +69,7 @@ impl Surveyor {
             .unwrap_or_else(|| Row::new(Origin::Assumed, 0, 1))
     }
 
-    fn named(&self, name: &str) -> Option<Row> {
+    pub(super) fn named(&self, name: &str) -> Option<Row> {
         let measured = || self.devices.entry(name).map(|entry| &entry.row);
         self.config.row(name).or_else(measured).or_else(|| self.assumed.row(name)).cloned()
     }

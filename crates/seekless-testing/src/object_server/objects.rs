@@ -36,6 +36,12 @@ impl Objects {
         self.objects.insert(path.to_owned(), Object { content: content.into(), tag, about });
     }
 
+    pub(super) fn tag_weakly(&mut self, path: &str) {
+        if let Some(object) = self.objects.get_mut(path) {
+            object.tag = format!("W/{}", object.tag);
+        }
+    }
+
     pub(super) fn content(&self, path: &str) -> Option<&[u8]> {
         self.objects.get(path).map(|object| &*object.content)
     }

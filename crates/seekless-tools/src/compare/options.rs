@@ -2,6 +2,7 @@
 
 use seekless_device::DeviceSpec;
 use seekless_engine::Clock;
+use seekless_io::DiskCacheSettings;
 use seekless_job::roots::Roots;
 use seekless_measure::Dropping;
 use std::path::PathBuf;
@@ -64,6 +65,9 @@ pub struct Options {
     pub rivals: Option<Vec<PathBuf>>,
     /// Whether the pack's store does not use what the pack says of its program's loads.
     pub no_prediction: bool,
+    /// The disk cache of a pack in object storage. The round that is discarded fills it, so the
+    /// others are later starts on this machine.
+    pub disk_cache: DiskCacheSettings,
     /// Set it from elsewhere to give up: what was made or changed is put back.
     pub cancel: Arc<AtomicBool>,
 }
@@ -80,6 +84,7 @@ impl Default for Options {
             roots: Roots::default(),
             rivals: None,
             no_prediction: false,
+            disk_cache: DiskCacheSettings::none(),
             cancel: Arc::default(),
         }
     }

@@ -183,7 +183,7 @@ fn counters(store: &Store, is_object: bool, options: &Options) -> Counters {
 
 fn open(pack: &Pack, options: &Options, clock: &Clock) -> Result<Store> {
     let mut store = Store::builder().cache(options.cache_bytes).direct(true).large_entries(true);
-    store = store.predict(!options.no_prediction);
+    store = store.predict(!options.no_prediction).disk_cache(options.disk_cache.clone());
     // The store itself chooses the engine for an object.
     if !pack.is_object {
         store = store.shared_engine(engine(pack, options, clock).map_err(|error| {

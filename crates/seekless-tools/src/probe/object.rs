@@ -1,13 +1,17 @@
 //! What an object in object storage costs to read: the time to the first byte with its spread, the
 //! bandwidth of one stream, and how many requests run at once.
 
+use crate::remote::named;
 use crate::{Error, ErrorKind, Result};
-use seekless_device::{Nanos, ObjectStoreParameters, Parameters, Quantile, SplitMix64};
+use seekless_device::{
+    Nanos, ObjectStoreParameters, Origin, Parameters, Quantile, Row, SplitMix64, Zone,
+};
 use seekless_engine::{AlignedBuf, Engine, Opened, Read};
+use seekless_sled::{Devices, Entry};
 use serde::Serialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Small reads, one at a time, which show the time to the first byte.
 const SMALL_READS: u32 = 100;
@@ -101,6 +105,34 @@ pub fn measure(
         requests_per_second,
         parameters,
     })
+}
+
+/// Keeps what was measured of an object as the costs of its storage, in the device table at `table`
+/// or the user's. Returns the table and the name there.
+///
+/// # Errors
+/// The device table cannot be kept.
+pub fn keep(found: &ObjectProbe, table: Option<&Path>) -> Result<(PathBuf, String)> {
+    let storage = named(Path::new(&found.object))?.storage();
+    let zone = Zone {
+        from_byte: 0,
+        latency_ns: nanos_of(found.first_byte_s),
+        latency_p90_ns: Some(nanos_of(found.first_byte_p90_s)),
+        bytes_per_second: found.bandwidth,
+    };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let entry = Entry {
+        measured_unix_s: now.as_secs(),
+        conditions: format!("{} small requests, one at a time", found.requests),
+        row: Row { origin: Origin::Calibrated, zones: vec![zone] },
+    };
+    let (table, _) = super::known(table)?;
+    Devices::update(&table, |devices| devices.insert(&storage, entry)).map_err(super::sled)?;
+    Ok((table, storage))
+}
+
+fn nanos_of(seconds: f64) -> Nanos {
+    (seconds * 1e9).round() as Nanos
 }
 
 /// The time that this share of requests keep; they are sorted.

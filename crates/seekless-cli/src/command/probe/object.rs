@@ -1,11 +1,11 @@
 //! `probe s3://BUCKET/KEY`: what requests to object storage cost.
 
-use super::{Args, rate, seconds};
+use super::{Args, rate, seconds, table_of};
 use crate::output::{self, Words, line};
 use anyhow::{Context, bail};
 use seekless::device::units::format_bytes;
 use seekless::sys::output::Content;
-use seekless::tools::probe::{ObjectProbe, measure};
+use seekless::tools::probe::{ObjectProbe, keep, measure};
 use seekless::tools::remote;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -17,9 +17,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub(super) fn run(path: &Path, args: &Args) -> anyhow::Result<ExitCode> {
     if args.inside || args.destroy_data || args.picture.is_some() {
         bail!("of an object only its requests can be measured: leave out the other options");
-    }
-    if args.refresh || args.system || args.table.is_some() {
-        bail!("figures of an object are kept in no table: give --save FILE.toml");
     }
     let saved = match &args.save {
         Some(path) => Some(args.force.destination(path).create(Content::Text)?),
@@ -33,6 +30,7 @@ pub(super) fn run(path: &Path, args: &Args) -> anyhow::Result<ExitCode> {
     let measured = measure(path, &*engine, seed, &mut progress);
     drop(progress);
     let found = measured?;
+    let (table, storage) = keep(&found, table_of(args).as_deref())?;
     if let Some(mut saved) = saved {
         let written = saved.write_all(described(&found).as_bytes());
         written.with_context(|| format!("cannot write {}", output::shown(saved.path())))?;
@@ -42,6 +40,8 @@ pub(super) fn run(path: &Path, args: &Args) -> anyhow::Result<ExitCode> {
         words.json(&found)?;
     } else {
         words.text(&report(&found))?;
+        let table = output::shown(&table);
+        words.text(&format!("kept as {} in {table}, for `seekless sleds`\n", line(&storage)))?;
         if let Some(path) = &args.save {
             words.text(&format!("kept in {}: use it as --device\n", output::shown(path)))?;
         }
