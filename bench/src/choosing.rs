@@ -66,7 +66,7 @@ struct Found {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     ensure!(args.rounds > 0, "--rounds: at least 1");
-    let data = args.data.clone().unwrap_or_else(data_folder);
+    let data = data_folder(args.data.as_deref());
     let mut all = Vec::new();
     for (name, traces) in traces(&data) {
         if let Some(missing) = traces.iter().find(|path| is_missing(path)) {
