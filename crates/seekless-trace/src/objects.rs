@@ -110,7 +110,7 @@ impl Objects {
     }
 
     /// Fills `group` with records, and starts to fetch their slots. It stays a function of its own:
-    /// inlined twice into the loop, it took half as much again, as the compiler ran out of registers.
+    /// inlined twice into the loop, it took half as much again, for want of registers.
     #[inline(never)]
     fn fetch(&self, group: &mut Group, records: &mut impl Iterator<Item = Record>) {
         let mut length = 0;
