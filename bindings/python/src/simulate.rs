@@ -51,7 +51,7 @@ pub(crate) fn simulate(
     let write_back: WriteBack = write_back.parse().map_err(Failure::from)?;
     let reading = Reading { times: write_back.needs_times(), ..reading.reading()? };
     let changed = changed.parse().map_err(Failure::from)?;
-    let options = Options { changed, fetch_on_write, write_back, every: None, warm_up: None };
+    let options = Options { changed, fetch_on_write, write_back, ..Options::default() };
     let capacities = capacities.iter().map(Size::capacities).collect::<Result<Vec<_>, _>>()?;
     let mut names = Vec::new();
     let mut own = Vec::new();
