@@ -13,14 +13,15 @@ const PER_PERCENT: u64 = 1_000_000;
 
 /// One or more capacities: `64MB`, `10000pages`, `10%` or `0.1` of the working set, `1MB..64MB*2`
 /// (each twice the one before) or `10%..50%+10%` (each 10 % more). The last capacity of a range is
-/// at or below its end. A number alone is one of ids where all weigh 1, and of bytes for objects.
+/// at or below its end. A number alone is one of ids where all weigh 1, and of bytes for files and
+/// objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capacities(Vec<Size>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Size {
     Bytes(u64),
-    /// A number alone: of ids, or of an object's bytes.
+    /// A number alone: of ids, or of bytes of files or objects.
     Number(u64),
     /// A share of the working set, in units of 1 / ([`PER_PERCENT`] × 100).
     Share(u64),
@@ -85,16 +86,10 @@ fn resolved(size: Size, totals: &Totals) -> Result<u64> {
         }
         Size::Bytes(bytes) => Ok(bytes),
         Size::Number(0) => Ok(0),
-        Size::Number(number) => match (totals.unit, totals.unit_weights) {
-            (Unit::Page, _) => Err(wrong(
-                &number.to_string(),
-                &format!("a unit, such as {number}pages or {number}MB"),
-            )),
-            (Unit::File, false) => {
-                Err(wrong(&number.to_string(), &format!("a unit, such as {number}MB or {number}B")))
-            }
-            _ => Ok(number),
-        },
+        Size::Number(number) if totals.unit == Unit::Page => {
+            Err(wrong(&number.to_string(), &format!("a unit, such as {number}pages or {number}MB")))
+        }
+        Size::Number(number) => Ok(number),
         Size::Share(share) => {
             let whole = u128::from(totals.distinct_weight) * u128::from(share);
             let units = (whole / u128::from(100 * PER_PERCENT)).max(1) as u64;
@@ -230,7 +225,7 @@ mod tests {
         assert_eq!((at("10", &ids).unwrap(), at("10", &objects).unwrap()), (vec![10], vec![10]));
         let refused = |text, requests| at(text, requests).unwrap_err().to_string();
         assert_eq!(refused("10", &pages), "`10`: expected a unit, such as 10pages or 10MB");
-        assert_eq!(refused("10", &files), "`10`: expected a unit, such as 10MB or 10B");
+        assert_eq!(at("10", &files).unwrap(), [10]);
         assert!(refused("10B", &pages).contains("at least a page"));
         assert_eq!(at("0", &pages).unwrap(), [0]);
     }

@@ -1,6 +1,6 @@
-//! Traces that are made on the fly, named where a file could be: popularity by Zipf's law, loops, a
-//! hot set with scans, popularity that shifts, and mixes of these. A seed gives the same requests on
-//! every machine: the draws and all arithmetic are exact or IEEE's, and no library computes a power.
+//! Traces that are made on the fly, named where a file could be: popularity by Zipf's law, loops,
+//! a hot set with scans, popularity that shifts, and mixes of these. A seed gives the same requests
+//! on every machine: all arithmetic is exact or IEEE's, and no library computes a power.
 //!
 //! ```
 //! use seekless_sim::made::Made;

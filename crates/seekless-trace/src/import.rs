@@ -20,6 +20,7 @@ mod lrb;
 mod msr;
 pub(crate) mod number;
 mod ops;
+mod options;
 mod ozen;
 mod parquet;
 pub(crate) mod record;
@@ -37,9 +38,7 @@ mod wiki;
 use crate::compressed::{Input, estimated_rows};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::lines::Lines;
-use crate::{
-    Access, Columns as TraceColumns, FileId, Kind, Metadata, RunInfo, Trace, Writer, compressed,
-};
+use crate::{Access, FileId, Kind, Metadata, RunInfo, Trace, Writer, compressed};
 use accesses::import_lines;
 use records::Numbered;
 use seekless_sys::output::Destination;
@@ -47,8 +46,6 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use csv::csv;
 pub use fields::{Columns, KNOWN_NAMES};
@@ -57,6 +54,7 @@ pub(crate) use format::HEAD_BYTES;
 pub use ids::ids;
 pub use layout::Layout;
 pub use ops::Ops;
+pub use options::{LeftOut, MALFORMED, Options, REMOVAL};
 pub use ozen::ozen;
 pub use records::{lcs, oracle_general};
 pub use select::{Chosen, NOT_SAMPLED, Sample, Select, Where};
@@ -142,115 +140,6 @@ fn is_parquet(path: &Path) -> bool {
     path.is_file()
         && File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
         && start == *b"PAR1"
-}
-
-/// How to read files of other formats.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// The format of all files. If it is `None`, each file's content and name decide.
-    pub format: Option<Format>,
-    /// Skip and count malformed lines instead of ending at the first.
-    pub lenient: bool,
-    /// Which column holds which field. If it is `None`, the names in the header decide.
-    pub columns: Option<Columns>,
-    /// What the words of an operation column mean.
-    pub ops: Ops,
-    /// Which rows are used.
-    pub select: Select,
-    /// The fields of records of one length.
-    pub layout: Option<Layout>,
-    /// The byte between columns.
-    pub delimiter: u8,
-    /// Whether the first line names the columns.
-    pub header: bool,
-    /// Stops the import when it is set.
-    pub cancel: Arc<AtomicBool>,
-    /// Counts what imports under these options leave out.
-    pub left_out: LeftOut,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            format: None,
-            lenient: false,
-            columns: None,
-            ops: Ops::default(),
-            select: Select::default(),
-            layout: None,
-            delimiter: b',',
-            header: true,
-            cancel: Arc::default(),
-            left_out: LeftOut::default(),
-        }
-    }
-}
-
-/// The kind of a line that was skipped since it was malformed.
-pub const MALFORMED: &str = "malformed line";
-
-/// The kind of a row that removes an object, where removals have no meaning.
-pub const REMOVAL: &str = "removal";
-
-/// Lines and records that became no rows, by kind. Clones count together.
-#[derive(Clone, Debug, Default)]
-pub struct LeftOut(Arc<Mutex<BTreeMap<String, u64>>>);
-
-impl LeftOut {
-    /// The kinds so far, each in the singular, and how many there were of each.
-    #[must_use]
-    pub fn so_far(&self) -> BTreeMap<String, u64> {
-        self.lock().clone()
-    }
-
-    fn add(&self, kinds: &BTreeMap<String, u64>) {
-        let mut all = self.lock();
-        for (kind, count) in kinds {
-            *all.entry(kind.clone()).or_default() += count;
-        }
-    }
-
-    /// Counts some more of a kind, which is in the singular.
-    pub fn count(&self, kind: &str, count: u64) {
-        *self.lock().entry(kind.to_owned()).or_default() += count;
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, u64>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Options {
-    /// What a trace of this format is about, which columns and layouts may decide.
-    fn kind(&self, format: Format) -> Kind {
-        let is_blocks = |layout: &Layout| layout.is_blocks();
-        match (format, &self.columns) {
-            (Format::Csv, Some(columns)) => columns.kind(),
-            (Format::Binary, _) if self.layout.as_ref().is_some_and(is_blocks) => Kind::Blocks,
-            _ => format.kind(),
-        }
-    }
-
-    /// The columns of the trace besides those of every trace: lifetimes, where rows have them.
-    fn more_columns(&self) -> TraceColumns {
-        match self.has_lifetimes() {
-            true => TraceColumns::TTL_NS,
-            false => TraceColumns::NONE,
-        }
-    }
-
-    /// Whether the rows say how long their objects may be kept.
-    #[must_use]
-    pub fn has_lifetimes(&self) -> bool {
-        let columns = self.columns.as_ref().is_some_and(Columns::has_lifetimes);
-        let layout = self.layout.as_ref().is_some_and(Layout::has_lifetimes);
-        columns || layout || self.format.is_some_and(csv::has_lifetimes)
-    }
-
-    /// The same for files of this format.
-    fn of(&self, format: Format) -> Self {
-        Options { format: Some(format), ..self.clone() }
-    }
 }
 
 /// What was imported.

@@ -2,7 +2,7 @@
 
 use parquet::errors::Result;
 use parquet::schema::parser::parse_message_type;
-use parquet::schema::types::TypePtr;
+use parquet::schema::types::{ColumnDescPtr, TypePtr};
 use std::sync::Arc;
 
 pub(crate) const RUN: &str = "run";
@@ -43,6 +43,11 @@ const TTL: &str = "    OPTIONAL INT64 ttl_ns (INTEGER(64, false));\n";
 pub(crate) fn schema(lifetimes: bool) -> Result<TypePtr> {
     let more = if lifetimes { TTL } else { "" };
     Ok(Arc::new(parse_message_type(&format!("{COLUMNS}{more}}}"))?))
+}
+
+/// Whether a file with these columns has the lifetimes of objects.
+pub(crate) fn has_lifetimes(columns: &[ColumnDescPtr]) -> bool {
+    columns.last().is_some_and(|last| last.name() == TTL_NS)
 }
 
 /// The key of the same schema for readers that know Arrow, such as pandas and DuckDB.

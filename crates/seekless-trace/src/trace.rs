@@ -121,8 +121,8 @@ impl Trace {
     /// Reads all rows, decoding only `columns`.
     ///
     /// # Errors
-    /// A required column is missing. `latency_ns`, `error`, `file_bytes`, `device`, `inode` and `ttl_ns`
-    /// are optional; a missing one is unknown in every row.
+    /// A required column is missing. `latency_ns`, `error`, `file_bytes`, `device`, `inode` and
+    /// `ttl_ns` are optional; a missing one is unknown in every row.
     pub fn scan(&self, columns: Columns) -> Result<Scan> {
         self.scan_by(columns, BATCH_ROWS)
     }

@@ -111,7 +111,7 @@ pub struct Args {
     #[arg(long, default_value = DEFAULT_POLICIES, value_name = "NAME,...", value_parser = policies::names)]
     policy: Vec<Names>,
     /// Capacities: 64MB, 10000pages, 10% (or 0.1) of the working set, 1MB..64MB*2, 10%..50%+10%. A
-    /// number alone is one of ids, or of bytes of objects
+    /// number alone is one of ids, or of bytes of files or objects
     #[arg(long, value_delimiter = ',', default_value = "64MB", value_name = "SIZE,...")]
     capacity: Vec<Capacities>,
     /// When dirty pages are written before they are evicted: linux, or every=30s, dirty=10%,

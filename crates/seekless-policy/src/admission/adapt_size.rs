@@ -1,9 +1,9 @@
 //! AdaptSize (Berger, Sitaraman and Harchol-Balter, NSDI 2017): small objects come in with a higher
-//! chance, e^(-size/c). From how often each object was asked for, a model of the cache predicts the
-//! hits at any c; now and then the best c is searched for. The intervals, the forgetting and the
-//! search are those of the authors' program, as libCacheSim has them.
+//! chance, e^(-size/c). From how often each object was asked for, a model of the cache predicts
+//! the hits at any c; now and then the best c is searched for. The intervals, the forgetting and
+//! the search are those of the authors' program, as libCacheSim has them.
 //!
-//! Memory: 32 bytes an id. A request takes O(1); a search O(objects × 20) for each of some 20 steps.
+//! Memory: 32 bytes an id. A request takes O(1), a search O(objects × 20) for each of 20 steps.
 
 use crate::arrays::column;
 use crate::eviction::Id;

@@ -3,7 +3,8 @@
 use super::landlord::Landlord;
 use super::table::{POLICIES, Visitor, unknown, visit_plain};
 use super::{
-    Clock2QPlus, Hyperbolic, LeCaR, Qdlp, Random, S3Fifo, S3Fifo2024, SampledLfu, SampledLru, Slru,
+    Clock2QPlus, Hyperbolic, LeCaR, LruK, Qdlp, Random, S3Fifo, S3Fifo2024, SampledLfu, SampledLru,
+    Slru,
 };
 use crate::{Error, ErrorKind, Result};
 
@@ -117,6 +118,8 @@ tunable! {
         let [rate, discount, lru] = ["rate", "discount", "lru"].map(|name| values.get(name));
         Ok(LeCaR::tuned(capacity, rate, discount, lru))
     };
+    "lru-k" => [Parameter::whole("k", 2.0, [1.0, 16.0], "which of the last uses counts")],
+        |capacity, values: &Values| Ok(LruK::of(capacity, values.get("k") as u32));
     "sampled-lru" => [SAMPLE],
         |capacity, values: &Values| Ok(SampledLru::drawing(capacity, values.get("sample") as u32));
     "sampled-lfu" => [SAMPLE],

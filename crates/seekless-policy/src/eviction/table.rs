@@ -9,7 +9,7 @@ use super::{
     Gds, Gdsf,
 };
 use super::{
-    Belady, BeladySize, Hyperbolic, Landlord, Lfu, LfuDa, Lru, Lru2, LruWsr, Mq, Opt, Random,
+    Belady, BeladySize, Hyperbolic, Landlord, Lfu, LfuDa, Lru, Lru2, LruK, LruWsr, Mq, Opt, Random,
     Random2,
 };
 use super::{Cacheus, Camp, Cart, Frd, GdWheel, SampledLfu, SampledLru, SrLru};
@@ -157,6 +157,9 @@ policies! {
         "O'Neil, O'Neil and Weikum, SIGMOD 1993";
     "lru-2@history" => Recency, Lru2::with_history, (52, 60),
         "also remembers the last use of pages that left", "O'Neil, O'Neil and Weikum, SIGMOD 1993";
+    "lru-k" => Recency, LruK::new, (48, 56),
+        "the page whose k-th last use is longest ago leaves first",
+        "O'Neil, O'Neil and Weikum, SIGMOD 1993";
     "mq" => Frequency, Mq::new, (22, 30),
         "a queue for each order of magnitude of use, with time limits",
         "Zhou, Philbin and Li, USENIX 2001";

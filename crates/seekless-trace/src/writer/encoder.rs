@@ -4,7 +4,7 @@
 use super::chunk::Finished;
 use super::load_group::LoadGroup;
 use super::loads::Loads;
-use super::row_group::{ROW_GROUP_ROWS, RowGroup, has_lifetimes};
+use super::row_group::{ROW_GROUP_ROWS, RowGroup};
 use crate::checksum::{MAKER, Summed};
 use crate::error::{Error, Result};
 use crate::names::Names;
@@ -61,7 +61,7 @@ impl Encoder {
 
     /// Whether the file has the lifetimes of objects.
     pub(super) fn has_lifetimes(&self) -> bool {
-        has_lifetimes(self.parquet.schema_descr().columns())
+        schema::has_lifetimes(self.parquet.schema_descr().columns())
     }
 
     pub(super) fn rows(&self) -> u64 {

@@ -7,7 +7,6 @@ use super::bits;
 use super::chunk::{Chunk, Finished, Squeezer};
 use super::loads::Loads;
 use super::name_columns::NameColumns;
-use super::row_group::has_lifetimes;
 use super::times::TimeColumn;
 use crate::{Op, schema};
 use numbers::SizeColumns;
@@ -117,7 +116,7 @@ impl LoadGroup {
             self.null(schema::DEVICE)?,
             self.null(schema::INODE)?,
         ];
-        if has_lifetimes(&self.schema) {
+        if schema::has_lifetimes(&self.schema) {
             finished.push(self.null(schema::TTL_NS)?);
         }
         (self.rows, self.runs) = (0, Vec::new());

@@ -77,7 +77,7 @@ impl RowGroup {
             file_bytes: keyed(schema::FILE_BYTES),
             device: keyed(schema::DEVICE),
             inode: keyed(schema::INODE),
-            ttl: has_lifetimes(schema).then(|| keyed(schema::TTL_NS)),
+            ttl: schema::has_lifetimes(schema).then(|| keyed(schema::TTL_NS)),
             squeezer: Squeezer::new()?,
         })
     }
@@ -168,11 +168,6 @@ impl RowGroup {
         }
         Ok(columns)
     }
-}
-
-/// Whether a file of this schema has the lifetimes of objects.
-pub(super) fn has_lifetimes(schema: &[ColumnDescPtr]) -> bool {
-    schema.last().is_some_and(|last| last.name() == schema::TTL_NS)
 }
 
 #[cfg(test)]

@@ -168,7 +168,7 @@ fn lifetimes_stay_through_imports_and_merges() {
     let all = folder.path().join("all.parquet");
     import::any(
         &[file_in(folder.path(), "b.csv", "9,k,10,90,1,get,0\n")],
-        &two.with_extension("b"),
+        two.with_extension("b"),
         &twitter,
         &mut |_, _| (),
     )

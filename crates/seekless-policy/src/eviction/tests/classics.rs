@@ -47,6 +47,13 @@ proptest! {
     }
 
     #[test]
+    fn lru_k_equals_its_definition_lru_and_lru_2(capacity in 0u64..60, steps in steps()) {
+        check_model(LruK::of(capacity, 1), NaiveScored::new(capacity, Score::Lru), &steps);
+        check_model(LruK::of(capacity, 2), NaiveScored::new(capacity, Score::Lru2), &steps);
+        check_model(LruK::of(capacity, 3), NaiveScored::new(capacity, Score::Lru3), &steps);
+    }
+
+    #[test]
     fn gds_equals_its_definition(capacity in 0u64..60, pages in page_steps(), files in steps()) {
         let steps = [with_unit_costs(pages), files].concat();
         check_model(Gds::new(capacity), NaiveScored::new(capacity, Score::Gds), &steps);

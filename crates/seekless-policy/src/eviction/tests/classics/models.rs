@@ -12,6 +12,7 @@ pub(super) struct Page {
     count: u64,
     admitted: u64,
     last: u64,
+    last_but_two: u64,
     last_but_one: u64,
     next_use: u64,
     /// The score when it was used last.
@@ -28,6 +29,7 @@ pub(super) enum Score {
     Lfu,
     LfuDa,
     Lru2,
+    Lru3,
     Gds,
     Gdsf,
     Opt,
@@ -48,6 +50,7 @@ impl Score {
             Score::Lfu => u128::from(page.count),
             Score::LfuDa => page.age + u128::from(page.count),
             Score::Lru2 => u128::from(page.last_but_one),
+            Score::Lru3 => u128::from(page.last_but_two),
             Score::Gds => page.age + (u128::from(page.cost) << 64) / weight,
             Score::Gdsf => page.best.max(page.age + (worth << 56) / weight),
             Score::Opt => u128::from(u64::MAX - page.next_use),
@@ -121,6 +124,7 @@ impl Model for NaiveScored {
         let (turn, age) = (self.turn, self.age);
         if let Some(page) = self.pages.iter_mut().find(|page| page.id == request.id) {
             if request.kind != Use::FirstUse || self.score == Score::Opt {
+                page.last_but_two = page.last_but_one;
                 (page.last_but_one, page.last) = (page.last, turn);
                 (page.count, page.age, page.cost) = (page.count + 1, age, request.cost);
                 page.best = self.score.value(page);
@@ -140,6 +144,7 @@ impl Model for NaiveScored {
             count: 1,
             admitted: turn,
             last: turn,
+            last_but_two: 0,
             last_but_one,
             next_use: request.next_use,
             best: 0,
