@@ -27,7 +27,6 @@ impl DiskCache {
     }
 
     /// What was said here, else nothing.
-    #[must_use]
     pub fn only_if_asked(self) -> DiskCacheSettings {
         let settings = DiskCacheSettings::new(self.disk_cache.unwrap_or(0));
         settings.on_trouble(|words: &str| output::say(words))

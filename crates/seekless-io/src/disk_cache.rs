@@ -23,6 +23,10 @@ const FOLDER: &str = "SEEKLESS_DISK_CACHE_FOLDER";
 pub struct DiskCacheSettings {
     bytes: u64,
     folder: Option<PathBuf>,
+    #[cfg_attr(
+        not(feature = "remote"),
+        expect(dead_code, reason = "a build without object storage has nothing to say")
+    )]
     note: Arc<dyn Fn(&str) + Send + Sync>,
 }
 

@@ -78,7 +78,7 @@ impl BlockReader {
         let first = line.by_ref().take(AT_ONCE).map(ask).collect::<io::Result<Vec<Read>>>()?;
         self.engine.submit(first);
         for _ in 0..missing.len() {
-            let Completion { tag, buffer, result } = ended.recv().map_err(io::Error::other)?;
+            let Completion { tag, buffer, result, .. } = ended.recv().map_err(io::Error::other)?;
             result?;
             blocks.insert(tag, buffer);
             if let Some(number) = line.next() {
