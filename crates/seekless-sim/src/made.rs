@@ -101,14 +101,8 @@ impl Made {
 
 /// The requests of traces that are all made on the fly; `None` if none is.
 pub(crate) fn read(traces: &[PathBuf], reading: &Reading) -> Result<Option<Requests>> {
-    let mut all = Vec::new();
-    for (at, path) in traces.iter().enumerate() {
-        match Made::of(path)? {
-            Some(made) => all.push(made),
-            None if all.is_empty() && at == 0 => continue,
-            None => return Err(mixed()),
-        }
-    }
+    let each = traces.iter().map(|path| Made::of(path)).collect::<Result<Vec<_>>>()?;
+    let all: Vec<Made> = each.into_iter().flatten().collect();
     if all.is_empty() {
         return Ok(None);
     }
