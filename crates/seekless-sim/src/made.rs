@@ -101,9 +101,8 @@ impl Made {
 
 /// The requests of traces that are all made on the fly; `None` if none is.
 pub(crate) fn read(traces: &[PathBuf], reading: &Reading) -> Result<Option<Requests>> {
-    let found: Vec<Option<Made>> =
-        traces.iter().map(|path| Made::of(path)).collect::<Result<_>>()?;
-    let all: Vec<Made> = found.into_iter().flatten().collect();
+    let each = traces.iter().map(|path| Made::of(path)).collect::<Result<Vec<_>>>()?;
+    let all: Vec<Made> = each.into_iter().flatten().collect();
     if all.is_empty() {
         return Ok(None);
     }

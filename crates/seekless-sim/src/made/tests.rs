@@ -102,8 +102,8 @@ fn what_is_no_description_is_said() {
         let error = read(&traces, &Reading::default()).unwrap_err().to_string();
         assert!(error.contains("one after another"), "{error}");
     }
-    let files = ["a.csv".into(), "b.csv".into()];
-    assert!(read(&files, &Reading::default()).unwrap().is_none(), "files alone are read as files");
+    let files = ["a.csv", "b.csv", "c:d.csv"].map(PathBuf::from);
+    assert!(read(&files, &Reading::default()).unwrap().is_none(), "files are read as such");
     let small = Reading { memory_bytes_max: Some(1 << 20), ..Reading::default() };
     let error = read(&["zipf:objects=1M,requests=1M".into()], &small).unwrap_err().to_string();
     assert!(error.contains("--memory"), "{error}");
