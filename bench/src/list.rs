@@ -33,7 +33,7 @@ pub(crate) enum Quick {
 /// Benches that `./run` builds apart.
 pub(crate) const APART: [&str; 2] = ["cached", "python"];
 
-pub(crate) const ENTRIES: [Entry; 22] = [
+pub(crate) const ENTRIES: [Entry; 23] = [
     Entry {
         name: "advise",
         answers: "whether a start becomes as fast as advise expects",
@@ -132,6 +132,14 @@ pub(crate) const ENTRIES: [Entry; 22] = [
         takes: "1 minute",
         needs: "120 MB of disk",
         quick: Quick::Words("--requests 100000 --rounds 1 --folder /var/tmp"),
+    },
+    Entry {
+        name: "remote",
+        answers: "how fast a game's start loads from object storage, beside s3fs and rclone",
+        takes: "6 minutes",
+        needs: "the data of 0 A.D., Go for versitygw, 9 GB of disk; FUSE, rclone, s3fs and Python \
+                for their rows",
+        quick: Quick::Words("--quick"),
     },
     Entry {
         name: "replay",
