@@ -45,8 +45,8 @@ pub(crate) struct Args {
     /// Bandwidth of a stream
     #[arg(long, default_value = "50MB/s", value_parser = parse_rate, value_name = "RATE")]
     stream: u64,
-    /// The store's cache in MiB
-    #[arg(long, default_value_t = 64, value_name = "MIB")]
+    /// The store's cache in MiB; by default what a store of an object has
+    #[arg(long, default_value_t = 256, value_name = "MIB")]
     cache: u64,
     /// Timed rounds; a way that takes over 20 s has a turn in the first only
     #[arg(long, default_value_t = 3)]

@@ -95,13 +95,25 @@ impl Means<'_> {
         let rounds = if self.args.quick { 1 } else { self.args.rounds };
         let mut trials: Vec<(Way, Vec<Trial>)> =
             ways.iter().map(|way| (*way, Vec::new())).collect();
+        let mut failed = Vec::new();
         for _ in 0..rounds {
             for (way, trials) in &mut trials {
-                if trials.last().is_none_or(|last| last.loaded.seconds < LONG) {
-                    trials.push(self.trial(|| self.load(*way))?);
+                if failed.contains(way)
+                    || trials.last().is_some_and(|last| last.loaded.seconds >= LONG)
+                {
+                    continue;
+                }
+                match self.trial(|| self.load(*way)) {
+                    Ok(trial) => trials.push(trial),
+                    Err(error) if way.is_a_program() => {
+                        eprintln!("bench: {} is left out: {error:#}", way.name());
+                        failed.push(*way);
+                    }
+                    Err(error) => return Err(error.context(way.name())),
                 }
             }
         }
+        trials.retain(|(_, trials)| !trials.is_empty());
         Ok(trials)
     }
 

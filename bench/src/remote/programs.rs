@@ -72,6 +72,8 @@ impl Means<'_> {
         command.args(["--read-only", "--vfs-cache-mode", "full", "--cache-dir"]).arg(cache.path());
         // Without this each file costs a request more, for its time.
         command.args(["--use-server-modtime", "--config", "/dev/null"]);
+        // With these it refuses to begin, and nothing is encrypted here.
+        command.env_remove("AWS_CA_BUNDLE");
         command.env("RCLONE_CONFIG_STORE_TYPE", "s3").env("RCLONE_CONFIG_STORE_PROVIDER", "Other");
         command.env("RCLONE_CONFIG_STORE_ENDPOINT", self.storage.endpoint());
         command.env("RCLONE_CONFIG_STORE_ACCESS_KEY_ID", KEY);

@@ -67,6 +67,11 @@ impl Way {
         matches!(self, Self::Listed | Self::OnDemand { .. })
     }
 
+    /// Whether another program loads, which may fail for reasons of its own.
+    pub(super) fn is_a_program(self) -> bool {
+        matches!(self, Self::ZipFileSystem | Self::S3Python | Self::Rclone | Self::S3Fuse)
+    }
+
     /// Whether the program gives all names at once.
     pub(super) fn knows_the_list(self) -> bool {
         match self {
