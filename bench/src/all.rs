@@ -1,6 +1,7 @@
 //! Runs the benches one after another, and reads the results of each.
 
 use crate::list::{APART, ENTRIES, Entry, Quick};
+use crate::remote;
 use anyhow::{Context, ensure};
 use seekless_results::{Output, Results, data_folder};
 use std::path::{Path, PathBuf};
@@ -39,6 +40,10 @@ pub(crate) fn run(args: &Args, output: &Output) -> anyhow::Result<()> {
     for entry in ENTRIES.iter().filter(is_asked) {
         if entry.needs_data() && !data.exists() {
             println!("{:14} left out: {} is not there", entry.name, data.display());
+            continue;
+        }
+        if args.quick && entry.name == "remote" && !remote::is_there() {
+            println!("{:14} left out: ./run bench remote builds what it needs", entry.name);
             continue;
         }
         let words = match (&entry.quick, args.quick) {

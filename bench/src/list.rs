@@ -141,6 +141,14 @@ pub(crate) const ENTRIES: [Entry; 23] = [
         quick: Quick::Words("--requests 100000 --rounds 1 --folder /var/tmp"),
     },
     Entry {
+        name: "remote",
+        answers: "how fast a game's start loads from object storage, beside s3fs and rclone",
+        takes: "6 minutes",
+        needs: "the data of 0 A.D., Go for versitygw, 9 GB of disk; FUSE, rclone, s3fs and Python \
+                for their rows",
+        quick: Quick::Words("--quick"),
+    },
+    Entry {
         name: "replay",
         answers: "whether replay drives a disk as hard as fio, and on time",
         takes: "15 minutes",

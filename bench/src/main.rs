@@ -22,6 +22,7 @@ mod programs;
 mod recall;
 mod recording;
 mod records;
+mod remote;
 mod replay;
 mod rounds;
 mod simulate;
@@ -78,6 +79,9 @@ enum Question {
     Recording(recording::Args),
     /// Records of a trace that are read in a second, and with their objects numbered.
     Records(records::Args),
+    /// A start of 0 A.D. from object storage that was made without it, beside single files, s3fs,
+    /// rclone and a tar: time, requests, bytes and price.
+    Remote(remote::Args),
     /// A root file system as squashfs in the order of `seekless export`, beside that of one run's
     /// first accesses: what a start that was left out asks of the device (root).
     Lists(lists::Args),
@@ -120,6 +124,7 @@ impl Question {
             Self::Recall(_) => "recall",
             Self::Recording(_) => "recording",
             Self::Records(_) => "records",
+            Self::Remote(_) => "remote",
             Self::Lists(_) => "lists",
             Self::MountedReads(_) => "mounted-reads",
             Self::Replay(_) => "replay",
@@ -148,6 +153,7 @@ impl Question {
             Self::Recall(args) => recall::run(args),
             Self::Recording(args) => recording::run(args),
             Self::Records(args) => records::run(args),
+            Self::Remote(args) => remote::run(args),
             Self::Lists(args) => lists::run(args),
             Self::MountedReads(args) => mounted_reads::run(args),
             Self::Replay(args) => replay::run(args),

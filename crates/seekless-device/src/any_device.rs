@@ -44,6 +44,10 @@ impl DeviceModel for AnyDevice {
         each!(self, model => model.advance(now, done));
     }
 
+    fn requests(&self, bytes: u64) -> u64 {
+        each!(self, model => model.requests(bytes))
+    }
+
     fn costs(&self) -> Costs {
         each!(self, model => model.costs())
     }

@@ -104,6 +104,31 @@ impl Knowledge {
         (self.costs, self.source) = (costs, CostsSource::Estimated);
         Some(costs)
     }
+
+    /// A read that was sent has ended, and the reader itself has measured what requests cost.
+    /// Returns the costs if they have changed by more than a tenth.
+    pub fn ended_with(&mut self, tag: u64, learned: Costs) -> Option<Costs> {
+        debug_assert!(self.sent.len() as u64 > tag, "read {tag} was not sent");
+        self.in_flight -= 1;
+        let stands = match self.source {
+            CostsSource::Given => true,
+            CostsSource::Probed => !contradicts(learned, self.costs),
+            _ => !apart(learned, self.costs),
+        };
+        if stands {
+            return None;
+        }
+        (self.costs, self.source) = (learned, CostsSource::Estimated);
+        Some(learned)
+    }
+}
+
+/// Whether two figures differ by more than a tenth.
+fn apart(one: Costs, other: Costs) -> bool {
+    let far = |one: u64, other: u64| one.abs_diff(other) > one.max(other) / 10;
+    far(one.request_ns, other.request_ns)
+        || far(one.bytes_per_second, other.bytes_per_second)
+        || one.depth != other.depth
 }
 
 fn contradicts(found: Costs, probed: Costs) -> bool {
@@ -143,6 +168,22 @@ mod tests {
         read(&mut knowledge, Costs { request_ns: 3_000_000, ..COSTS }, 100..200);
         assert_eq!(knowledge.source(), CostsSource::Estimated);
         assert!(knowledge.costs().request_ns.abs_diff(3_000_000) < 10_000);
+    }
+
+    #[test]
+    fn what_the_reader_has_measured_replaces_all_but_what_was_told() {
+        let ended = |source, learned| {
+            let mut knowledge = Knowledge::new(COSTS, source);
+            knowledge.sent(3, 0);
+            (knowledge.ended_with(3, learned), knowledge.source())
+        };
+        let slower = Costs { request_ns: 3 * COSTS.request_ns, depth: 128, ..COSTS };
+        let assumed = CostsSource::Assumed;
+        assert_eq!(ended(assumed, slower), (Some(slower), CostsSource::Estimated));
+        assert_eq!(ended(CostsSource::Probed, slower).0, Some(slower));
+        assert_eq!(ended(CostsSource::Given, slower).0, None);
+        let alike = Costs { request_ns: COSTS.request_ns + 1, ..COSTS };
+        assert_eq!(ended(assumed, alike), (None, assumed));
     }
 
     #[test]

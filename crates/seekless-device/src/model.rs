@@ -1,6 +1,6 @@
 //! The interface of a device model: requests go in with the time, completions come out with theirs.
 
-use crate::Costs;
+use crate::{Costs, parts};
 
 /// A time or duration in nanoseconds, on whatever clock the caller keeps.
 pub type Nanos = u64;
@@ -29,6 +29,10 @@ pub trait DeviceModel {
     /// Lets time pass until `now`, and calls `done` with each completion's time and I/O, in order
     /// of time.
     fn advance(&mut self, now: Nanos, done: &mut dyn FnMut(Nanos, Io));
+    /// How many requests a read of `bytes` is to this device.
+    fn requests(&self, bytes: u64) -> u64 {
+        parts(bytes)
+    }
     /// What this device charges, for decisions.
     fn costs(&self) -> Costs;
 }

@@ -136,6 +136,11 @@ impl DeviceModel for ObjectStore {
         self.in_flight.drain(now, done);
     }
 
+    /// A request may have any length.
+    fn requests(&self, _: u64) -> u64 {
+        1
+    }
+
     /// A request costs the mean time to its first byte; the bandwidth is that of one stream, and
     /// the depth is the number of streams.
     fn costs(&self) -> Costs {

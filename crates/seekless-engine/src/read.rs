@@ -128,6 +128,11 @@ pub trait Engine: Send + Sync {
     fn knows_costs(&self) -> bool {
         true
     }
+    /// What its own requests have cost so far, of an engine that measures each of them: better than
+    /// the ends of reads show it.
+    fn learned_costs(&self) -> Option<Costs> {
+        None
+    }
     /// The time on the clock of the device, in nanoseconds: a model may keep its own.
     fn now(&self) -> Nanos {
         static STARTED: OnceLock<Instant> = OnceLock::new();

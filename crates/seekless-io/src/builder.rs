@@ -10,7 +10,7 @@ use crate::state::State;
 use crate::worker::Workers;
 use crate::{DiskCacheSettings, Error, Result, Store, remote};
 use seekless_device::{Costs, CostsSource, Knowledge};
-use seekless_engine::{Engine, EngineKind};
+use seekless_engine::{Engine, EngineKind, ObjectName};
 use seekless_pack::{NameEncoding, Reading};
 use seekless_policy::cache::{Cache, Config, Together};
 use seekless_policy::eviction::{Id, Needs, named};
@@ -26,6 +26,13 @@ use std::thread::available_parallelism;
 /// than machines have.
 const ENTRY_BYTES_MAX: u64 = 1 << 30;
 
+/// What is kept between loads, unless the program says otherwise.
+const CACHE_BYTES: u64 = 64 << 20;
+
+/// The same of objects in object storage: what comes before it is needed takes room, and a wait for
+/// what does not costs far more.
+const OBJECTS_CACHE_BYTES: u64 = 256 << 20;
+
 /// Room beyond the cache for reads under way, and for what a [`Store::load_many`] runs ahead.
 const AHEAD_BYTES: u64 = 512 << 20;
 
@@ -34,7 +41,8 @@ const AHEAD_BYTES: u64 = 512 << 20;
 #[must_use]
 pub struct StoreBuilder {
     places: Vec<Place>,
-    cache_bytes: u64,
+    /// `None`: [`CACHE_BYTES`], or [`OBJECTS_CACHE_BYTES`].
+    cache_bytes: Option<u64>,
     policy: String,
     together_bytes: Option<u64>,
     engine: EngineKind,
@@ -61,7 +69,7 @@ impl Default for StoreBuilder {
     fn default() -> Self {
         Self {
             places: Vec::new(),
-            cache_bytes: 64 << 20,
+            cache_bytes: None,
             policy: "landlord".to_owned(),
             together_bytes: None,
             engine: EngineKind::Auto,
@@ -102,12 +110,13 @@ impl Store {
 }
 
 impl StoreBuilder {
-    /// Bytes that the store keeps between loads; by default 64 MiB. At rest it adds no more than 8
+    /// Bytes that the store keeps between loads; by default 64 MiB, and 256 MiB if a source lies in
+    /// object storage. At rest it adds no more than 8
     /// MiB to them, beside the archive's directory. A part is for reads that hold files which have
     /// not been requested: see [`StoreBuilder::read_ahead_cache`]. The rest is for content. A file
     /// over half of that is loaded but not kept.
     pub fn cache(mut self, bytes: u64) -> Self {
-        self.cache_bytes = bytes;
+        self.cache_bytes = Some(bytes);
         self
     }
 
@@ -157,8 +166,8 @@ impl StoreBuilder {
     /// [`StoreBuilder::cache`]. What counts are the pages in which such files lie: the others are
     /// given back. With 0, nothing is read but what is requested. By default they are
     /// a part of the cache: a quarter, and half where a request is known to cost as much as reading
-    /// 256 KiB, since such a device makes it worth keeping the files longer; at most 64 MiB, and
-    /// where requests are cheap 16 MiB.
+    /// 256 KiB, since such a device makes it worth keeping the files longer; at most 64 MiB unless
+    /// such a device serves eight requests at once, and where requests are cheap 16 MiB.
     pub fn read_ahead_cache(mut self, bytes: u64) -> Self {
         self.read_ahead_bytes = Some(bytes);
         self
@@ -344,7 +353,7 @@ impl StoreBuilder {
         let known = self.knows.look(&sources, &*engine)?;
         let (costs, source) = self.known(first.path(), &*engine);
         let kept = planner::Memory {
-            cache_bytes: self.cache_bytes,
+            cache_bytes: self.cache_bytes.unwrap_or_else(|| self.usual_cache_bytes()),
             read_ahead_bytes: self.read_ahead_bytes,
             window_bytes: self.window_bytes,
         };
@@ -364,6 +373,13 @@ impl StoreBuilder {
         let workers = Workers::start(shared.clone(), self.worker_count())
             .map_err(|error| Error::setting("a worker thread cannot start", error))?;
         Ok(Store::new(shared, workers, known.note))
+    }
+
+    fn usual_cache_bytes(&self) -> u64 {
+        match self.places.iter().any(|place| ObjectName::is_meant(place.path())) {
+            true => OBJECTS_CACHE_BYTES,
+            false => CACHE_BYTES,
+        }
     }
 
     /// Most bytes of one entry of these.

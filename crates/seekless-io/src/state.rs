@@ -118,11 +118,21 @@ impl State {
         *depth_max = self.in_flight.max(*depth_max);
     }
 
-    /// A read has ended; says what is known of the device now, if that has changed.
-    pub(crate) fn ended(&mut self, tag: u64, brought: Brought, when: Nanos) -> Option<Costs> {
+    /// A read has ended; says what is known of the device now, if that has changed. `learned` is
+    /// what the engine itself has measured.
+    pub(crate) fn ended(
+        &mut self,
+        tag: u64,
+        brought: Brought,
+        when: Nanos,
+        learned: Option<Costs>,
+    ) -> Option<Costs> {
         debug_assert!(self.in_flight > 0, "read {tag} ended, and none was in flight");
         self.in_flight -= 1;
-        self.knowledge.ended(tag, brought, when)
+        match learned {
+            Some(costs) => self.knowledge.ended_with(tag, costs),
+            None => self.knowledge.ended(tag, brought, when),
+        }
     }
 
     /// Reports to the policy the hits that threads have logged meanwhile.

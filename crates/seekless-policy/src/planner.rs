@@ -10,6 +10,9 @@
 //!    entry which has not been requested ([`kept_reads`]);
 //! 3. *a read* of it and of what is worth reading around it ([`ahead`]).
 //!
+//! Where the device serves many dear requests at once, more is read beside a demand
+//! (`planner/wide.rs`).
+//!
 //! A list of entries is planned at once ([`Planner::plan`]) into few reads ([`extents`]). The owner
 //! reports the end of each read ([`Planner::ended`]).
 //!
@@ -36,6 +39,7 @@ pub mod kept_reads;
 mod memory;
 mod predicted;
 mod under_way;
+mod wide;
 mod worth;
 
 #[cfg(test)]
@@ -100,6 +104,9 @@ pub struct Planner {
     balance: Balance,
     /// The entries that were needed last came in a list, which says more than any guess.
     is_listed: bool,
+    /// The last demand that got a read, as long as what lies around it was not looked at
+    /// ([`wide`]).
+    lone: Option<Id>,
     planned: Vec<Read>,
 }
 
@@ -120,6 +127,7 @@ impl Planner {
             prediction: None,
             balance: Balance::new(),
             is_listed: false,
+            lone: None,
             planned: Vec::new(),
             entries,
         }
@@ -172,7 +180,12 @@ impl Planner {
         }
         self.guess_anew();
         let around = self.around(id, &cached);
-        let asked = asked(self.with_guesses(around, &cached), self.alignment);
+        let extent = match self.reads_widely() {
+            true => self.near(id, &cached),
+            false => self.with_guesses(around, &cached),
+        };
+        self.lone = Some(id);
+        let asked = asked(extent, self.alignment);
         self.guessed_within(asked.offered, &cached);
         self.balance.read(asked.extent.bytes, &self.costs);
         Answer::Read(self.under_way.demand(asked, id))
@@ -277,6 +290,7 @@ impl Planner {
     /// Puts the reads of `ids` at the end of the line.
     fn line_up(&mut self, ids: &mut Vec<Id>, found: &mut Vec<(Id, Found)>) {
         self.is_listed = true;
+        self.lone = None;
         let read_bytes_max = self.unrounded(READ_BYTES_MAX);
         let Self { entries, alignment, costs, under_way, kept, worth, planned, .. } = self;
         ids.sort_unstable();

@@ -221,6 +221,10 @@ impl Engine for Remote {
         self.client.learned.costs()
     }
 
+    fn learned_costs(&self) -> Option<Costs> {
+        Some(self.client.learned.costs())
+    }
+
     /// They are what requests have shown so far; those to come may show others.
     fn knows_costs(&self) -> bool {
         false

@@ -23,7 +23,7 @@ pub use waited::{DemandRead, demand_reads};
 
 use crate::error::Result;
 use large::{Block, Large};
-use seekless_device::{Brought, Costs, CostsSource, DeviceModel, Io, Knowledge, Nanos, parts};
+use seekless_device::{Brought, Costs, CostsSource, DeviceModel, Io, Knowledge, Nanos};
 use seekless_policy::cache::{Cache, Command, Config, Filled, Step, Together};
 use seekless_policy::eviction::{Id, Named, Request, named};
 use seekless_policy::foresight::prediction::{Model, Prediction, Score};
@@ -90,7 +90,7 @@ pub struct StoreFigures {
     pub revived: u64,
     /// Loads of files that had come with another file's read.
     pub read_ahead_hits: u64,
-    /// Requests to the device, of at most 1 MiB each, the opening included.
+    /// Requests to the device, of as many bytes as it takes at once, the opening included.
     pub requests: u64,
     /// Bytes read.
     pub bytes: u64,
@@ -312,7 +312,7 @@ impl<'a> Reader<'a> {
     /// Asks the device for an extent, which need not lie in the archive: what leads to it, such as
     /// its folder, lies elsewhere.
     fn ask(&mut self, when: Nanos, tag: u64, Extent { offset, bytes }: Extent) {
-        self.figures.requests += parts(bytes);
+        self.figures.requests += self.model.requests(bytes);
         self.figures.bytes += bytes;
         self.model.submit(when, Io { tag, write: false, offset, bytes });
     }

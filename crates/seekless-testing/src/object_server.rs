@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Bytes of a body that are sent between two looks at the bandwidth.
 const PIECE_BYTES: usize = 16 << 10;
@@ -36,6 +36,10 @@ pub struct Served {
     pub requests: u64,
     /// Requests that got a fault.
     pub faults: u64,
+    /// Of them, those that list names, which providers charge like writes.
+    pub lists: u64,
+    /// Bytes of the bodies that were sent.
+    pub bytes: u64,
     /// The most requests that were answered at once.
     pub at_once: u64,
 }
@@ -151,6 +155,7 @@ impl Shared {
             }
             self.count(|served, under_way| {
                 served.requests += 1;
+                served.lists += u64::from(request.is_list());
                 *under_way += 1;
                 served.at_once = served.at_once.max(*under_way);
             });
@@ -174,12 +179,15 @@ impl Shared {
             let conduct = &mut *lock(&self.conduct);
             (conduct.delay(), conduct.fault(request.is_read()), conduct.bytes_per_second)
         };
-        thread::sleep(delay);
+        let due = Instant::now() + delay;
         if fault.is_some() {
             self.count(|served, _| served.faults += 1);
         }
         let mut response = match fault {
-            Some(Fault::Reset) => return Ok(false),
+            Some(Fault::Reset) => {
+                sleep_until(due);
+                return Ok(false);
+            }
             Some(fault) if fault.answer().is_some() => fault.answer().unwrap_or_default(),
             Some(Fault::IgnoredRange) => self.handle(&request.without("range"))?,
             _ => self.handle(request)?,
@@ -190,9 +198,12 @@ impl Shared {
         }
         let is_whole = fault != Some(Fault::Truncated) || response.body.len() < 2;
         let sent = if is_whole { response.body.len() } else { response.body.len() / 2 };
+        // What another server takes is a part of the delay.
+        sleep_until(due);
         response.send_head(&mut &*stream)?;
         if request.method != "HEAD" {
             send(&response.body, 0..sent, bytes_per_second, stream)?;
+            self.count(|served, _| served.bytes += sent as u64);
         }
         Ok(is_whole)
     }
@@ -205,20 +216,27 @@ impl Shared {
     }
 }
 
-/// Sends a part of a body at a rate.
+/// Sends a part of a body at a rate. Each piece has its time from the beginning, so that a sleep
+/// which takes too long does not lower the rate.
 fn send(
     body: &[u8],
     range: Range<usize>,
     bytes_per_second: Option<u64>,
     mut stream: &TcpStream,
 ) -> io::Result<()> {
+    let (began, mut sent) = (Instant::now(), 0);
     for piece in body[range].chunks(PIECE_BYTES) {
+        sent += piece.len() as u64;
         if let Some(rate) = bytes_per_second {
-            thread::sleep(Duration::from_nanos(piece.len() as u64 * 1_000_000_000 / rate.max(1)));
+            sleep_until(began + Duration::from_nanos(sent * 1_000_000_000 / rate.max(1)));
         }
         stream.write_all(piece)?;
     }
     stream.flush()
+}
+
+fn sleep_until(time: Instant) {
+    thread::sleep(time.saturating_duration_since(Instant::now()));
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -1,10 +1,15 @@
 //! A pack in object storage: the store loads from it what it would load from a file, in few
 //! requests, whatever the server does.
 
+use seekless::device::{CostsSource, DeviceSpec};
 use seekless::engine::automatic;
 use seekless::io::{CostsSource, DiskCacheSettings, ErrorKind, Store};
 use seekless::pack::{About, Codec, PackWriter, prepare};
+use seekless::policy::eviction::Id;
+use seekless::policy::layout::extents::Extent;
+use seekless::policy::planner::Memory;
 use seekless::remote::{Access, Remote, Settings};
+use seekless::sim::store::{Archive, Settings as Simulated, Work, listed, on_demand};
 use seekless_testing::{Conduct, Fault, ObjectServer};
 use std::sync::Arc;
 use std::time::Duration;
@@ -146,4 +151,63 @@ fn what_is_no_pack_says_so() {
     assert!(open("text").contains("cannot be opened as a pack"), "{}", open("text"));
     let signed = open("pack.zip?X-Amz-Signature=secret");
     assert!(signed.contains("signed link") && !signed.contains("secret"), "{signed}");
+}
+
+/// A cache that holds half of the pack.
+const CACHE_BYTES: u64 = 1 << 20;
+
+/// The pack as a store on the server sees it. What opening takes is counted apart.
+fn archive(store: &Store) -> Archive {
+    let index = store.index();
+    let extents: Vec<Extent> = index
+        .entries()
+        .map(|entry| Extent { offset: entry.header_offset, bytes: entry.extent_bytes })
+        .collect();
+    Archive {
+        file_bytes: extents.last().unwrap().end(),
+        extents: extents.into(),
+        bytes: (0..index.len() as u32).map(|number| index.bytes(number)).collect(),
+        alignment: store.alignment(),
+        opening: Vec::new(),
+    }
+}
+
+#[test]
+fn the_simulator_says_what_the_server_counts() {
+    for device in ["s3", "s3-express", "minio"] {
+        let spec: DeviceSpec = device.parse().unwrap();
+        let costs = spec.costs();
+        let settings = Simulated {
+            policy: "landlord".to_owned(),
+            together_bytes: None,
+            memory: Memory { cache_bytes: CACHE_BYTES, read_ahead_bytes: None, window_bytes: None },
+            costs,
+            source: CostsSource::Given,
+            work: Work::default(),
+            prediction: None,
+        };
+        let files: Vec<u32> = (0..FILES).map(|turn| turn * 7 % FILES).step_by(2).collect();
+        for is_listed in [false, true] {
+            let server = server(Conduct::plain());
+            let builder = Store::builder().cache(CACHE_BYTES).costs(costs).predict(false);
+            let store = builder.shared_engine(engine()).open(url(&server)).unwrap();
+            let opened = server.served();
+            let names = files.iter().copied().map(name);
+            match is_listed {
+                true => store.load_many(names).for_each(|(_, loaded)| drop(loaded.unwrap())),
+                false => names.for_each(|name| drop(store.load(&name).unwrap())),
+            }
+            let ids: Vec<Id> =
+                files.iter().map(|file| store.entry_of(&name(*file)).unwrap()).collect();
+            let simulate = if is_listed { listed } else { on_demand };
+            let figures = simulate(&archive(&store), &ids, &settings, &mut spec.model()).unwrap();
+            let served = server.served();
+            assert_eq!(
+                (figures.requests, figures.bytes),
+                (served.requests - opened.requests, served.bytes - opened.bytes),
+                "{device}, {is_listed}"
+            );
+            assert!(figures.requests > 1 || is_listed, "{figures:?}");
+        }
+    }
 }

@@ -67,12 +67,13 @@ impl Shared {
         act: impl FnOnce(&mut State, &Ended, u64) -> T,
     ) -> (Ended, T) {
         let mut ended = Ended::default();
+        let learned = self.engine.learned_costs();
         let acted = {
             // What is likely next depends on all loads so far.
             let state = &mut *self.drained();
             state.statistics.read_bytes += bytes;
             state.statistics.unused_bytes += bytes;
-            if let Some(costs) = state.ended(tag, brought, when) {
+            if let Some(costs) = state.ended(tag, brought, when, learned) {
                 state.planner.set_costs(costs);
                 self.window_bytes.store(state.planner.window_bytes(), Ordering::Relaxed);
             }

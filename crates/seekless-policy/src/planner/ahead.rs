@@ -51,6 +51,16 @@ pub fn requests_are_dear(costs: &Costs) -> bool {
     costs.gap_bytes() > DEAR_GAP_BYTES
 }
 
+/// Requests at once from which on one more costs no time.
+const MANY: u32 = 8;
+
+/// Whether requests are dear, and the device serves many at once, as object storage does: then it
+/// is waiting that is dear, and asking is cheap.
+#[must_use]
+pub fn many_are_dear(costs: &Costs) -> bool {
+    costs.depth >= MANY && requests_are_dear(costs)
+}
+
 /// The read for entry `index`, requested alone. It holds the entry and whole entries around it,
 /// within `before` and `after` bytes of it. On either side it ends with an entry for which `needed`
 /// is true, one that is neither cached nor being read. `entries` are all entries, in archive order.

@@ -1,6 +1,6 @@
 //! The memory that a planner may count on, and its shares.
 
-use super::ahead::requests_are_dear;
+use super::ahead::{many_are_dear, requests_are_dear};
 use seekless_device::Costs;
 
 /// The memory that a planner may count on, in bytes.
@@ -21,7 +21,8 @@ pub struct Memory {
 /// Most bytes that are kept of reads while requests are cheap, unless the owner says otherwise.
 const CHEAP_KEPT_BYTES: u64 = 16 << 20;
 
-/// Most bytes that are kept of reads, unless the owner says otherwise.
+/// Most bytes that are kept of reads where requests are dear, unless the owner says otherwise. A
+/// device that serves many of them at once brings more before it is needed: there is no such bound.
 const DEAR_KEPT_BYTES: u64 = 64 << 20;
 
 impl Memory {
@@ -56,7 +57,8 @@ impl Memory {
             (true, false) => self.cache_bytes / 2,
             (true, true) => self.cache_bytes - self.cache_bytes / 4,
         };
-        self.read_ahead_bytes.unwrap_or(share.min(DEAR_KEPT_BYTES))
+        let most = if many_are_dear(costs) { u64::MAX } else { DEAR_KEPT_BYTES };
+        self.read_ahead_bytes.unwrap_or(share.min(most))
     }
 
     /// How many of these are used.

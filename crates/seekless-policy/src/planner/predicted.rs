@@ -21,18 +21,34 @@ use crate::id::Id;
 use crate::layout::extents::{Extent, cover, joins};
 use crate::planner::ahead::requests_are_dear;
 
-/// The share of the kept reads that may hold what was guessed and not loaded yet.
-const KEPT_SHARE: u64 = 4;
+/// What a guess must be like to be read.
+#[derive(Debug)]
+struct Bars {
+    /// The share of the kept reads that may hold what was guessed and not loaded yet, in percent.
+    kept_percent: u64,
+    /// Reads of guesses in flight, at most, and at most as many as the device serves at once.
+    in_flight_max: u32,
+    /// Guesses under this confidence get no reads of their own.
+    confidence: u32,
+    /// The share of a read of guesses that must be likely to be used, of [`CERTAIN`].
+    used_min: u32,
+}
 
-/// Reads of guesses in flight, at most, and at most as many as the device serves at once.
-const IN_FLIGHT_MAX: u32 = 16;
+/// The confidence was chosen on starts of Python, node, g++ and perl: a start on flash takes 3 %
+/// less than with nine tenths.
+const USUAL: Bars = Bars {
+    kept_percent: 25,
+    in_flight_max: 16,
+    confidence: CERTAIN * 4 / 5,
+    used_min: CERTAIN * 17 / 20,
+};
 
-/// Guesses under this confidence get no reads of their own. Chosen on starts of Python, node, g++
-/// and perl: a start on flash takes 3 % less than with nine tenths.
-const CONFIDENCE_OWN: u32 = CERTAIN * 4 / 5;
+/// Where a guess costs no time (`planner/wide.rs`).
+const WIDE: Bars =
+    Bars { kept_percent: 50, in_flight_max: 64, confidence: CERTAIN / 16, used_min: CERTAIN / 8 };
 
-/// The share of a read of guesses that must be likely to be used, of [`CERTAIN`].
-const USED_MIN: u32 = CERTAIN * 17 / 20;
+/// There a request is worth this many times what it costs.
+const WORTH_WIDE: u64 = 4;
 
 /// A read of guesses joins them over gaps of this share of what a request costs: over longer ones
 /// too little of it would be likely to be used.
@@ -45,6 +61,10 @@ impl Planner {
         self.prediction = prediction;
         let kept = self.memory.kept_now(&self.costs, self.prediction.is_some());
         self.kept.set_capacity(kept);
+    }
+
+    fn bars(&self) -> &'static Bars {
+        if self.reads_widely() { &WIDE } else { &USUAL }
     }
 
     /// What is left of bytes that a request is worth by the device's costs, if loads are predicted.
@@ -83,15 +103,17 @@ impl Planner {
     /// called after each [`Planner::demand`] and after each [`Planner::ended`], with the same
     /// `cached`. There are none while entries come from a list ([`Planner::plan`]).
     ///
-    /// At most 16 such reads of at most 1 MiB are in flight, and none on a device that serves one
-    /// request at a time: there a demand would wait for them.
+    /// Such reads have at most 1 MiB. At most 16 are in flight, 64 where they cost no time, and none
+    /// on a device that serves one request at a time: there a demand would wait for them.
     pub fn foresee(&mut self, cached: impl Fn(Id) -> bool, starts: &mut Vec<Start>) {
-        let costs = self.costs;
+        self.read_around(&cached, starts);
+        let (costs, bars, is_wide) = (self.costs, self.bars(), self.reads_widely());
         let Some(prediction) = self.prediction.as_ref().filter(|_| !self.is_listed) else { return };
-        let reads = u64::from(costs.depth.min(IN_FLIGHT_MAX));
+        let reads = u64::from(costs.depth.min(bars.in_flight_max));
         let budget = *prediction.budget();
-        let in_flight_max = budget.of(if reads > 1 { reads * READ_BYTES_MAX } else { 0 });
-        let unused_max = budget.of(self.kept.capacity() / KEPT_SHARE);
+        let bounded = |bytes| if is_wide { bytes } else { budget.of(bytes) };
+        let in_flight_max = bounded(if reads > 1 { reads * READ_BYTES_MAX } else { 0 });
+        let unused_max = bounded(self.kept.capacity() * bars.kept_percent / 100);
         // A list takes tens of microseconds: none is made where nothing would be read for it.
         if self.under_way.guessed_bytes() >= in_flight_max {
             return;
@@ -118,7 +140,10 @@ impl Planner {
 
     /// Makes the list of guesses anew, if it is old.
     pub(super) fn guess_anew(&mut self) {
-        let request_bytes = self.balanced(self.costs.gap_bytes());
+        let request_bytes = match self.reads_widely() {
+            true => self.costs.gap_bytes().saturating_mul(WORTH_WIDE),
+            false => self.balanced(self.costs.gap_bytes()),
+        };
         // Long before its turn a file takes memory, and time from what is needed sooner: that pays
         // where it saves a dear request.
         let is_far = requests_are_dear(&self.costs);
@@ -135,7 +160,7 @@ impl Planner {
             false => 0,
         };
         let used: u64 = within(&self.entries, extent).map(likely).sum();
-        used >= extent.bytes * u64::from(USED_MIN)
+        used >= extent.bytes * u64::from(self.bars().used_min)
     }
 
     /// The guess that gets the next read of its own. One of a large file never does: its blocks are
@@ -143,12 +168,13 @@ impl Planner {
     /// either: it is read with the next demand beside it, whose window also brings what nothing
     /// names.
     fn next_guess(&mut self, cached: &impl Fn(Id) -> bool) -> Option<Guess> {
+        let (bars, is_wide) = (self.bars(), self.reads_widely());
         let Self { entries, alignment, costs, under_way, kept, prediction, .. } = self;
-        let is_dear = requests_are_dear(costs);
+        let is_dear = requests_are_dear(costs) && !is_wide;
         let may_be_read = |guess: &Guess| !is_dear || !guess.is_of_new();
         prediction.as_mut()?.next(|guess, confidence| {
             let id = guess.id;
-            confidence >= CONFIDENCE_OWN
+            confidence >= bars.confidence
                 && may_be_read(guess)
                 && entries[id as usize].aligned(*alignment).bytes <= READ_BYTES_MAX
                 && !cached(id)
@@ -159,17 +185,15 @@ impl Planner {
 
     /// Whether `id` is guessed with this confidence at `least`, and neither at hand nor on its way.
     fn is_guessed(&self, id: Id, least: u32, cached: &impl Fn(Id) -> bool) -> bool {
-        let Self { entries, under_way, kept, prediction, .. } = self;
-        prediction.as_ref().is_some_and(|prediction| prediction.confidence(id) >= least)
-            && !cached(id)
-            && !kept.has(id)
-            && !under_way.covers(entries[id as usize])
+        let prediction = self.prediction.as_ref();
+        prediction.is_some_and(|prediction| prediction.confidence(id) >= least)
+            && self.is_missing(id, cached)
     }
 
     /// The read for a guess, with all guesses that lie near it.
     fn read_of(&self, id: Id, cached: &impl Fn(Id) -> bool) -> Extent {
         let gap_bytes = self.costs.gap_bytes() / GAP_SHARE;
-        self.grown(self.entries[id as usize], CONFIDENCE_OWN, gap_bytes, cached)
+        self.grown(self.entries[id as usize], self.bars().confidence, gap_bytes, cached)
     }
 
     /// A demand's read, with the guesses beside it.

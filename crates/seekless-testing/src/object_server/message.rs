@@ -64,6 +64,12 @@ impl Request {
         self.method == "GET" && self.header("range").is_some()
     }
 
+    /// Whether it asks for names of objects or buckets, not for an object.
+    pub(super) fn is_list(&self) -> bool {
+        let is_of_bucket = self.path().trim_matches('/').split('/').count() < 2;
+        self.method == "GET" && is_of_bucket
+    }
+
     pub(super) fn send(&self, to: &mut impl Write) -> io::Result<()> {
         let mut head = format!("{} {} HTTP/1.1\r\n", self.method, self.target);
         let own = |name: &str| name.eq_ignore_ascii_case("connection");

@@ -38,6 +38,10 @@ impl DeviceModel for Placed {
         self.model.advance(now, done);
     }
 
+    fn requests(&self, bytes: u64) -> u64 {
+        self.model.requests(bytes)
+    }
+
     fn costs(&self) -> Costs {
         self.model.costs()
     }
