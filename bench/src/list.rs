@@ -33,7 +33,7 @@ pub(crate) enum Quick {
 /// Benches that `./run` builds apart.
 pub(crate) const APART: [&str; 2] = ["cached", "python"];
 
-pub(crate) const ENTRIES: [Entry; 23] = [
+pub(crate) const ENTRIES: [Entry; 24] = [
     Entry {
         name: "advise",
         answers: "whether a start becomes as fast as advise expects",

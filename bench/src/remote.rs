@@ -11,6 +11,8 @@ mod engine;
 #[cfg(feature = "remote")]
 mod live;
 #[cfg(feature = "remote")]
+mod means;
+#[cfg(feature = "remote")]
 mod prepared;
 #[cfg(feature = "remote")]
 mod price;

@@ -1,7 +1,7 @@
 //! What our own client loads: by our store, and file by file, which is the least that any client of
 //! single files can take.
 
-use super::live::{Loaded, Means};
+use super::means::{Loaded, Means};
 use super::prepared::{PACK, TAR, Wanted};
 use super::storage::BUCKET;
 use anyhow::{Context, ensure};

@@ -1,55 +1,20 @@
 //! All ways in turn.
 
 use super::Args;
+use super::means::{Loaded, Means, Trial};
 use super::prepared::Prepared;
 use super::programs::{missing, missing_python};
-use super::simulated::{self, Simulated};
+use super::simulated;
 use super::storage::Storage;
-use super::tables;
+use super::tables::{self, WithDelay};
 use super::way::Way;
 use crate::folder::Folder;
 use crate::rounds::load_average;
 use anyhow::ensure;
-use seekless::measure::Checksum;
 use seekless_results::Table;
-use seekless_testing::Served;
-use std::time::{Duration, Instant};
 
 /// A way that takes longer has a turn in the first round only.
 const LONG: f64 = 20.0;
-/// With `--quick`, for each rival.
-const QUICK_LIMIT: Duration = Duration::from_secs(5);
-
-/// What a way has loaded.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Loaded {
-    pub(super) seconds: f64,
-    pub(super) files: usize,
-    pub(super) delivered: Checksum,
-}
-
-/// One trial.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Trial {
-    pub(super) loaded: Loaded,
-    /// What the proxy has counted.
-    pub(super) served: Served,
-}
-
-/// The trials of each way with the same delay.
-pub(super) struct WithDelay {
-    pub(super) delay_ms: u64,
-    pub(super) ways: Vec<(Way, Vec<Trial>)>,
-    pub(super) simulated: Vec<Simulated>,
-}
-
-/// What each way works with.
-pub(super) struct Means<'a> {
-    pub(super) args: &'a Args,
-    pub(super) prepared: &'a Prepared,
-    pub(super) storage: &'a Storage,
-}
-
 pub(super) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     ensure!(args.rounds > 0 && !args.delay_ms.is_empty(), "--rounds, --delay-ms: at least 1");
     let before = load_average();
@@ -117,26 +82,6 @@ impl Means<'_> {
         Ok(trials)
     }
 
-    /// Loads, and checks what came.
-    pub(super) fn trial(
-        &self,
-        load: impl FnOnce() -> anyhow::Result<Loaded>,
-    ) -> anyhow::Result<Trial> {
-        let before = self.storage.served();
-        let loaded = load()?;
-        let after = self.storage.served();
-        let is_whole = loaded.files == self.prepared.wanted.len();
-        let expected = self.prepared.expected.value();
-        ensure!(!is_whole || loaded.delivered.value() == expected, "other bytes came");
-        let served = Served {
-            requests: after.requests - before.requests,
-            lists: after.lists - before.lists,
-            bytes: after.bytes - before.bytes,
-            ..after
-        };
-        Ok(Trial { loaded, served })
-    }
-
     fn load(&self, way: Way) -> anyhow::Result<Loaded> {
         match way {
             Way::Listed => self.listed(),
@@ -148,25 +93,5 @@ impl Means<'_> {
             Way::Rclone => self.by_rclone(),
             Way::S3Fuse => self.by_s3_fuse(),
         }
-    }
-
-    /// How long a rival may take.
-    pub(super) fn limit(&self) -> Duration {
-        if self.args.quick { QUICK_LIMIT } else { Duration::from_secs(self.args.limit) }
-    }
-
-    /// All files were loaded.
-    pub(super) fn all(&self, began: Instant, delivered: Checksum) -> anyhow::Result<Loaded> {
-        self.some(began, self.prepared.wanted.len(), delivered)
-    }
-
-    /// So many files were loaded.
-    pub(super) fn some(
-        &self,
-        began: Instant,
-        files: usize,
-        delivered: Checksum,
-    ) -> anyhow::Result<Loaded> {
-        Ok(Loaded { seconds: began.elapsed().as_secs_f64(), files, delivered })
     }
 }

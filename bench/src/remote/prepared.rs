@@ -1,7 +1,7 @@
 //! The objects: each file of the game as one, our pack of them, and all laid out as a tar.
 
-use super::storage::{BUCKET, Storage};
-use super::{Args, simulated};
+use super::Args;
+use super::storage::{BUCKET, Storage, device};
 use anyhow::{Context, ensure};
 use seekless::engine::ObjectName;
 use seekless::job::roots::Roots;
@@ -76,7 +76,7 @@ impl Prepared {
     fn make_pack(&self, args: &Args, loose: &Path, others: &[PathBuf]) -> anyhow::Result<()> {
         eprintln!("bench: packs them");
         let path = self.root.join("local.zip");
-        let device = simulated::device(args, args.delay_ms[0])?;
+        let device = device(args, args.delay_ms[0])?;
         let how = pack::OrderBy { device, ..pack::OrderBy::by(&order::Options::default().method) };
         let out = path.as_path();
         pack::pack_for_runs(loose, out, others, &how, &pack::Options::default(), &mut |_, _| ())?;

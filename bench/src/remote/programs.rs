@@ -1,6 +1,6 @@
 //! The rivals that are programs of their own.
 
-use super::live::{Loaded, Means};
+use super::means::{Loaded, Means};
 use super::storage::{BUCKET, KEY, SECRET, built};
 use crate::remote::prepared::PACK;
 use anyhow::{Context, bail, ensure};

@@ -1,17 +1,16 @@
 //! What the simulator says of our store on a device of the proxy's delay and bandwidth, beside what
 //! the proxy then counts for a store that was told these costs.
 
-use super::live::{Means, Trial};
+use super::means::{Means, Trial};
 use super::prepared::PACK;
-use super::storage::BUCKET;
-use super::{Args, way::Way};
+use super::storage::{BUCKET, device};
+use super::way::Way;
 use anyhow::Context;
-use seekless::device::{CostsSource, DeviceSpec, ObjectStoreParameters, Parameters, Quantile};
+use seekless::device::CostsSource;
 use seekless::io::Store;
 use seekless::policy::eviction::Id;
 use seekless::policy::layout::extents::Extent;
 use seekless::policy::planner::Memory;
-use seekless::remote::Settings as Limits;
 use seekless::sim::store::{Archive, Settings, StoreFigures, Work, listed, on_demand};
 use std::time::Instant;
 
@@ -20,23 +19,6 @@ pub(super) struct Simulated {
     pub(super) way: Way,
     pub(super) figures: StoreFigures,
     pub(super) live: Trial,
-}
-
-/// The proxy as a device.
-pub(super) fn device(args: &Args, delay_ms: u64) -> anyhow::Result<DeviceSpec> {
-    let mean_ns = delay_ms * 1_000_000;
-    let spread_ns = (mean_ns as f64 * args.spread) as u64;
-    let point = |permille, latency_ns| Quantile { permille, latency_ns };
-    let parameters = ObjectStoreParameters {
-        bytes_per_second: args.stream,
-        streams: Limits::default().streams,
-        seed: 1,
-        first_byte: vec![
-            point(0, mean_ns.saturating_sub(spread_ns)),
-            point(1000, mean_ns + spread_ns),
-        ],
-    };
-    Ok(DeviceSpec::new("proxy", Parameters::ObjectStore(parameters))?)
 }
 
 /// Each of our ways, simulated and live.

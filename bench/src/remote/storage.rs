@@ -2,7 +2,8 @@
 
 use super::Args;
 use anyhow::{Context, bail, ensure};
-use seekless::remote::Access;
+use seekless::device::{DeviceSpec, ObjectStoreParameters, Parameters, Quantile};
+use seekless::remote::{Access, Settings};
 use seekless_testing::{Conduct, ObjectServer, Served};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -97,4 +98,21 @@ impl Drop for Storage {
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
+}
+
+/// The proxy as a device.
+pub(super) fn device(args: &Args, delay_ms: u64) -> anyhow::Result<DeviceSpec> {
+    let mean_ns = delay_ms * 1_000_000;
+    let spread_ns = (mean_ns as f64 * args.spread) as u64;
+    let point = |permille, latency_ns| Quantile { permille, latency_ns };
+    let parameters = ObjectStoreParameters {
+        bytes_per_second: args.stream,
+        streams: Settings::default().streams,
+        seed: 1,
+        first_byte: vec![
+            point(0, mean_ns.saturating_sub(spread_ns)),
+            point(1000, mean_ns + spread_ns),
+        ],
+    };
+    Ok(DeviceSpec::new("proxy", Parameters::ObjectStore(parameters))?)
 }

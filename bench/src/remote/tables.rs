@@ -1,12 +1,20 @@
 //! The figures, for the terminal and for the page.
 
-use super::live::{Means, Trial, WithDelay};
+use super::means::{Means, Trial};
 use super::price::Price;
+use super::simulated::Simulated;
 use super::way::Way;
 use crate::rounds::median;
 use seekless::device::units::{format_bytes, format_count, format_rate};
 use seekless::report::table;
 use seekless_results::{Better, Contender, Figure, Table};
+
+/// The trials of each way with the same delay.
+pub(super) struct WithDelay {
+    pub(super) delay_ms: u64,
+    pub(super) ways: Vec<(Way, Vec<Trial>)>,
+    pub(super) simulated: Vec<Simulated>,
+}
 
 /// What is known of a trial, in a table's unit.
 type Of = fn(&Trial, &Price) -> f64;

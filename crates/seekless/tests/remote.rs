@@ -3,7 +3,7 @@
 
 use seekless::device::{CostsSource, DeviceSpec};
 use seekless::engine::automatic;
-use seekless::io::{CostsSource, DiskCacheSettings, ErrorKind, Store};
+use seekless::io::{DiskCacheSettings, ErrorKind, Store};
 use seekless::pack::{About, Codec, PackWriter, prepare};
 use seekless::policy::eviction::Id;
 use seekless::policy::layout::extents::Extent;

@@ -103,8 +103,8 @@ impl Planner {
     /// called after each [`Planner::demand`] and after each [`Planner::ended`], with the same
     /// `cached`. There are none while entries come from a list ([`Planner::plan`]).
     ///
-    /// Such reads have at most 1 MiB. At most 16 are in flight, 64 where they cost no time, and none
-    /// on a device that serves one request at a time: there a demand would wait for them.
+    /// Such reads have at most 1 MiB. At most 16 are in flight, 64 where they cost no time, and
+    /// none on a device that serves one request at a time: there a demand would wait for them.
     pub fn foresee(&mut self, cached: impl Fn(Id) -> bool, starts: &mut Vec<Start>) {
         self.read_around(&cached, starts);
         let (costs, bars, is_wide) = (self.costs, self.bars(), self.reads_widely());
