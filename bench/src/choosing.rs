@@ -1,5 +1,5 @@
 //! `auto`, the policy that chooses by itself, beside each of the six that it chooses from: what it
-//! loses against the best of them, which nobody knows beforehand, and what the choice costs.
+//! loses against the best of them, which is not known beforehand, and what the choice costs.
 
 use crate::clock::timed;
 use anyhow::{Context, ensure};
@@ -60,7 +60,7 @@ struct Found {
     hits: Vec<[f64; 3]>,
     /// The best at the size that is shown.
     best: &'static str,
-    /// Processor time of `auto`, as a multiple of the best one's.
+    /// Processor time of `auto`, as a multiple of that of the best policy.
     times: Vec<f64>,
 }
 

@@ -108,8 +108,8 @@ impl DiskCacheSettings {
         Ok(self.unless_failed(folder, opened.map(Some)))
     }
 
-    /// Opens the cache that is in the folder, whatever its size; `None` if there is none, or it
-    /// cannot be opened, which is said.
+    /// Opens the cache that is in the folder, of any size; `None` if the folder has no cache, or if
+    /// it cannot be opened, which is said.
     #[cfg(feature = "remote")]
     #[must_use]
     pub fn existing(&self) -> Option<seekless_remote::DiskCache> {

@@ -108,7 +108,7 @@ impl DiskCache {
         Self::of(folder, file, form, note)
     }
 
-    /// Opens the cache that is in `folder`, of whatever size; `None` if there is none.
+    /// Opens the cache that is in `folder`, of any size; `None` if the folder has no cache.
     ///
     /// # Errors
     /// It cannot be opened.

@@ -27,8 +27,7 @@ impl FromStr for Expiry {
     fn from_str(word: &str) -> Result<Self> {
         let (when, fixed) = match word.split_once(',') {
             Some((when, "fixed")) => (when, true),
-            Some(_) => (word, false),
-            None => (word, false),
+            _ => (word, false),
         };
         let active = match when {
             "lazy" => false,

@@ -46,7 +46,7 @@ impl Made {
     /// The description that stands where a file could; `None` if it is the name of a file.
     ///
     /// # Errors
-    /// It begins as a description does, and is none.
+    /// It begins as a description does, but cannot be understood.
     pub fn of(path: &Path) -> Result<Option<Self>> {
         let text = path.to_str().unwrap_or_default();
         match parse::is_made(text) && !path.exists() {

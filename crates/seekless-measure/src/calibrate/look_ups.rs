@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_system_in_memory_asks_nobody() {
+    fn a_folder_that_was_read_is_answered_from_memory() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(look_ups(folder.path()), None);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

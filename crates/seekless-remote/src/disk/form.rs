@@ -121,7 +121,7 @@ pub(super) fn open(folder: &Path, form: Form) -> io::Result<(File, Form)> {
     Ok((file, form))
 }
 
-/// Opens the file of whatever size; `None` if there is none of this version.
+/// Opens the file, of any size; `None` if the folder has no file of this version.
 pub(super) fn existing(folder: &Path) -> io::Result<Option<(File, Form)>> {
     let file = match with(OpenOptions::new().read(true).write(true)).open(folder.join(NAME)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
