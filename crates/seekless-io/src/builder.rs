@@ -111,8 +111,8 @@ impl Store {
 
 impl StoreBuilder {
     /// Bytes that the store keeps between loads; by default 64 MiB, and 256 MiB if a source lies in
-    /// object storage. At rest it adds no more than 8 MiB to them, beside the archive's directory. A
-    /// part is for reads that hold files which have not been requested: see
+    /// object storage. At rest it adds no more than 8 MiB to them, beside the archive's directory.
+    /// A part is for reads that hold files which have not been requested: see
     /// [`StoreBuilder::read_ahead_cache`]. The rest is for content. A file over half of that is
     /// loaded but not kept.
     pub fn cache(mut self, bytes: u64) -> Self {
