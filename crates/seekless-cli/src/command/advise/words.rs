@@ -246,12 +246,27 @@ fn verdict(advice: &Advice) -> String {
             let _ = writeln!(text, "  {}", line(command));
         }
     }
-    text + &checked(advice)
+    text + &checked(advice) + &image(advice)
 }
 
 /// A measure with fewer commands than the best.
 fn simpler<'a>(advice: &'a Advice, best: &Measure) -> Option<&'a Measure> {
     advice.measures.iter().find(|measure| measure.commands.len() < best.commands.len())
+}
+
+/// What a container image would bring.
+fn image(advice: &Advice) -> String {
+    let Some(image) = &advice.image else { return String::new() };
+    let mut text = format!(
+        "\nIf a container image holds its files: {} of waiting with a layer in the order of need, \
+         {} with a list for lazy pulling.\n",
+        seconds(image.layer_wait_s),
+        seconds(image.listed_wait_s),
+    );
+    for command in &image.commands {
+        let _ = writeln!(text, "  {}", line(command));
+    }
+    text
 }
 
 /// What `--verify` measured beside what was expected.
@@ -302,7 +317,7 @@ fn percent(part: f64, whole: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seekless::tools::advise::{Folder, Learned, Part, Setting, Starts, Verified};
+    use seekless::tools::advise::{Folder, Image, Learned, Part, Setting, Starts, Verified};
 
     fn advice() -> Advice {
         Advice {
@@ -421,6 +436,20 @@ mod tests {
         assert!(text.contains("15.0 ms of waiting for files, too little to gain from."), "{text}");
         assert!(text.contains("what would not help"), "{text}");
         assert!(text.contains("run: bring its files in beside it  125.0 ms\n"), "{text}");
+    }
+
+    #[test]
+    fn what_an_image_would_bring_stands_below_with_its_commands() {
+        let image = Image {
+            layer_wait_s: 0.5,
+            listed_wait_s: 0.25,
+            commands: vec!["seekless export a --format tar -o layer.tar".to_owned()],
+        };
+        let text = report(&Advice { image: Some(image), ..advice() });
+        let said = "If a container image holds its files: 500.0 ms of waiting with a layer in the \
+                    order of need, 250.0 ms with a list for lazy pulling.\n  seekless export a";
+        assert!(text.contains(said), "{text}");
+        assert!(!report(&advice()).contains("container image"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::estimate::Estimate;
 use crate::advise::advice::{Found, Measure};
 use crate::advise::measures::{GAIN_MIN_S, PACK, RUN, WARM};
 use crate::advise::searches::Search;
-use crate::advise::shell::quoted;
+use crate::advise::shell::{quoted, words};
 use crate::order::newest::{Newest, newest};
 use seekless_device::{Costs, DeviceSpec};
 use seekless_job::Result;
@@ -86,11 +86,9 @@ impl Offers {
     }
 
     fn all(&self, advice: &FilesAdvice) -> Vec<(&'static str, f64, Vec<String>)> {
-        let traces: Vec<String> = advice.traces.iter().map(|trace| quoted(trace)).collect();
-        let traces = traces.join(" ");
+        let traces = words(&advice.traces);
         let mut all = Vec::new();
-        let words: Vec<String> = advice.command.iter().map(|word| quoted(word)).collect();
-        let words = words.join(" ");
+        let words = words(&advice.command);
         // It is not known how a program that was running is started.
         let can_start = !advice.command.is_empty() && advice.basis != Basis::Service;
         let (what, run) = match can_start {
