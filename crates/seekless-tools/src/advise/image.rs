@@ -52,9 +52,13 @@ fn volume(costs: &Costs) -> Option<DeviceSpec> {
 }
 
 fn commands(command: &[String]) -> Vec<String> {
-    vec![
-        format!("seekless record -o {TRACE} -- {}", words(command)),
-        format!("seekless export {TRACE} --format tar -o layer.tar"),
-        format!("seekless export {TRACE} --format estargz -o list.txt  # or nydus, or soci"),
-    ]
+    let record = format!("seekless record -o {TRACE} -- {}", words(command));
+    std::iter::once(record).chain(exports(TRACE, "/")).collect()
+}
+
+/// Write the layer and the list of these traces' files below `root`, all as a shell needs them.
+pub(super) fn exports(traces: &str, root: &str) -> [String; 3] {
+    let export = |rest: &str| format!("seekless export {traces} --root {root} --format {rest}");
+    let others = "# or --format nydus, or --format soci".to_owned();
+    [export("tar -o layer.tar"), export("estargz -o list.txt"), others]
 }

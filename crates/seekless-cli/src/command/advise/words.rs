@@ -2,7 +2,9 @@
 
 use crate::output::{line, table};
 use seekless::device::units::{counted, format_bytes, format_count, format_duration};
-use seekless::tools::advise::{Advice, Cause, DeviceFigures, Found, Measure, Search, Source};
+use seekless::tools::advise::{
+    Advice, Cause, DeviceFigures, Found, Image, Measure, Search, Source,
+};
 use std::fmt::Write as _;
 
 /// Folders that are listed.
@@ -246,7 +248,7 @@ fn verdict(advice: &Advice) -> String {
             let _ = writeln!(text, "  {}", line(command));
         }
     }
-    text + &checked(advice) + &image(advice)
+    text + &checked(advice) + &image(advice.image.as_ref())
 }
 
 /// A measure with fewer commands than the best.
@@ -255,8 +257,8 @@ fn simpler<'a>(advice: &'a Advice, best: &Measure) -> Option<&'a Measure> {
 }
 
 /// What a container image would bring.
-fn image(advice: &Advice) -> String {
-    let Some(image) = &advice.image else { return String::new() };
+pub(super) fn image(image: Option<&Image>) -> String {
+    let Some(image) = image else { return String::new() };
     let mut text = format!(
         "\nIf a container image holds its files: {} of waiting with a layer in the order of need, \
          {} with a list for lazy pulling.\n",
@@ -317,7 +319,7 @@ fn percent(part: f64, whole: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seekless::tools::advise::{Folder, Image, Learned, Part, Setting, Starts, Verified};
+    use seekless::tools::advise::{Folder, Learned, Part, Setting, Starts, Verified};
 
     fn advice() -> Advice {
         Advice {
