@@ -9,6 +9,8 @@
 #[cfg(feature = "remote")]
 mod engine;
 #[cfg(feature = "remote")]
+mod huge;
+#[cfg(feature = "remote")]
 mod live;
 #[cfg(feature = "remote")]
 mod means;
@@ -77,6 +79,9 @@ pub(crate) struct Args {
     /// Folder for the objects that stays: made if it is not there, else used as it is
     #[arg(long, value_name = "DIR", conflicts_with = "folder")]
     keep: Option<PathBuf>,
+    /// In place of the game: a pack of so many entries of 100 kB is opened, and some are loaded
+    #[arg(long, value_name = "N")]
+    entries: Option<u64>,
     /// Folder that holds 0ad/ (five runs, and all files)
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -84,7 +89,10 @@ pub(crate) struct Args {
 
 #[cfg(feature = "remote")]
 pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
-    live::run(args)
+    match args.entries {
+        Some(entries) => huge::run(args, entries),
+        None => live::run(args),
+    }
 }
 
 #[cfg(not(feature = "remote"))]
