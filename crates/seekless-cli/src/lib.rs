@@ -9,6 +9,7 @@
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use seekless::start::start::LEARN;
 use seekless::sys::inherited::keep_closed;
+use seekless::tools::remote::{self, Watch};
 use std::process::ExitCode;
 
 pub mod command;
@@ -78,6 +79,10 @@ pub enum Verb {
 #[must_use]
 pub fn main() -> ExitCode {
     keep_closed();
+    remote::provide(Watch {
+        progress: |what| Box::new(output::progress(what)),
+        is_cancelled: interrupt::is_cancelled,
+    });
     if let Some(code) = stand_in::run(std::env::args_os()) {
         return code;
     }

@@ -36,7 +36,8 @@
 //! cache cost no request.
 //!
 //! [`put`] writes an object: in parts, which become one object at the end or none. It replaces
-//! nothing unless it may.
+//! nothing unless it may. [`update`] changes a small one in a single step, also if others do so at
+//! the same time.
 //!
 //! # Why a cache of our own
 //!
@@ -69,9 +70,11 @@ mod put;
 mod range;
 mod runtime;
 mod settings;
+mod update;
 
 pub use access::Access;
 pub use disk::{Cached, CachedRange, DiskCache, Note};
 pub use engine::Remote;
 pub use put::{Condition, check, put};
 pub use settings::Settings;
+pub use update::update;

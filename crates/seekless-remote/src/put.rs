@@ -85,6 +85,44 @@ fn on_complete(scheme: Scheme, condition: Condition) -> OnComplete {
     }
 }
 
+/// # Errors
+/// `name` is of a web server.
+pub(crate) fn refuse_web(name: &ObjectName) -> io::Result<()> {
+    let message = "a web server takes no objects: name it as s3://, gs:// or az://";
+    match name.scheme().is_web() {
+        true => Err(io::Error::new(io::ErrorKind::Unsupported, message)),
+        false => Ok(()),
+    }
+}
+
+/// Where an object lies, by requests that are made again until the deadline.
+pub(crate) fn located(
+    name: &ObjectName,
+    access: &Access,
+    settings: &Settings,
+) -> io::Result<Located> {
+    reached(name, access, settings, Connector(OnComplete::Replace))
+}
+
+fn reached(
+    name: &ObjectName,
+    access: &Access,
+    settings: &Settings,
+    connector: Connector,
+) -> io::Result<Located> {
+    let retry = RetryConfig {
+        backoff: BackoffConfig {
+            init_backoff: settings.pause_min,
+            max_backoff: settings.pause_max,
+            base: 2.0,
+        },
+        max_retries: 100,
+        retry_timeout: settings.deadline,
+    };
+    let service = provider::build(name, access, retry, connector)?;
+    Ok(Located::at(service, provider::path(name)?))
+}
+
 /// Different for each upload.
 fn token() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -107,22 +145,9 @@ impl Target {
         access: &Access,
         settings: &Settings,
     ) -> io::Result<Self> {
-        if name.scheme().is_web() {
-            let message = "a web server takes no objects: name it as s3://, gs:// or az://";
-            return Err(io::Error::new(io::ErrorKind::Unsupported, message));
-        }
-        let retry = RetryConfig {
-            backoff: BackoffConfig {
-                init_backoff: settings.pause_min,
-                max_backoff: settings.pause_max,
-                base: 2.0,
-            },
-            max_retries: 100,
-            retry_timeout: settings.deadline,
-        };
+        refuse_web(name)?;
         let connector = Connector(on_complete(name.scheme(), condition));
-        let service = provider::build(name, access, retry, connector)?;
-        let at = Located::at(service, provider::path(name)?);
+        let at = reached(name, access, settings, connector)?;
         Ok(Self { at, condition, token: token() })
     }
 

@@ -259,7 +259,6 @@ fn pack_arranged(
 ) -> Result<Summary> {
     out.file().map_or(Ok(()), |out| source.check_output(out))?;
     out.check(Content::Binary)?;
-    crate::remote::check(out)?;
     let tree = source.tree(options)?;
     // Files are looked through before they are packed.
     let to_pack = Progress::new(&tree.nodes, options.verify, progress).total;

@@ -79,7 +79,7 @@ pub struct Args {
     /// The pack made of it.
     #[arg(required_unless_present = "pattern")]
     pack: Option<PathBuf>,
-    /// Traces; of several, runs number on in this order.
+    /// Traces, files or objects (s3://BUCKET/KEY); of several, runs number on in this order.
     #[arg(long, required_unless_present = "pattern", num_args = 1.., value_name = "RUN")]
     trace: Vec<PathBuf>,
     /// The run to load, from 0 [default: the newest]

@@ -16,7 +16,6 @@ use seekless::tools::pack::{
     check_named, codec_of, differences, links_of, pack, pack_for_runs, repack, repack_for_runs,
     update,
 };
-use seekless::tools::remote::destination;
 use seekless::trace::{FileList, unescape_path};
 use serde::Serialize;
 use std::fmt::Write;
@@ -257,7 +256,7 @@ fn pack_source(out: &Path, args: &Args) -> anyhow::Result<ExitCode> {
         bail!("--from keeps the links of the archive: leave out --links follow");
     }
     let options = args.options()?;
-    let out = destination(out, args.force.is_given());
+    let out = args.force.destination(out);
     let mut progress = output::progress("Packing");
     let how = OrderBy {
         method: args.method.name().to_owned(),

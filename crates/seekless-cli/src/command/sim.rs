@@ -80,8 +80,8 @@ use std::time::Instant;
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{WRITE_BACK}\n{}\nReadaheads:\n{}", policies::help(), timed::readaheads()))]
 pub struct Args {
-    /// Traces: Parquet, or any format that `trace import` reads, compressed or not; - is standard
-    /// input; or made on the fly: zipf:objects=1M,alpha=0.9,requests=10M, loop:, scan: or shift:,
+    /// Traces: Parquet, or any format that `trace import` reads, compressed or not, also in object
+    /// storage (s3://BUCKET/KEY); - is standard input; or made on the fly: zipf:objects=1M,alpha=0.9,requests=10M, loop:, scan: or shift:,
     /// mixed with + between
     #[arg(required_unless_present_any = ["policies", "trace"], value_name = "TRACE", value_parser = input())]
     traces: Vec<PathBuf>,

@@ -46,6 +46,8 @@ mod random;
 mod readahead;
 mod record;
 mod remote;
+#[cfg(feature = "remote")]
+mod remote_names;
 mod replay;
 mod scripts;
 #[path = "../../../../tests/shared_data.rs"]

@@ -18,11 +18,24 @@ fn a_build_without_object_storage_names_the_build_that_has_it() {
     let folder = workplace();
     folder_to_pack(folder.path());
     fs::create_dir(folder.path().join("at")).unwrap();
+    fs::write(folder.path().join("run.csv"), "time_s,path,size\n0,b,40000\n").unwrap();
     for words in [
         "pack data -o s3://bucket/data.zip",
         "mount s3://bucket/data.zip at",
         "probe s3://bucket/data.zip",
         "sleds s3://bucket/data.zip",
+        "trace info s3://bucket/data.zip",
+        "trace files s3://bucket/data.zip",
+        "sim s3://bucket/data.zip",
+        "advise s3://bucket/data.zip",
+        "order --trace s3://bucket/data.zip",
+        "warm s3://bucket/data.zip",
+        "export s3://bucket/data.zip --as paths",
+        "pack data -o here.zip --order s3://bucket/data.zip",
+        "pack data -o here.zip --trace s3://bucket/data.zip",
+        "compare data here.zip --trace s3://bucket/data.zip",
+        "trace import run.csv -o s3://bucket/data.zip",
+        "profiles show s3://bucket/data.zip",
     ] {
         let output = run(folder.path(), words);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -33,18 +46,18 @@ fn a_build_without_object_storage_names_the_build_that_has_it() {
 }
 
 #[cfg(feature = "remote")]
-mod with_storage {
+pub(crate) mod with_storage {
     use super::*;
     use seekless_testing::{Conduct, ObjectServer};
     use std::process::{Command, Output};
     use std::time::Duration;
 
     /// Runs the command with this server for S3.
-    fn run_on(server: &ObjectServer, folder: &Path, words: &str) -> Output {
+    pub(crate) fn run_on(server: &ObjectServer, folder: &Path, words: &str) -> Output {
         on(server, folder).args(words.split_whitespace()).output().unwrap()
     }
 
-    fn on(server: &ObjectServer, folder: &Path) -> Command {
+    pub(crate) fn on(server: &ObjectServer, folder: &Path) -> Command {
         let mut command = seekless(folder);
         command
             .env("AWS_ENDPOINT_URL", format!("http://{}", server.address()))

@@ -5,4 +5,5 @@ mod disk;
 mod faults;
 mod moto;
 mod reads;
+mod updates;
 mod writes;

@@ -47,7 +47,11 @@ pub(super) fn make(
         stop_if_cancelled(options)?;
         checked?;
     }
-    crate::remote::publish(output, &options.cancel)?;
+    let published = output.publish();
+    if published.is_err() {
+        stop_if_cancelled(options)?;
+    }
+    published?;
     let directories = tree.empty_folders();
     Ok(Summary {
         entries: written.entries + directories,
