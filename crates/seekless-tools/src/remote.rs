@@ -3,6 +3,8 @@
 //! all.
 
 #[cfg(feature = "remote")]
+mod base;
+#[cfg(feature = "remote")]
 mod fetch;
 mod reach;
 
@@ -11,31 +13,43 @@ use seekless_engine::{Engine, ObjectName};
 use seekless_io::DiskCacheSettings;
 use seekless_job::{Error, ErrorKind, Result};
 use seekless_sled::Held;
-use seekless_sys::open_seekable;
+use seekless_sys::{objects, open_seekable};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+#[cfg(feature = "remote")]
+pub(crate) use base::Base;
 pub use reach::{Progress, Watch, provide};
 
 /// Requests whose median says what one costs; the first also makes the connection.
 const REQUESTS_TO_LEARN: u32 = 5;
 
-/// Opens a pack where only a file will do.
+/// Opens a pack that is read from end to end. An object is fetched whole.
 ///
 /// # Errors
-/// `path` names an object, or it cannot be opened.
+/// It cannot be opened.
 pub(crate) fn open_file(path: &Path) -> Result<File> {
-    match ObjectName::parse(path) {
-        None => open_seekable(path).map_err(|error| Error::unreadable(path, error)),
-        Some(Err(error)) => Err(Error::new(ErrorKind::Invalid, error.to_string())),
-        Some(Ok(name)) => {
-            let why = "only a file can be updated, checked or packed anew: copy the object first";
-            Err(Error::new(ErrorKind::Invalid, format!("{name}: {why}")))
-        }
-    }
+    let opened = objects::of(path).map(|objects| objects.open(path));
+    let opened = opened.unwrap_or_else(|| open_seekable(path));
+    opened.map_err(|error| Error::unreadable(path, error))
 }
+
+/// What an update of an object cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Travelled {
+    /// Bytes that were sent.
+    pub sent_bytes: u64,
+    /// Bytes of them that were read from the old version first.
+    pub read_bytes: u64,
+    /// Bytes that the provider copied where they lie.
+    pub copied_bytes: u64,
+}
+
+/// A pack in object storage that is brought up to date.
+#[cfg(not(feature = "remote"))]
+pub(crate) enum Base {}
 
 /// An engine that reads the object that `path` names, and asks nothing twice unless it failed.
 ///
@@ -94,7 +108,7 @@ mod storage {
     use crate::{Error, Result};
     use seekless_engine::{Engine, ObjectName, automatic};
     use seekless_io::DiskCacheSettings;
-    use seekless_remote::{Access, CachedRange, Condition, Remote, Settings};
+    use seekless_remote::{Access, CachedRange, Condition, Plan, Remote, Settings, Version};
     use seekless_sled::Held;
     use seekless_sys::objects::{Change, Limits};
     use std::fs::File;
@@ -156,11 +170,7 @@ mod storage {
         watch: Watch,
     ) -> io::Result<()> {
         let bytes = content.metadata()?.len();
-        let mut progress = (watch.progress)(format!("Sending {name}"));
-        let goes_on = move |sent| {
-            progress(sent, bytes);
-            !(watch.is_cancelled)()
-        };
+        let goes_on = goes_on(format!("Sending {name}"), bytes, watch);
         let (condition, access) = (condition(may_replace), Access::default());
         let content = Arc::new(content);
         seekless_remote::put(name, content, condition, &access, &Settings::default(), goes_on)
@@ -173,14 +183,38 @@ mod storage {
         seekless_remote::update(name, limits.bytes_max, &Access::default(), &settings, change)
     }
 
-    /// An input, through the disk cache that the environment says.
-    pub(super) fn fetch(name: &ObjectName, watch: Watch) -> io::Result<File> {
+    /// Reads through the disk cache that the environment says.
+    pub(super) fn reader() -> io::Result<Remote> {
         let settings = DiskCacheSettings::from_environment().map_err(io::Error::other)?;
-        let mut remote = Remote::new(automatic(), Access::default(), Settings::default())?;
-        if let Some(cache) = settings.open().map_err(io::Error::other)? {
-            remote = remote.with_disk_cache(cache);
+        let remote = Remote::new(automatic(), Access::default(), Settings::default())?;
+        Ok(match settings.open().map_err(io::Error::other)? {
+            Some(cache) => remote.with_disk_cache(cache),
+            None => remote,
+        })
+    }
+
+    pub(super) fn fetch(name: &ObjectName, watch: Watch) -> io::Result<File> {
+        fetch::fetch(&reader()?, &PathBuf::from(name.to_string()), watch)
+    }
+
+    pub(super) fn renew(
+        name: &ObjectName,
+        content: File,
+        plan: &Plan,
+        old: Version,
+        watch: Watch,
+    ) -> io::Result<()> {
+        let (access, settings) = (Access::default(), Settings::default());
+        let goes_on = goes_on(format!("Sending {name}"), content.metadata()?.len(), watch);
+        seekless_remote::renew(name, Arc::new(content), plan, old, &access, &settings, goes_on)
+    }
+
+    fn goes_on(what: String, bytes: u64, watch: Watch) -> impl FnMut(u64) -> bool + Send + 'static {
+        let mut progress = (watch.progress)(what);
+        move |sent| {
+            progress(sent, bytes);
+            !(watch.is_cancelled)()
         }
-        fetch::fetch(&remote, &PathBuf::from(name.to_string()), watch)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Watch;
 use seekless_engine::{AlignedBuf, Completion, Engine, Opened, Read};
+use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -15,7 +16,7 @@ const FIRST_BYTES: u64 = 2 << 20;
 /// One range. Services advise 8 to 16 MB.
 const PIECE_BYTES: u64 = 8 << 20;
 /// Ranges that are read at once, each in memory.
-const PIECES_AT_ONCE: u64 = 16;
+const PIECES_AT_ONCE: usize = 16;
 /// How often to look whether the user wants it to end.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -27,34 +28,89 @@ const LOOK: Duration = Duration::from_millis(100);
 pub(super) fn fetch(engine: &dyn Engine, path: &Path, watch: Watch) -> io::Result<File> {
     let absent = || Err(io::ErrorKind::NotFound.into());
     let opened = engine.open(path, FIRST_BYTES).unwrap_or_else(absent)?;
+    whole(engine, &opened, &path.display().to_string(), watch)
+}
+
+/// As [`fetch`], of an object that is open, which messages call `name`.
+///
+/// # Errors
+/// As [`fetch`].
+pub(super) fn whole(
+    engine: &dyn Engine,
+    opened: &Opened,
+    name: &str,
+    watch: Watch,
+) -> io::Result<File> {
     let file = tempfile::tempfile().map_err(|error| no_room(opened.bytes, &error))?;
     check_room(&file, opened.bytes)?;
     let rest = opened.bytes - opened.tail.len() as u64;
     write(&file, &opened.tail, rest, opened.bytes)?;
-    let mut progress = (watch.progress)(format!("Fetching {}", path.display()));
-    let (done, ended) = mpsc::channel();
-    let (mut asked, mut written) = (0, 0);
-    while written < rest {
-        while asked < rest && asked - written < PIECES_AT_ONCE * PIECE_BYTES {
-            let bytes = PIECE_BYTES.min(rest - asked);
-            engine.submit(vec![piece(&opened, asked, bytes, &done)?]);
-            asked += bytes;
-        }
-        let Completion { tag, buffer, result, .. } = next(&ended, watch)?;
-        let bytes = result?;
-        if bytes as u64 != PIECE_BYTES.min(rest - tag) {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        write(&file, &buffer, tag, opened.bytes)?;
-        written += bytes as u64;
-        progress(written, rest);
-    }
+    let all = Piece { from: 0, to: 0, bytes: rest };
+    ranges(engine, opened, [all].into_iter(), &file, name, watch)?;
     Ok(file)
 }
 
-fn piece(opened: &Opened, offset: u64, bytes: u64, done: &Sender<Completion>) -> io::Result<Read> {
-    let buffer = AlignedBuf::try_with_capacity(bytes as usize)?;
-    Ok(Read { file: opened.file.clone(), offset, buffer, tag: offset, done: done.clone().into() })
+/// Bytes of an object, and where they go in a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    pub(super) from: u64,
+    pub(super) to: u64,
+    pub(super) bytes: u64,
+}
+
+/// Reads pieces of an object into a file, in the same way. Messages call it `name`.
+///
+/// # Errors
+/// As [`fetch`].
+pub(super) fn ranges(
+    engine: &dyn Engine,
+    opened: &Opened,
+    pieces: impl Iterator<Item = Piece> + Clone,
+    file: &File,
+    name: &str,
+    watch: Watch,
+) -> io::Result<()> {
+    let all: u64 = pieces.clone().map(|piece| piece.bytes).sum();
+    let mut progress = (watch.progress)(format!("Fetching {name}"));
+    let (done, ended) = mpsc::channel();
+    let mut waiting = pieces.flat_map(cut);
+    let mut under_way: HashMap<u64, Piece> = HashMap::new();
+    let mut written = 0;
+    loop {
+        while under_way.len() < PIECES_AT_ONCE
+            && let Some(piece) = waiting.next()
+        {
+            engine.submit(vec![read(opened, piece, &done)?]);
+            under_way.insert(piece.to, piece);
+        }
+        if under_way.is_empty() {
+            return Ok(());
+        }
+        let Completion { tag, buffer, result, .. } = next(&ended, watch)?;
+        let bytes = result? as u64;
+        match under_way.remove(&tag) {
+            Some(piece) if piece.bytes == bytes => {}
+            _ => return Err(io::ErrorKind::UnexpectedEof.into()),
+        }
+        write(file, &buffer, tag, all)?;
+        written += bytes;
+        progress(written, all);
+    }
+}
+
+/// Pieces that are read by one request each.
+fn cut(piece: Piece) -> impl Iterator<Item = Piece> {
+    (0..piece.bytes).step_by(PIECE_BYTES as usize).map(move |at| Piece {
+        from: piece.from + at,
+        to: piece.to + at,
+        bytes: PIECE_BYTES.min(piece.bytes - at),
+    })
+}
+
+fn read(opened: &Opened, piece: Piece, done: &Sender<Completion>) -> io::Result<Read> {
+    let buffer = AlignedBuf::try_with_capacity(piece.bytes as usize)?;
+    let (file, done) = (opened.file.clone(), done.clone().into());
+    Ok(Read { file, offset: piece.from, buffer, tag: piece.to, done })
 }
 
 fn next(ended: &Receiver<Completion>, watch: Watch) -> io::Result<Completion> {

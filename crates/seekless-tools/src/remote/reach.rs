@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Receives the bytes that are there, and all.
 pub type Progress = Box<dyn FnMut(u64, u64) + Send>;
@@ -26,7 +26,17 @@ pub struct Watch {
 /// Has all that reads an input, or writes an output, take names of objects too. Without the feature
 /// `remote` such a name is an error that says how to get it. Only the first call counts.
 pub fn provide(watch: Watch) {
+    let _ = WATCH.set(watch);
     objects::provide(Box::leak(Box::new(Reach { watch, fetched: Mutex::default() })));
+}
+
+static WATCH: OnceLock<Watch> = OnceLock::new();
+
+/// How transfers are seen, if the program has said so.
+#[cfg(feature = "remote")]
+pub(super) fn watch() -> Watch {
+    let unseen = Watch { progress: |_| Box::new(|_, _| {}), is_cancelled: || false };
+    WATCH.get().copied().unwrap_or(unseen)
 }
 
 /// An object that was fetched, or why it could not be.
