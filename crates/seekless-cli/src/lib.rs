@@ -23,6 +23,7 @@ pub mod interrupt;
 pub mod launch;
 pub mod next;
 pub mod output;
+pub mod price;
 pub mod stand_in;
 
 /// Find out what your program reads, and make those reads cheap.

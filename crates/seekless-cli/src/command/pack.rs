@@ -57,6 +57,12 @@ use std::process::ExitCode;
 /// whole seconds, and a file as new as the pack may have been written to once more. A folder has
 /// changed if its mode or its time has.
 ///
+/// A pack in object storage is updated, too. Of it only the directory is read, and it is replaced
+/// only if it is still that version. By S3's protocol the storage itself copies what stays, in
+/// parts of 5 MiB or more, so that little more than what has changed is sent. Google's and Azure's
+/// copy no parts: there what stays is read and sent once, in pieces, by way of a file in TMPDIR.
+/// With --verify all of it is read.
+///
 /// With --from the entries of another archive are packed, in the same ways: their modes, times,
 /// folders and links stay. Entries that are encrypted, coded by a method that is not read, or of a
 /// name that no file can have are left out with a message; with --strict they are an error. A
@@ -71,6 +77,7 @@ Examples:
   seekless pack data -o data.zip                 by name
   seekless pack data -o data.zip --trace run.parquet --root /home/me/data=data --exclude '*.tmp'
   seekless pack data -o data.zip --update        pack again what has changed in data
+  seekless pack data -o s3://bucket/data.zip --update    send what has changed
   seekless pack data -o data.zip --codec zstd    smaller, and faster to decode
   seekless pack .venv -o venv.zip --links keep   an environment whose bin/python is a link
   seekless pack --from other.zip -o data.zip     what another tool has packed
@@ -333,6 +340,15 @@ fn updated_words(archive: &Path, done: &Update, verified: bool) -> String {
         part(&done.added),
         part(&done.removed)
     );
+    if let Some(travelled) = &done.travelled {
+        let _ = writeln!(
+            text,
+            "sent {}, {} of it read from the old pack first; {} copied where they lie",
+            format_bytes(travelled.sent_bytes),
+            format_bytes(travelled.read_bytes),
+            format_bytes(travelled.copied_bytes)
+        );
+    }
     for name in &done.mended {
         let _ = writeln!(text, "  was damaged in the pack, and is packed again: {}", shown(name));
     }

@@ -13,6 +13,7 @@ use self::help::{EXAMPLES, WRITE_BACK};
 use crate::command::foreign::{Foreign, Selected, input, say_left_out};
 use crate::next::{self, Found};
 use crate::output::{self, Html, Picture, Words};
+use crate::price::PriceOption;
 use anyhow::bail;
 use clap::builder::PossibleValuesParser;
 use policies::Names;
@@ -193,6 +194,8 @@ pub struct Args {
     #[command(flatten)]
     pack: pack::PackArgs,
     #[command(flatten)]
+    price: PriceOption,
+    #[command(flatten)]
     force: output::Force,
     /// Refuse a trace whose requests take more memory than this [default: half of what is free]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
@@ -251,10 +254,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(pack) = &args.pack.pack {
         return pack::run(&args, pack);
     }
+    let prices = args.price.of(args.device.as_ref(), None)?;
     let outputs = Outputs::begin(&args)?;
     if let Some(device) = &args.device {
-        return timed::run(&args, device, outputs);
+        return timed::run(&args, device, prices.as_ref(), outputs);
     }
+    anyhow::ensure!(prices.is_none(), "--price is of requests to a device: give --device too");
     if let Some(method) = args.curve.or(args.shards.map(curve::Method::Sampled)) {
         let requests = read(&args)?;
         return curve::run(&args, &requests, method, outputs);

@@ -102,14 +102,15 @@ impl Copying {
         progress: &mut impl FnMut(u64) -> bool,
     ) -> io::Result<Vec<PartId>> {
         let (mut parts, mut done) = (Vec::new(), 0);
-        let each = self.plan.parts.clone().into_iter().enumerate().map(|(number, part)| async move {
-            let (Part::Copy(range) | Part::Send(range)) = &part;
-            let made = match &part {
-                Part::Copy(range) => self.copy(upload, number, range).await?,
-                Part::Send(range) => self.send(upload, number, range).await?,
-            };
-            Ok::<_, io::Error>((made, range.end - range.start))
-        });
+        let each =
+            self.plan.parts.clone().into_iter().enumerate().map(|(number, part)| async move {
+                let (Part::Copy(range) | Part::Send(range)) = &part;
+                let made = match &part {
+                    Part::Copy(range) => self.copy(upload, number, range).await?,
+                    Part::Send(range) => self.send(upload, number, range).await?,
+                };
+                Ok::<_, io::Error>((made, range.end - range.start))
+            });
         let mut running = stream::iter(each).buffered(PARTS_AT_ONCE);
         while let Some(part) = running.next().await {
             let (part, bytes) = part?;
