@@ -191,7 +191,7 @@ impl Target {
 
     /// Refuses an object that is there and is not to be replaced, as far as that shows. A user who
     /// may only write is refused the question: then the write itself decides.
-    async fn check(&self) -> io::Result<()> {
+    pub(crate) async fn check(&self) -> io::Result<()> {
         if self.condition == Condition::Any {
             return Ok(());
         }

@@ -1,5 +1,7 @@
 //! `seekless pack`: packs a folder into an ordered Zip, or checks an existing Zip.
 
+mod update;
+
 use crate::encoding::Names;
 use crate::interrupt;
 use crate::next::{self, Found};
@@ -12,9 +14,8 @@ use seekless::job::roots::{Root, Roots};
 use seekless::tools::device::named;
 use seekless::tools::order::DEVICE;
 use seekless::tools::pack::{
-    Codec, Differences, Evidence, Level, Links, Options, OrderBy, Part, Summary, Update,
-    check_named, codec_of, differences, links_of, pack, pack_for_runs, repack, repack_for_runs,
-    update,
+    Codec, Differences, Evidence, Level, Links, Options, OrderBy, Summary, check_named,
+    differences, links_of, pack, pack_for_runs, repack, repack_for_runs,
 };
 use seekless::trace::{FileList, unescape_path};
 use serde::Serialize;
@@ -250,7 +251,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     match (&args.check, &args.directory, &args.output) {
         (Some(archive), directory, _) => check_archive(archive, directory.as_deref(), &args),
         (None, Some(directory), Some(output)) if args.update => {
-            update_pack(directory, output, &args)
+            update::run(directory, output, &args)
         }
         (None, _, Some(output)) => pack_source(output, &args),
         _ => bail!("name the folder to pack and, with -o, the archive to write"),
@@ -294,65 +295,6 @@ fn pack_source(out: &Path, args: &Args) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn update_pack(directory: &Path, archive: &Path, args: &Args) -> anyhow::Result<ExitCode> {
-    if archive.as_os_str() == "-" {
-        bail!("standard output holds no pack to update: name one with -o");
-    }
-    let codec = args.codec.map_or_else(|| codec_of(archive), Ok)?;
-    let options = Options { codec, links: args.links_of(archive)?, ..args.options()? };
-    let mut progress = output::progress("Updating");
-    let updated = update(directory, archive, args.evidence(), &options, &mut progress);
-    drop(progress);
-    let Some(done) = interrupt::finished(updated)? else { return Ok(interrupt::exit_code()) };
-    if let Some(summary) = &done.pack {
-        warn(summary, args);
-    }
-    if let Some(why) = &done.prediction_fault {
-        let what = if done.pack.is_some() { "was damaged and is left out" } else { "is damaged" };
-        output::say(format_args!(
-            "what the pack says of its program's loads {what} ({why}); pack again with --trace"
-        ));
-    }
-    if args.json {
-        output::json(&done)?;
-    } else {
-        output::text(&updated_words(archive, &done, args.verify))?;
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn updated_words(archive: &Path, done: &Update, verified: bool) -> String {
-    let part = |part: &Part| format!("{} ({})", format_count(part.files), format_bytes(part.bytes));
-    let mut text = match &done.pack {
-        Some(summary) => report(archive, summary),
-        None if verified => {
-            format!("{}: up to date and whole, left as it is\n", shown(archive))
-        }
-        None => format!("{}: up to date, left as it is\n", shown(archive)),
-    };
-    let _ = writeln!(
-        text,
-        "kept {}, rewritten {}, added {}, removed {}",
-        part(&done.kept),
-        part(&done.rewritten),
-        part(&done.added),
-        part(&done.removed)
-    );
-    if let Some(travelled) = &done.travelled {
-        let _ = writeln!(
-            text,
-            "sent {}, {} of it read from the old pack first; {} copied where they lie",
-            format_bytes(travelled.sent_bytes),
-            format_bytes(travelled.read_bytes),
-            format_bytes(travelled.copied_bytes)
-        );
-    }
-    for name in &done.mended {
-        let _ = writeln!(text, "  was damaged in the pack, and is packed again: {}", shown(name));
-    }
-    text
 }
 
 /// The paths of `--order`. If there are none, files lie by name. Bytes that are not UTF-8 are

@@ -76,6 +76,10 @@ impl Copying {
             Ok(parts) => parts,
             Err(error) => return Err(self.given_up(&upload, &error).await),
         };
+        // Some servers of S3's protocol do not know the condition.
+        if let Err(error) = self.target.check().await {
+            return Err(self.given_up(&upload, &error).await);
+        }
         match self.store.complete_multipart(&self.path, &upload, parts).await {
             Ok(_) => Ok(()),
             Err(error) => {

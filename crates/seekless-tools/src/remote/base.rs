@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 /// The end of the pack, where its directory lies, comes with the request that opens it.
-const TAIL_BYTES: u64 = 4 << 20;
+const TAIL_BYTES: u64 = 1 << 20;
 /// Other reads bring what follows, too: a directory is read in small pieces.
 const BLOCK_BYTES: usize = 1 << 20;
 
