@@ -192,7 +192,7 @@ impl Force {
     #[must_use]
     pub fn destination(self, word: &Path) -> Destination {
         if objects::of(word).is_some() {
-            let _ = crate::interrupt::cancel_when_interrupted();
+            let _ = seekless_terminal::interrupt::cancel_when_interrupted();
         }
         Destination::from_word(word).replacing(self.force)
     }

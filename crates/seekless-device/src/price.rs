@@ -116,8 +116,9 @@ impl Price {
     }
 }
 
-/// The name of a list, or `requests=0.0004,egress=0.09`: dollars for a thousand reads and for a gigabyte that leaves;
-/// `writes`, `lists` (a thousand each) and `read` (a gigabyte) likewise. What is not named is free.
+/// The name of a list, or `requests=0.0004,egress=0.09`: dollars for a thousand reads and for a
+/// gigabyte that leaves; `writes`, `lists` (a thousand each) and `read` (a gigabyte) likewise. What
+/// is not named is free.
 impl FromStr for Price {
     type Err = Error;
 

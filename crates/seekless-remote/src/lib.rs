@@ -37,8 +37,8 @@
 //!
 //! [`put`] writes an object: in parts, which become one object at the end or none. It replaces
 //! nothing unless it may. [`update`] changes a small one in a single step, also if others do so at
-//! the same time. [`renew`] writes a new version of a large one, of which what stays is copied where
-//! it lies.
+//! the same time. [`renew`] writes a new version of a large one, of which what stays is copied
+//! where it lies.
 //!
 //! # Why a cache of our own
 //!

@@ -56,8 +56,8 @@ pub enum Condition {
 /// 8 MiB: a larger one is looked for before its parts are written.
 ///
 /// # Errors
-/// `AlreadyExists`: there is such an object. `StaleNetworkFileHandle`: it is another version. Else the message says what failed, and that the parts
-/// were removed, or that they were not.
+/// `AlreadyExists`: there is such an object. `StaleNetworkFileHandle`: it is another version. Else
+/// the message says what failed, and that the parts were removed, or that they were not.
 pub fn put(
     name: &ObjectName,
     content: Arc<File>,

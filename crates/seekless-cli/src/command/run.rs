@@ -56,10 +56,10 @@ use std::process::ExitCode;
 /// that machines share. A machine that has no profile of such a start yet goes by that one, so its
 /// first start is warm; for an object it waits at most 5 seconds. What a machine learns is merged
 /// into it in one step, so that of two machines that write at once neither loses a run. It keeps
-/// the newest 16 runs of all machines, and at most 8 MiB. Kept are names, sizes and ranges of files,
-/// and when and how long a run went. Names below the home folder begin with ~, and a folder of the
-/// user's name is ~user; files below /tmp or of other users, arguments, hosts and folders are left
-/// out. Without --share a profile in object storage is only read, at each start.
+/// the newest 16 runs of all machines, and at most 8 MiB. Kept are names, sizes and ranges of
+/// files, and when and how long a run went. Names below the home folder begin with ~, and a folder
+/// of the user's name is ~user; files below /tmp or of other users, arguments, hosts and folders
+/// are left out. Without --share a profile in object storage is only read, at each start.
 ///
 /// With --mount the program, and no other, sees the files of a pack (`seekless pack`) in place of a
 /// folder's: many small files then come in a few large requests. Of several packs at one folder the
@@ -107,12 +107,12 @@ Examples:
   seekless run --no-record --readahead streams -- tac /var/log/huge.log
   seekless run --no-record --budget 500MB -- ./service")]
 pub struct Args {
-    /// The profile to go by, a file or an object (s3://BUCKET/KEY), which is made or changed only if
-    /// --record or --share is given [default: this user's own for such a start]
+    /// The profile to go by, a file or an object (s3://BUCKET/KEY), which is made or changed only
+    /// if --record or --share is given [default: this user's own for such a start]
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
-    /// The profile is one that machines share: a start that this one knows nothing of yet goes by it,
-    /// and what is learned is merged into it, without what would name a user
+    /// The profile is one that machines share: a start that this one knows nothing of yet goes by
+    /// it, and what is learned is merged into it, without what would name a user
     #[arg(long, requires = "profile")]
     share: bool,
     /// Bring in at most this many bytes [default: half of the free memory]

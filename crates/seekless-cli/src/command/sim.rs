@@ -82,8 +82,8 @@ use std::time::Instant;
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{WRITE_BACK}\n{}\nReadaheads:\n{}", policies::help(), timed::readaheads()))]
 pub struct Args {
     /// Traces: Parquet, or any format that `trace import` reads, compressed or not, also in object
-    /// storage (s3://BUCKET/KEY); - is standard input; or made on the fly: zipf:objects=1M,alpha=0.9,requests=10M, loop:, scan: or shift:,
-    /// mixed with + between
+    /// storage (s3://BUCKET/KEY); - is standard input; or made on the fly:
+    /// zipf:objects=1M,alpha=0.9,requests=10M, loop:, scan: or shift:, mixed with + between
     #[arg(required_unless_present_any = ["policies", "trace"], value_name = "TRACE", value_parser = input())]
     traces: Vec<PathBuf>,
     /// List the policies by family, with a description and the source of each; or those of one

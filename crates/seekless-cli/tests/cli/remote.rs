@@ -30,7 +30,7 @@ fn a_build_without_object_storage_names_the_build_that_has_it() {
         "advise s3://bucket/data.zip",
         "order --trace s3://bucket/data.zip",
         "warm s3://bucket/data.zip",
-        "export s3://bucket/data.zip --format list",
+        "export s3://bucket/data.zip --format vmtouch",
         "pack data -o here.zip --order s3://bucket/data.zip",
         "pack data -o here.zip --trace s3://bucket/data.zip",
         "compare data here.zip --trace s3://bucket/data.zip",

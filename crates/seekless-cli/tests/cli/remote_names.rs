@@ -89,7 +89,7 @@ fn an_output_becomes_an_object_and_replaces_one_only_on_request() {
         "trace cut s3://bucket/new.parquet --run 0 -o s3://bucket/cut.parquet",
         "order --trace s3://bucket/run.parquet -o s3://bucket/order.csv",
         "trace export s3://bucket/run.parquet -o s3://bucket/run.text",
-        "export s3://bucket/run.parquet --format list -o s3://bucket/list.txt",
+        "export s3://bucket/run.parquet --format vmtouch --root /=data -o s3://bucket/list.txt",
     ] {
         printed(&run_on(&server, folder.path(), words));
     }

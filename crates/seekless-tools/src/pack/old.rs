@@ -19,8 +19,8 @@ const HEAD_BYTES: u64 = 30 + 2 * u16::MAX as u64;
 pub(super) struct Old {
     pub(super) source: Source,
     pub(super) index: Index,
-    /// When it was modified itself. An object's clock is another, so it is as old as its newest file
-    /// then was.
+    /// When it was modified itself. An object's clock is another, so it is as old as its newest
+    /// file then was.
     pub(super) modified: FileTime,
     /// The Unix mode and the time that each entry's file has now.
     abouts: Vec<(u32, FileTime)>,
