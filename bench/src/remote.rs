@@ -29,6 +29,7 @@ mod tables;
 #[cfg(feature = "remote")]
 mod way;
 
+use seekless::device::Price;
 use seekless::device::units::parse_rate;
 use seekless_results::Table;
 use std::path::PathBuf;
@@ -64,15 +65,10 @@ pub(crate) struct Args {
     /// Little work: one file in twenty, one round, rivals for 5 s each
     #[arg(long)]
     quick: bool,
-    /// Dollars for a thousand GET and HEAD requests
-    #[arg(long, default_value_t = 0.0004, value_name = "USD")]
-    request_price: f64,
-    /// Dollars for a thousand requests that list names
-    #[arg(long, default_value_t = 0.005, value_name = "USD")]
-    list_price: f64,
-    /// Dollars for a gigabyte that leaves the provider's network
-    #[arg(long, default_value_t = 0.09, value_name = "USD")]
-    egress_price: f64,
+    /// A provider's prices, by its name, or requests=USD,lists=USD,egress=USD for a thousand
+    /// requests, a thousand that list names, and a gigabyte that leaves the provider's network
+    #[arg(long, default_value = "s3", value_name = "PRICES")]
+    price: Price,
     /// Folder for the objects, some 9 GB, removed at the end
     #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
     folder: PathBuf,

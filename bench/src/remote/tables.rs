@@ -1,10 +1,11 @@
 //! The figures, for the terminal and for the page.
 
 use super::means::{Means, Trial};
-use super::price::Price;
+use super::price;
 use super::simulated::Simulated;
 use super::way::Way;
 use crate::rounds::median;
+use seekless::device::Price;
 use seekless::device::units::{format_bytes, format_count, format_rate};
 use seekless::report::table;
 use seekless_results::{Better, Contender, Figure, Table};
@@ -60,17 +61,16 @@ pub(super) fn of(means: &Means<'_>, all: &[WithDelay], load: &str) -> Vec<Table>
         }),
         (
             new("price", "The same: requests of a thousand starts", "USD", Better::Lower),
-            |trial, price| price.requests(&trial.served),
+            |trial, prices| price::requests(prices, &trial.served),
         ),
     ];
-    let price = Price::of(args);
     let mut tables: Vec<Table> = kinds
         .into_iter()
-        .map(|(table, of)| enter(table, means, all, |trial| of(trial, &price)))
+        .map(|(table, of)| enter(table, means, all, |trial| of(trial, &args.price)))
         .collect();
     let title = "The same, with all bytes leaving the provider's network: a thousand starts";
     let egress = new("price-egress", title, "USD", Better::Lower);
-    tables.push(enter(egress, means, all, |trial| price.whole(&trial.served)));
+    tables.push(enter(egress, means, all, |trial| price::whole(&args.price, &trial.served)));
     let loaded =
         new("loaded", "The same: files loaded until the end", "% of files", Better::Higher);
     tables.push(enter(loaded, means, all, share));
@@ -133,7 +133,7 @@ const HEADER: [&str; 9] = [
 ];
 
 pub(super) fn words(means: &Means<'_>, all: &[WithDelay]) -> String {
-    let price = Price::of(means.args);
+    let prices = &means.args.price;
     let mut words = String::new();
     for with in all {
         let of = |way: Way| {
@@ -154,8 +154,8 @@ pub(super) fn words(means: &Means<'_>, all: &[WithDelay]) -> String {
                 format_count(last.loaded.files as u64),
                 format_count(last.served.requests),
                 format_bytes(last.served.bytes),
-                format!("{:.2} $", price.requests(&last.served)),
-                format!("{:.2} $", price.whole(&last.served)),
+                format!("{:.2} $", price::requests(prices, &last.served)),
+                format!("{:.2} $", price::whole(prices, &last.served)),
                 ours.map_or_else(String::new, |ours| format!("{all}{:.1}", took / ours)),
             ]
         };

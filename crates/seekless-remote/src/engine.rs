@@ -6,7 +6,7 @@ use crate::object::{Object, tail};
 use crate::provider::Providers;
 use crate::range::Client;
 use crate::runtime::Runtime;
-use crate::{Access, Settings, object};
+use crate::{Access, Settings, Version, object};
 use object_store::{GetOptions, GetRange};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -72,6 +72,12 @@ impl Remote {
         let Some(Through { cache, key }) = self.through(&object) else { return Ok(None) };
         let ranges = cache.ranges(&key, object.bytes())?;
         Ok(Some(Cached { path: cache.path().to_owned(), ranges }))
+    }
+
+    /// The version of the object for which `file` stands; `None` if `file` is a file.
+    #[must_use]
+    pub fn version(&self, file: &Arc<File>) -> Option<Version> {
+        self.object(file).map(|object| object.version())
     }
 
     /// How an object is read through the disk cache.

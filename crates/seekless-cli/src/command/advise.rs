@@ -82,7 +82,7 @@ Examples:
 )]
 pub struct Args {
     /// Traces to look at instead of a program: Parquet, or any format that `trace import` reads,
-    /// compressed or not; - is standard input
+    /// compressed or not, also in object storage (s3://BUCKET/KEY); - is standard input
     #[arg(required_unless_present_any = ["command", "service"], conflicts_with_all = ["command", "runs", "budget", "verify", "recording"], value_name = "TRACE", value_parser = input())]
     traces: Vec<PathBuf>,
     /// Record the program once, as you would start it, and estimate its wait: for a program that
