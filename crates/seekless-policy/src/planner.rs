@@ -11,7 +11,8 @@
 //! 3. *a read* of it and of what is worth reading around it ([`ahead`]).
 //!
 //! Where the device serves many dear requests at once, more is read beside a demand
-//! (`planner/wide.rs`).
+//! (`planner/wide.rs`), and the room for kept reads is filled with what is worth it
+//! (`planner/fill.rs`).
 //!
 //! A list of entries is planned at once ([`Planner::plan`]) into few reads ([`extents`]). The owner
 //! reports the end of each read ([`Planner::ended`]).
@@ -35,6 +36,7 @@
 pub mod ahead;
 mod balance;
 mod ended;
+mod fill;
 pub mod kept_reads;
 mod memory;
 mod predicted;
@@ -54,6 +56,7 @@ use crate::id::Id;
 use crate::layout::extents::{Extent, Read, coalesce_into};
 use ahead::{Limits, around_bytes, demand, sides};
 use balance::Balance;
+use fill::Fill;
 use kept_reads::{Found, KeptReads, Slot};
 use seekless_device::Costs;
 use std::ops::{Range, RangeInclusive};
@@ -107,6 +110,8 @@ pub struct Planner {
     /// The last demand that got a read, as long as what lies around it was not looked at
     /// ([`wide`]).
     lone: Option<Id>,
+    /// Used only where the room is filled with what is worth it.
+    fill: Fill,
     planned: Vec<Read>,
 }
 
@@ -128,6 +133,7 @@ impl Planner {
             balance: Balance::new(),
             is_listed: false,
             lone: None,
+            fill: Fill::default(),
             planned: Vec::new(),
             entries,
         }
@@ -185,6 +191,7 @@ impl Planner {
             false => self.with_guesses(around, &cached),
         };
         self.lone = Some(id);
+        self.fill.missed();
         let asked = asked(extent, self.alignment);
         self.guessed_within(asked.offered, &cached);
         self.balance.read(asked.extent.bytes, &self.costs);
@@ -324,7 +331,7 @@ impl Planner {
     /// bad page fails only what lies on it.
     pub fn ended(&mut self, tag: u64, bytes: u64, cached: impl Fn(Id) -> bool, out: &mut Ended) {
         out.clear();
-        let Self { entries, under_way, kept, worth, prediction, .. } = self;
+        let Self { entries, under_way, kept, worth, prediction, fill, .. } = self;
         let whole = under_way.extent(tag);
         let read = Extent { bytes, ..whole };
         debug_assert!(bytes <= whole.bytes, "a read of {whole:?} brought {bytes} bytes");
@@ -334,7 +341,7 @@ impl Planner {
             out.unused.extend(others.filter(|&id| !under_way.wants(tag, id) && !cached(id)));
         }
         let Ended { freed, dropped, unused, .. } = out;
-        let mut owner = Owner { worth, prediction: prediction.as_mut(), freed, dropped };
+        let mut owner = Owner { worth, prediction: prediction.as_mut(), fill, freed, dropped };
         out.kept = kept.insert(read, unused, &mut owner);
         if out.kept.is_none() {
             self.not_kept(&out.unused);
@@ -379,15 +386,15 @@ impl Planner {
 struct Owner<'a> {
     worth: &'a mut Worth,
     prediction: Option<&'a mut Prediction>,
+    fill: &'a Fill,
     freed: &'a mut Vec<Found>,
     dropped: &'a mut Vec<Slot>,
 }
 
 impl kept_reads::Owner for Owner<'_> {
     fn expects(&self, entry: Id) -> bool {
-        self.prediction
-            .as_ref()
-            .is_some_and(|prediction| prediction.is_ahead(entry) || prediction.announces(entry))
+        let expects = |known: &&mut Prediction| known.is_ahead(entry) || known.announces(entry);
+        self.fill.plans(entry) || self.prediction.as_ref().is_some_and(expects)
     }
 
     fn wasted(&mut self, entry: Id) {

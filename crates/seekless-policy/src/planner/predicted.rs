@@ -89,6 +89,7 @@ impl Planner {
     pub fn loaded(&mut self, id: Id) {
         if let Some(prediction) = &mut self.prediction {
             prediction.loaded(id);
+            self.fill.loaded();
         }
     }
 
@@ -107,6 +108,14 @@ impl Planner {
     /// none on a device that serves one request at a time: there a demand would wait for them.
     pub fn foresee(&mut self, cached: impl Fn(Id) -> bool, starts: &mut Vec<Start>) {
         self.read_around(&cached, starts);
+        self.read_guesses(&cached, starts);
+        if !self.is_listed {
+            self.fill(&cached, starts);
+        }
+    }
+
+    /// Adds the reads for guesses of what comes next.
+    fn read_guesses(&mut self, cached: &impl Fn(Id) -> bool, starts: &mut Vec<Start>) {
         let (costs, bars, is_wide) = (self.costs, self.bars(), self.reads_widely());
         let Some(prediction) = self.prediction.as_ref().filter(|_| !self.is_listed) else { return };
         let reads = u64::from(costs.depth.min(bars.in_flight_max));
@@ -120,11 +129,11 @@ impl Planner {
         }
         self.guess_anew();
         while self.under_way.guessed_bytes() < in_flight_max
-            && let Some(guess) = self.next_guess(&cached)
+            && let Some(guess) = self.next_guess(cached)
         {
-            let asked = asked(self.read_of(guess.id, &cached), self.alignment);
+            let asked = asked(self.read_of(guess.id, cached), self.alignment);
             let extent = asked.extent;
-            if !self.is_sure(extent, &cached) {
+            if !self.is_sure(extent, cached) {
                 self.prediction.iter_mut().for_each(Prediction::skip);
                 continue;
             }
@@ -132,7 +141,7 @@ impl Planner {
             if unused + extent.bytes > unused_max {
                 return;
             }
-            self.guessed_within(extent, &cached);
+            self.guessed_within(extent, cached);
             self.balance.read(asked.extent.bytes, &costs);
             starts.push(self.under_way.guess(asked));
         }
@@ -148,7 +157,9 @@ impl Planner {
         // where it saves a dear request.
         let is_far = requests_are_dear(&self.costs);
         if let Some(prediction) = &mut self.prediction {
-            prediction.refresh(is_far, |guess, bytes| is_worth(guess, bytes, request_bytes));
+            prediction.refresh(is_far, |guess, bytes| {
+                is_worth((guess.confidence, CERTAIN), bytes, request_bytes)
+            });
         }
     }
 
@@ -286,8 +297,9 @@ impl Planner {
 
 /// Whether a guess is worth its bytes: the requests that such guesses save, in bytes of equal cost,
 /// come to more than the bytes of wrong guesses.
-fn is_worth(guess: &Guess, bytes: u64, request_bytes: u64) -> bool {
-    let (right, wrong) = (guess.confidence, CERTAIN - guess.confidence);
+///
+/// Of `all` such guesses `right` come true.
+pub(super) fn is_worth((right, all): (u32, u32), bytes: u64, request_bytes: u64) -> bool {
     let saved = u128::from(right) * u128::from(request_bytes);
-    guess.confidence > 0 && saved >= u128::from(wrong) * u128::from(bytes)
+    right > 0 && saved >= u128::from(all - right) * u128::from(bytes)
 }

@@ -47,7 +47,9 @@ impl Planner {
 
     /// Adds the reads for what lies around the last demand, if they were not begun yet.
     pub(super) fn read_around(&mut self, cached: &impl Fn(Id) -> bool, starts: &mut Vec<Start>) {
-        let Some(id) = self.lone.take().filter(|_| self.reads_widely()) else { return };
+        let Some(id) = self.lone.take().filter(|_| self.reads_widely() && !self.fills()) else {
+            return;
+        };
         for extent in self.pieces_around(id, cached) {
             let asked = asked(extent, self.alignment);
             self.guessed_within(asked.offered, cached);
