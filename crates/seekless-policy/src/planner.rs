@@ -68,8 +68,9 @@ use worth::{Window, Worth};
 /// (`PART_BYTES` of the volume's model). The kernel cuts larger ones into two for each MiB.
 pub const READ_BYTES_MAX: u64 = 254 * 4096;
 
-/// How many blocks of one large read are in flight, or in memory and not used yet. The device
-/// always has the next while one is decoded, and they take no more than 8 MiB.
+/// How many blocks of one large read are in flight, or in memory and not used yet, if they have
+/// [`READ_BYTES_MAX`] bytes, and of smaller ones as many more. The device always has the next while
+/// one is decoded, and they take no more than 8 MiB.
 pub const BLOCKS_IN_FLIGHT: usize = 8;
 
 /// How many of the reads planned ahead are in flight. They are enough that a device of any depth
@@ -187,12 +188,16 @@ impl Planner {
         self.guess_anew();
         let around = self.around(id, &cached);
         let extent = match self.reads_widely() {
+            true if self.fills() => self.entries[id as usize],
             true => self.near(id, &cached),
             false => self.with_guesses(around, &cached),
         };
         self.lone = Some(id);
         self.fill.missed();
-        let asked = asked(extent, self.alignment);
+        let asked = match self.fills() {
+            true => in_blocks(extent, self.alignment, self.demand_block_bytes()),
+            false => asked(extent, self.alignment),
+        };
         self.guessed_within(asked.offered, &cached);
         self.balance.read(asked.extent.bytes, &self.costs);
         Answer::Read(self.under_way.demand(asked, id))
@@ -335,7 +340,7 @@ impl Planner {
         let whole = under_way.extent(tag);
         let read = Extent { bytes, ..whole };
         debug_assert!(bytes <= whole.bytes, "a read of {whole:?} brought {bytes} bytes");
-        let is_shared = whole.bytes <= READ_BYTES_MAX;
+        let is_shared = under_way.is_shared(tag);
         if is_shared {
             let others = within(entries, read).map(|number| number as Id);
             out.unused.extend(others.filter(|&id| !under_way.wants(tag, id) && !cached(id)));
@@ -413,22 +418,17 @@ impl kept_reads::Owner for Owner<'_> {
     }
 }
 
-/// A read of `extent`, rounded to the alignment. A large one is for one entry alone, and nothing
+/// A read of `extent`, rounded to the alignment. One that is larger than a block is for one entry alone, and nothing
 /// else is served from it: its blocks are gone once they are decoded.
 fn asked(extent: Extent, alignment: u64) -> Asked {
-    let rounded = extent.aligned(alignment);
-    let offered = if rounded.bytes > READ_BYTES_MAX { extent } else { rounded };
-    Asked { extent: rounded, offered }
+    in_blocks(extent, alignment, READ_BYTES_MAX)
 }
 
-/// The requests in which a large read is made, in their order: each of [`READ_BYTES_MAX`] bytes but
-/// for the last. The first [`BLOCKS_IN_FLIGHT`] are submitted at once, and each further one when an
-/// earlier has been used.
-pub fn blocks(extent: Extent) -> impl Iterator<Item = Extent> {
-    let step = READ_BYTES_MAX as usize;
-    (extent.offset..extent.end())
-        .step_by(step)
-        .map(move |offset| Extent { offset, bytes: READ_BYTES_MAX.min(extent.end() - offset) })
+/// The same, if blocks have this many bytes.
+fn in_blocks(extent: Extent, alignment: u64, block_bytes: u64) -> Asked {
+    let rounded = extent.aligned(alignment);
+    let offered = if rounded.bytes > block_bytes { extent } else { rounded };
+    Asked { extent: rounded, offered, block_bytes }
 }
 
 /// Entries that lie wholly in `extent`, by number.
@@ -439,5 +439,10 @@ fn within(entries: &[Extent], extent: Extent) -> Range<usize> {
 }
 
 fn in_flight(costs: &Costs) -> usize {
-    costs.depth.clamp(*IN_FLIGHT.start(), *IN_FLIGHT.end()) as usize
+    // Where many are dear, what waits for its turn waits for long.
+    let most = match ahead::many_are_dear(costs) {
+        true => costs.depth / 2,
+        false => *IN_FLIGHT.end(),
+    };
+    costs.depth.clamp(*IN_FLIGHT.start(), most.max(*IN_FLIGHT.start())) as usize
 }

@@ -101,6 +101,10 @@ pub struct StoreFigures {
     pub time_ns: u64,
     /// Of this, time in which the reader waited for the device.
     pub wait_ns: u64,
+    /// Loads whose file was on its way with a read that had begun before.
+    pub joined: u64,
+    /// Of the wait, that of these loads.
+    pub joined_wait_ns: u64,
     /// Bytes of the archive that were read ahead since their files were expected.
     pub predicted_bytes: u64,
     /// Of these, bytes of files that were loaded afterwards.
@@ -256,6 +260,7 @@ impl<'a> Reader<'a> {
 
     fn fetch(&mut self, id: Id) {
         let mut starts = Vec::new();
+        let joined = self.figures.joined;
         let comes = match self.planner.demand(id, has(&self.cache)) {
             Answer::Kept(_) => {
                 self.figures.read_ahead_hits += 1;
@@ -269,13 +274,18 @@ impl<'a> Reader<'a> {
             }
             Answer::Joined(start) => {
                 starts.extend(start);
+                self.figures.joined += 1;
                 true
             }
         };
         self.planner.foresee(has(&self.cache), &mut starts);
         self.submit(self.now, &starts);
         if comes {
+            let before = self.figures.wait_ns;
             self.wait_for(id);
+            if self.figures.joined > joined {
+                self.figures.joined_wait_ns += self.figures.wait_ns - before;
+            }
         }
     }
 
@@ -301,11 +311,11 @@ impl<'a> Reader<'a> {
 
     /// Submits reads at time `when`.
     fn submit(&mut self, when: Nanos, starts: &[Start]) {
-        for &Start { tag, extent, alone } in starts {
-            self.knowledge.sent(tag, when);
-            match alone {
-                Some(_) => self.begin_large(when, tag, extent),
-                None => self.ask_there(when, tag, extent),
+        for start in starts {
+            self.knowledge.sent(start.tag, when);
+            match start.alone {
+                Some(_) => self.begin_large(when, start),
+                None => self.ask_there(when, start.tag, start.extent),
             }
         }
     }

@@ -3,13 +3,14 @@
 //!
 //! A file that is not at hand when it is needed costs a request's time. One that is read ahead
 //! costs the time of its bytes, and room. So a file pays if its chance, times a request, comes to
-//! more than its bytes in vain: that is [`is_worth`] of every guess, for files of any chance. Of
+//! several times its bytes in vain: that is [`is_worth`] of every guess, for files of any chance. Of
 //! those that pay the room goes to the ones with the most chance a byte. What a run loads changes
 //! the chances, so the plan is made anew after each demand that nothing had brought; what is no
 //! longer in it goes first when room is needed.
 //!
 //! **Memory.** One byte a file. **Time.** A plan looks at each file once.
 
+use super::kept_reads::PAGE_BYTES;
 use super::predicted::is_worth;
 use super::{Planner, READ_BYTES_MAX, Start, asked};
 use crate::foresight::prediction::Prediction;
@@ -28,6 +29,17 @@ const ROOM: u64 = 14;
 
 /// Files are joined to one read over gaps of this share of what a request costs.
 const GAP_SHARE: u64 = 16;
+
+/// A guess must save this many times what it costs: all streams share a machine's network, and
+/// bytes may be charged.
+const SAVED: u64 = 3;
+
+/// Larger files are not read ahead, in reads of [`READ_BYTES_MAX`].
+const LARGE: u64 = 2;
+
+/// A demand is read in blocks of this share of what a request costs, and of these bytes at least.
+const BLOCK_SHARE: u64 = 4;
+const BLOCK_BYTES_MIN: u64 = 128 << 10;
 
 /// Guesses of which a chance is a share.
 const ALL: u32 = 1 << 16;
@@ -93,12 +105,18 @@ impl Planner {
         }
     }
 
+    /// A demand comes by several requests at once: its bytes take a small share of the time of one.
+    pub(super) fn demand_block_bytes(&self) -> u64 {
+        let bytes = self.costs.gap_bytes() / BLOCK_SHARE / PAGE_BYTES * PAGE_BYTES;
+        bytes.clamp(BLOCK_BYTES_MIN, READ_BYTES_MAX)
+    }
+
     /// Chooses what is to be at hand, and the reads for what is missing of it.
     fn plan_fill(&mut self, cached: &impl Fn(Id) -> bool) {
         self.kept.begin_round();
         let Some(prediction) = &self.prediction else { return };
-        let request_bytes = self.costs.gap_bytes();
-        let most = self.unrounded(READ_BYTES_MAX);
+        let request_bytes = self.costs.gap_bytes() / SAVED;
+        let most = LARGE * READ_BYTES_MAX;
         let (mut paying, mut bytes) = (Vec::new(), 0);
         for (id, entry) in (0..).zip(&*self.entries) {
             let chance = prediction.chance(id);

@@ -47,6 +47,10 @@ const USUAL: Bars = Bars {
 const WIDE: Bars =
     Bars { kept_percent: 50, in_flight_max: 64, confidence: CERTAIN / 16, used_min: CERTAIN / 8 };
 
+/// Where less likely files come by a plan (`planner/fill.rs`).
+const BESIDE: Bars =
+    Bars { kept_percent: 50, in_flight_max: 64, confidence: CERTAIN / 2, used_min: CERTAIN / 2 };
+
 /// There a request is worth this many times what it costs.
 const WORTH_WIDE: u64 = 4;
 
@@ -64,7 +68,11 @@ impl Planner {
     }
 
     fn bars(&self) -> &'static Bars {
-        if self.reads_widely() { &WIDE } else { &USUAL }
+        match () {
+            () if self.fills() => &BESIDE,
+            () if self.reads_widely() => &WIDE,
+            () => &USUAL,
+        }
     }
 
     /// What is left of bytes that a request is worth by the device's costs, if loads are predicted.

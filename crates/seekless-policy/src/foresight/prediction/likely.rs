@@ -20,13 +20,17 @@ use crate::layout::ordering::likelihoods;
 use std::sync::Arc;
 
 /// The chance of a file of a class after the first load from it, by how narrow the class is.
-const CLUSTERED: [f32; LEVELS] = [0.02, 0.10, 0.25, 0.60];
+const CLUSTERED: [f32; LEVELS] = [0.03, 0.15, 0.40, 0.90];
 
 /// After so many loads of files that not all runs have, a class is left behind,
 const RECENT: u32 = 64;
 
 /// and the chance of the rest of it is this share of what it was.
 const LEFT_SHARE: f32 = 0.25;
+
+/// After so few loads from a class the others of it come now, if they come: they take room for a
+/// short time, and count twice.
+const NOW: u32 = 8;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Class {
@@ -79,16 +83,21 @@ impl Likely {
 
     /// The chance that the program will load `id`, if it has not yet.
     pub(super) fn chance(&self, id: Id) -> f32 {
-        let mut named = 0f32;
+        let (mut named, mut now) = (0f32, 0f32);
         for (clustered, &class) in CLUSTERED.iter().zip(self.alike.of(id).into_iter().flatten()) {
             let Class { files, loaded, last } = self.classes[class as usize];
             if loaded > 0 {
                 let share = loaded as f32 / files.max(loaded) as f32;
-                let left = if self.loads - last > RECENT { LEFT_SHARE } else { 1.0 };
-                named = named.max(left * (clustered + (1.0 - clustered) * share));
+                let others = clustered + (1.0 - clustered) * share;
+                let ago = self.loads - last;
+                if ago <= NOW {
+                    now = now.max(others);
+                } else {
+                    named = named.max(if ago <= RECENT { others } else { others * LEFT_SHARE });
+                }
             }
         }
-        1.0 - (1.0 - self.before[id as usize]) * (1.0 - named)
+        1.0 - (1.0 - self.before[id as usize]) * (1.0 - named.max(now)) * (1.0 - now)
     }
 }
 
@@ -141,7 +150,7 @@ mod tests {
         assert_eq!(likely.chance(61), before, "another folder");
         likely.loaded(52);
         assert!(likely.chance(51) > after);
-        (0..=RECENT).for_each(|load| likely.loaded(30 + load % 20));
+        (0..=RECENT).for_each(|load| likely.loaded(30 + load % 10));
         assert!(likely.chance(51) < after / 2.0);
     }
 
