@@ -367,6 +367,9 @@ impl StoreBuilder {
         let entries = sources.extents.clone();
         let mut planner = Planner::new(entries.clone(), sources.alignment, kept, costs);
         let prediction = known.model.and_then(|model| Prediction::new(model, entries.clone()));
+        if many_are_dear(&costs) {
+            planner.set_near(sources.near(&*engine));
+        }
         // Only where asking is cheap is what names say worth finding out.
         planner.set_prediction(match prediction {
             Some(prediction) if many_are_dear(&costs) => {

@@ -113,6 +113,8 @@ pub struct Planner {
     lone: Option<Id>,
     /// Used only where the room is filled with what is worth it.
     fill: Fill,
+    /// The entries that lie nearer than the device, by number; empty if none does.
+    near: Vec<bool>,
     planned: Vec<Read>,
 }
 
@@ -135,6 +137,7 @@ impl Planner {
             is_listed: false,
             lone: None,
             fill: Fill::default(),
+            near: Vec::new(),
             planned: Vec::new(),
             entries,
         }
@@ -166,6 +169,16 @@ impl Planner {
         self.memory.files_beside(&self.costs, self.prediction.is_some())
     }
 
+    /// These entries, by number, lie nearer than the device of these costs, such as in a cache on the
+    /// local disk. A wait for them is short, so they are not read ahead where waits are dear.
+    pub fn set_near(&mut self, near: Vec<bool>) {
+        self.near = near;
+    }
+
+    fn is_near(&self, id: Id) -> bool {
+        self.near.get(id as usize).copied().unwrap_or(false)
+    }
+
     /// How far a list of loads may be read ahead of its consumer, in bytes.
     #[must_use]
     pub fn window_bytes(&self) -> u64 {
@@ -188,13 +201,13 @@ impl Planner {
         self.guess_anew();
         let around = self.around(id, &cached);
         let extent = match self.reads_widely() {
-            true if self.fills() => self.entries[id as usize],
+            true if self.fills() || self.is_near(id) => self.entries[id as usize],
             true => self.near(id, &cached),
             false => self.with_guesses(around, &cached),
         };
-        self.lone = Some(id);
+        self.lone = Some(id).filter(|&id| !self.is_near(id));
         self.fill.missed();
-        let asked = match self.fills() {
+        let asked = match self.fills() && !self.is_near(id) {
             true => in_blocks(extent, self.alignment, self.demand_block_bytes()),
             false => asked(extent, self.alignment),
         };

@@ -72,7 +72,8 @@ impl Planner {
         let mut is_apart = true;
         for number in first..last {
             let next = entries[number];
-            if next.bytes > most || !self.is_missing(number as Id, cached) {
+            let id = number as Id;
+            if next.bytes > most || self.is_near(id) || !self.is_missing(id, cached) {
                 is_apart |= self.under_way.covers(next);
                 continue;
             }
