@@ -9,6 +9,8 @@
 #[cfg(feature = "remote")]
 mod engine;
 #[cfg(feature = "remote")]
+mod imports;
+#[cfg(feature = "remote")]
 mod live;
 #[cfg(feature = "remote")]
 mod means;
@@ -77,6 +79,16 @@ pub(crate) struct Args {
     /// Folder for the objects that stays: made if it is not there, else used as it is
     #[arg(long, value_name = "DIR", conflicts_with = "folder")]
     keep: Option<PathBuf>,
+    /// In place of the game: an import from a mounted pack of these Python packages, beside the
+    /// same from the local disk
+    #[arg(long, value_name = "DIR")]
+    packages: Option<PathBuf>,
+    /// The Python that imports
+    #[arg(long, value_name = "PROGRAM", default_value = "python3")]
+    python: PathBuf,
+    /// What it imports
+    #[arg(long, value_name = "MODULES", default_value = "pandas")]
+    import: String,
     /// Folder that holds 0ad/ (five runs, and all files)
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -84,7 +96,10 @@ pub(crate) struct Args {
 
 #[cfg(feature = "remote")]
 pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
-    live::run(args)
+    match &args.packages {
+        Some(packages) => imports::run(args, packages),
+        None => live::run(args),
+    }
 }
 
 #[cfg(not(feature = "remote"))]

@@ -127,7 +127,7 @@ impl fmt::Display for DeviceSpec {
     }
 }
 
-/// What `iops=…,bandwidth=…` says, or of an object store `streams=…,latency=…,bandwidth=…`.
+/// What `iops=…,bandwidth=…` says; of an object store, `streams=…,latency=…,bandwidth=…`.
 #[derive(Default)]
 struct Settings {
     iops: Option<u64>,

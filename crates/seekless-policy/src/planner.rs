@@ -169,8 +169,8 @@ impl Planner {
         self.memory.files_beside(&self.costs, self.prediction.is_some())
     }
 
-    /// These entries, by number, lie nearer than the device of these costs, such as in a cache on the
-    /// local disk. A wait for them is short, so they are not read ahead where waits are dear.
+    /// These entries, by number, lie nearer than the device of these costs, such as in a cache on
+    /// the local disk. A wait for them is short, so they are not read ahead where waits are dear.
     pub fn set_near(&mut self, near: Vec<bool>) {
         self.near = near;
     }
@@ -431,8 +431,8 @@ impl kept_reads::Owner for Owner<'_> {
     }
 }
 
-/// A read of `extent`, rounded to the alignment. One that is larger than a block is for one entry alone, and nothing
-/// else is served from it: its blocks are gone once they are decoded.
+/// A read of `extent`, rounded to the alignment. One that is larger than a block is for one entry
+/// alone, and nothing else is served from it: its blocks are gone once they are decoded.
 fn asked(extent: Extent, alignment: u64) -> Asked {
     in_blocks(extent, alignment, READ_BYTES_MAX)
 }

@@ -10,16 +10,16 @@
 //! - *references* (`referred`): what is named in the content of a file, and in that of what it
 //!   names. Files that all runs have are left out: they come anyway.
 //!
-//! Where the names of files are known ([`Prediction::with_names`]), each file also has a chance that
-//! it is loaded some day (`likely`).
+//! Where the names of files are known ([`Prediction::with_names`]), each file also has a chance
+//! that it is loaded some day (`likely`).
 //!
 //! A guess carries a confidence: the share of such guesses that came true (`rates`), in the
 //! recorded runs, each judged by the others, and since then in this one. The owner asks for guesses
 //! that are worth their bytes ([`Prediction::next`]), reads them ahead within a budget, and
 //! reports what became of them. Wrong guesses shrink the budget and right ones let it grow again.
 //!
-//! **Memory.** Per file of the archive 10 bytes, and 40 where names are known; per load of a recorded run about 40; per reference
-//! 5. All of this is allocated with the model, whose size is bounded ([`Model`]).
+//! **Memory.** Per file of the archive 10 bytes, and 40 more where names are known; per load of a
+//! recorded run about 40; per reference 5. All of this is allocated with the model, whose size is bounded ([`Model`]).
 //!
 //! **Time.** A load costs O(runs) and a binary search. A new list of guesses, every few loads,
 //! costs O(runs * `DEPTH`).
@@ -194,8 +194,8 @@ impl Prediction {
         })
     }
 
-    /// Also predicts by what is alike by name. Of more than [`NAMED_MAX`] files nothing is predicted
-    /// so: each would be looked at again and again.
+    /// Also predicts by what is alike by name. Of more than [`NAMED_MAX`] files nothing is
+    /// predicted so: each would be looked at again and again.
     #[must_use]
     pub fn with_names(self, alike: Arc<Alike>) -> Self {
         if self.entries.len() > NAMED_MAX {

@@ -141,7 +141,8 @@ impl KeptReads {
     }
 
     /// The turn of a read to go has come: drops the entries of it that the owner does not expect,
-    /// if it expects others. `false` if it expects none, or if the read was spared before in this round.
+    /// if it expects others. `false` if it expects none, or if the read was spared before in this
+    /// round.
     fn spare(&mut self, slot: Slot, owner: &mut impl Owner) -> bool {
         let spared_in = std::mem::replace(&mut self.held[slot as usize].spared_in, self.round);
         if spared_in == self.round || !self.unused.iter(slot).any(|entry| owner.expects(entry)) {
