@@ -188,7 +188,7 @@ impl Planner {
     /// names.
     fn next_guess(&mut self, cached: &impl Fn(Id) -> bool) -> Option<Guess> {
         let (bars, is_wide) = (self.bars(), self.reads_widely());
-        let Self { entries, alignment, costs, under_way, kept, prediction, .. } = self;
+        let Self { entries, alignment, costs, under_way, kept, prediction, near, .. } = self;
         let is_dear = requests_are_dear(costs) && !is_wide;
         let may_be_read = |guess: &Guess| !is_dear || !guess.is_of_new();
         prediction.as_mut()?.next(|guess, confidence| {
@@ -197,6 +197,7 @@ impl Planner {
                 && may_be_read(guess)
                 && entries[id as usize].aligned(*alignment).bytes <= READ_BYTES_MAX
                 && !cached(id)
+                && !near.get(id as usize).is_some_and(|&near| near)
                 && !kept.has(id)
                 && !under_way.covers(entries[id as usize])
         })
@@ -206,6 +207,7 @@ impl Planner {
     fn is_guessed(&self, id: Id, least: u32, cached: &impl Fn(Id) -> bool) -> bool {
         let prediction = self.prediction.as_ref();
         prediction.is_some_and(|prediction| prediction.confidence(id) >= least)
+            && !self.is_near(id)
             && self.is_missing(id, cached)
     }
 
