@@ -11,6 +11,8 @@ mod engine;
 #[cfg(feature = "remote")]
 mod huge;
 #[cfg(feature = "remote")]
+mod imports;
+#[cfg(feature = "remote")]
 mod live;
 #[cfg(feature = "remote")]
 mod means;
@@ -76,8 +78,18 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", conflicts_with = "folder")]
     keep: Option<PathBuf>,
     /// In place of the game: a pack of so many entries of 100 kB is opened, and some are loaded
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "packages")]
     entries: Option<u64>,
+    /// In place of the game: an import from a mounted pack of these Python packages, beside the
+    /// same from the local disk
+    #[arg(long, value_name = "DIR")]
+    packages: Option<PathBuf>,
+    /// The Python that imports
+    #[arg(long, value_name = "PROGRAM", default_value = "python3")]
+    python: PathBuf,
+    /// What it imports
+    #[arg(long, value_name = "MODULES", default_value = "pandas")]
+    import: String,
     /// Folder that holds 0ad/ (five runs, and all files)
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -85,8 +97,11 @@ pub(crate) struct Args {
 
 #[cfg(feature = "remote")]
 pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
-    match args.entries {
-        Some(entries) => huge::run(args, entries),
+    if let Some(entries) = args.entries {
+        return huge::run(args, entries);
+    }
+    match &args.packages {
+        Some(packages) => imports::run(args, packages),
         None => live::run(args),
     }
 }

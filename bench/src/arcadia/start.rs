@@ -9,6 +9,7 @@ use anyhow::Context;
 use seekless::device::units::{format_bytes, format_count};
 use seekless::device::{CostsSource, DeviceSpec};
 use seekless::policy::eviction::Id;
+use seekless::policy::foresight::alike::Alike;
 use seekless::policy::foresight::prediction::Model;
 use seekless::policy::layout::extents::Extent;
 use seekless::policy::planner::Memory;
@@ -103,7 +104,15 @@ impl Start {
         let naming = naming(order.len(), &known);
         let known: Vec<Id> = loads.iter().copied().filter(|&id| naming[id as usize] > 0).collect();
         let told = Model::train(order.len() as u32, &[known]);
-        let archive = Archive { extents, bytes, file_bytes, alignment: 4096, opening: Vec::new() };
+        let alike = Alike::new(order.iter().map(String::as_str));
+        let archive = Archive {
+            extents,
+            bytes,
+            file_bytes,
+            alignment: 4096,
+            opening: Vec::new(),
+            names: Some(Arc::new(alike)),
+        };
         Ok(Self { archive, loads, naming, model, told })
     }
 

@@ -15,6 +15,8 @@ pub(super) struct WithDelay {
     pub(super) delay_ms: u64,
     pub(super) ways: Vec<(Way, Vec<Trial>)>,
     pub(super) simulated: Vec<Simulated>,
+    /// Seconds of the list without delay and limit.
+    pub(super) hurried: Option<f64>,
 }
 
 /// What is known of a trial, in a table's unit.
@@ -181,6 +183,13 @@ fn simulated_words(with: &WithDelay) -> String {
     format!("{}\n", table(&header, rows.collect()))
 }
 
+/// Seconds of the predicted start, as simulated.
+fn predicted_simulated(with: &WithDelay) -> f64 {
+    let of = |one: &&Simulated| one.way == Way::OnDemand { predict: true };
+    let found = with.simulated.iter().find(of);
+    found.map_or(f64::NAN, |one| one.figures.time_ns as f64 / 1e9)
+}
+
 /// What the ways of ours come to, of each other and of the simulator.
 fn bars(with: &WithDelay, listed: Option<f64>, predicted: Option<f64>) -> String {
     let mut words = String::new();
@@ -188,8 +197,17 @@ fn bars(with: &WithDelay, listed: Option<f64>, predicted: Option<f64>) -> String
     words += &format!("Predicted takes {:.2} times the list's time", predicted / listed);
     let simulated = with.simulated.iter().find(|one| one.way == Way::Listed);
     if let Some(simulated) = simulated {
-        let ceiling = simulated.figures.time_ns as f64 / 1e9;
-        words += &format!(", and the list {:.2} times the simulator's", listed / ceiling);
+        let on_device = simulated.figures.time_ns as f64 / 1e9;
+        words += &format!(" ({:.1} simulated)", predicted_simulated(with) / on_device);
+        words += &format!(", and the list {:.2} times the simulator's", listed / on_device);
+        if let Some(hurried) = with.hurried {
+            // Delays pass while the processors work.
+            let ceiling = on_device.max(hurried);
+            words += &format!(
+                "; without any delay it takes {hurried:.2} s, so it takes {:.2} times what it must",
+                listed / ceiling
+            );
+        }
     }
     words + ".\n"
 }

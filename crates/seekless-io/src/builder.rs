@@ -16,6 +16,7 @@ use seekless_policy::cache::{Cache, Config, Together};
 use seekless_policy::eviction::{Id, Needs, named};
 use seekless_policy::foresight::prediction::{Model, Prediction};
 use seekless_policy::layout::extents::Extent;
+use seekless_policy::planner::ahead::many_are_dear;
 use seekless_policy::planner::{self, Planner};
 use seekless_sys::memory::free_bytes;
 use std::path::{Path, PathBuf};
@@ -365,8 +366,17 @@ impl StoreBuilder {
         let files_bytes = kept.files_bytes(&costs);
         let entries = sources.extents.clone();
         let mut planner = Planner::new(entries.clone(), sources.alignment, kept, costs);
-        let model = known.model;
-        planner.set_prediction(model.and_then(|model| Prediction::new(model, entries.clone())));
+        let prediction = known.model.and_then(|model| Prediction::new(model, entries.clone()));
+        if many_are_dear(&costs) {
+            planner.set_near(sources.near(&*engine));
+        }
+        // Only where asking is cheap is what names say worth finding out.
+        planner.set_prediction(match prediction {
+            Some(prediction) if many_are_dear(&costs) => {
+                Some(prediction.with_names(Arc::new(sources.alike())))
+            }
+            other => other,
+        });
         let knowledge = Knowledge::new(costs, source);
         let state = self.state(files_bytes, &entries, planner, knowledge)?;
         let shared = Arc::new(Shared::new(sources, engine, state, memory, max_entry_bytes));

@@ -16,6 +16,7 @@ use seekless_engine::{
 };
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -225,6 +226,19 @@ impl Engine for Remote {
 
     fn costs(&self) -> Costs {
         self.client.learned.costs()
+    }
+
+    fn near(&self, file: &Arc<File>) -> Vec<Range<u64>> {
+        // What cannot be read is not there.
+        let cached = self.cached(file).ok().flatten();
+        let mut near: Vec<Range<u64>> = Vec::new();
+        for range in cached.iter().flat_map(|cached| &cached.ranges) {
+            match near.last_mut() {
+                Some(last) if last.end == range.offset => last.end = range.end(),
+                _ => near.push(range.offset..range.end()),
+            }
+        }
+        near
     }
 
     fn learned_costs(&self) -> Option<Costs> {
