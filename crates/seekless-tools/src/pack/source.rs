@@ -17,6 +17,7 @@ const PIECE_BYTES: u64 = 64 << 20;
 /// A pack as it was.
 pub(super) enum Source {
     File(File),
+    #[cfg_attr(not(feature = "remote"), expect(dead_code, reason = "made with the feature alone"))]
     Object(Box<Object>),
 }
 
