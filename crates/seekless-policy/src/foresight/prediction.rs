@@ -19,7 +19,8 @@
 //! reports what became of them. Wrong guesses shrink the budget and right ones let it grow again.
 //!
 //! **Memory.** Per file of the archive 10 bytes, and 40 more where names are known; per load of a
-//! recorded run about 40; per reference 5. All of this is allocated with the model, whose size is bounded ([`Model`]).
+//! recorded run about 40; per reference 5. All of this is allocated with the model, whose size is
+//! bounded ([`Model`]).
 //!
 //! **Time.** A load costs O(runs) and a binary search. A new list of guesses, every few loads,
 //! costs O(runs * `DEPTH`).
