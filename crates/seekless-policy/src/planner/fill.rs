@@ -9,8 +9,8 @@
 //! is no longer in it goes first when room is needed.
 //!
 //! Simulated on 20 ms a request and 50 MB/s a stream, with 256 MiB of memory, five starts of 0
-//! A.D., each from an order and a model made of the other four, take 1.58 s and wait for 58 reads of
-//! their own; by guesses of what comes next and what lies around demands alone 2.30 s and 72.
+//! A.D., each from an order and a model made of the other four, take 1.58 s and wait for 58 reads
+//! of their own; by guesses of what comes next and what lies around demands alone 2.30 s and 72.
 //!
 //! **Memory.** One byte a file. **Time.** A plan looks at each file once.
 
