@@ -55,8 +55,8 @@ pub(super) fn run(args: &Args, entries: u64) -> anyhow::Result<Vec<Table>> {
     storage.slow(args, args.delay_ms[0]);
     let trials: Vec<Trial> =
         (0..args.rounds).map(|_| trial(args, &storage, &loaded)).collect::<anyhow::Result<_>>()?;
-    let load = format!("Load {before:.2} before and {:.2} after.", load_average());
-    Ok(vec![told(args, entries, &trials, &load)])
+    println!("Load {before:.2} before and {:.2} after.", load_average());
+    Ok(vec![told(args, entries, &trials)])
 }
 
 fn trial(args: &Args, storage: &Storage, loaded: &[u64]) -> anyhow::Result<Trial> {
@@ -170,7 +170,7 @@ fn peak_bytes() -> anyhow::Result<u64> {
 }
 
 /// Prints the trials, and makes a table of them.
-fn told(args: &Args, entries: u64, trials: &[Trial], load: &str) -> Table {
+fn told(args: &Args, entries: u64, trials: &[Trial]) -> Table {
     let of = |value: fn(&Trial) -> f64| trials.iter().map(value).collect::<Vec<f64>>();
     let rows = [
         ("opening, s", of(|trial| trial.open_s)),
@@ -181,7 +181,7 @@ fn told(args: &Args, entries: u64, trials: &[Trial], load: &str) -> Table {
     ];
     let under = format!(
         "A pack of {} and {} entries, {} ms ± {:.0}, {} a stream, a cache of {} MiB; server and \
-         proxy run on the same machine, and the proxy's memory is counted. {load}",
+         proxy run on the same machine, and the proxy's memory is counted.",
         format_bytes(entries * ENTRY_BYTES),
         format_count(entries),
         args.delay_ms[0],

@@ -76,7 +76,7 @@ pub(super) fn run(args: &Args, packages: &Path) -> anyhow::Result<Vec<Table>> {
     }
     let load = format!("Load {before:.2} before and {:.2} after.", load_average());
     println!("{}\n{load}", in_words(args, &all));
-    Ok(vec![of(args, &all, &load)])
+    Ok(vec![of(args, &all)])
 }
 
 /// What runs: an import by the words of `env`.
@@ -172,11 +172,10 @@ fn in_words(args: &Args, all: &[(u64, Vec<Round>)]) -> String {
     table(&header, all.iter().map(row).collect())
 }
 
-fn of(args: &Args, all: &[(u64, Vec<Round>)], load: &str) -> Table {
+fn of(args: &Args, all: &[(u64, Vec<Round>)]) -> Table {
     let under = format!(
         "Python imports {}; its packages lie on the local disk, none of them cached, or in a pack \
-         in object storage that is mounted, made of one recorded import. Mounting is not timed. \
-         {load}",
+         in object storage that is mounted, made of one recorded import. Mounting is not timed.",
         args.import
     );
     let title = "An import from a mounted pack in object storage";

@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     }
     let load = format!("Load {before:.2} before and {:.2} after.", load_average());
     println!("{}\n{load}", tables::words(&means, &all));
-    Ok(tables::of(&means, &all, &load))
+    Ok(tables::of(&means, &all))
 }
 
 impl Means<'_> {
