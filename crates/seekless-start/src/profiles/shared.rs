@@ -3,7 +3,7 @@
 //! change is one step: of two machines that write at once, neither loses what the other wrote.
 //!
 //! It has the newest runs of all machines and at most some megabytes. It says nothing of users
-//! ([`Names`]).
+//! (`names`).
 
 mod names;
 
