@@ -9,7 +9,6 @@ use anyhow::Context;
 use seekless::device::units::{format_bytes, format_count};
 use seekless::device::{CostsSource, DeviceSpec};
 use seekless::policy::eviction::Id;
-use seekless::policy::foresight::alike::Alike;
 use seekless::policy::foresight::prediction::Model;
 use seekless::policy::layout::extents::Extent;
 use seekless::policy::planner::Memory;
@@ -104,14 +103,13 @@ impl Start {
         let naming = naming(order.len(), &known);
         let known: Vec<Id> = loads.iter().copied().filter(|&id| naming[id as usize] > 0).collect();
         let told = Model::train(order.len() as u32, &[known]);
-        let alike = Alike::new(order.iter().map(String::as_str));
         let archive = Archive {
             extents,
             bytes,
             file_bytes,
             alignment: 4096,
             opening: Vec::new(),
-            names: Some(Arc::new(alike)),
+            names: None,
         };
         Ok(Self { archive, loads, naming, model, told })
     }

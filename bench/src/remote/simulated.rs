@@ -12,7 +12,6 @@ use seekless::policy::eviction::Id;
 use seekless::policy::layout::extents::Extent;
 use seekless::policy::planner::Memory;
 use seekless::sim::store::{Archive, Settings, StoreFigures, Work, listed, on_demand};
-use std::sync::Arc;
 use std::time::Instant;
 
 /// Our store as simulated, and as it was when told the device's costs.
@@ -90,7 +89,7 @@ fn archive(
         file_bytes,
         alignment: store.alignment(),
         opening: (0..requests).map(|_| Extent { offset: file_bytes - each, bytes: each }).collect(),
-        names: Some(Arc::new(store.alike())),
+        names: None,
     };
     Ok((archive, loads.collect::<anyhow::Result<_>>()?))
 }

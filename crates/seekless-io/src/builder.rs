@@ -64,6 +64,7 @@ pub struct StoreBuilder {
     device_table: Option<PathBuf>,
     disk_cache: Option<DiskCacheSettings>,
     knows: Knows,
+    predicts_by_names: bool,
 }
 
 impl Default for StoreBuilder {
@@ -91,6 +92,7 @@ impl Default for StoreBuilder {
             device_table: None,
             disk_cache: None,
             knows: Knows::Pack,
+            predicts_by_names: false,
         }
     }
 }
@@ -290,6 +292,16 @@ impl StoreBuilder {
         self
     }
 
+    /// Whether predictions also go by the names of files, where many dear requests run at once, as
+    /// in object storage: files of a folder, kind and name as those that were loaded are read ahead
+    /// too, as far as they pay. By default false. It waits for fewer files and makes two thirds
+    /// more requests, so it takes processors that have nothing else to do: simulated, a start of 0
+    /// A.D. takes 1.7 s in place of 2.2 s; with the server on the same two cores it took longer.
+    pub fn predict_by_names(mut self, predict: bool) -> Self {
+        self.predicts_by_names = predict;
+        self
+    }
+
     /// What is known of the program's loads, in place of what a pack says. [`Store::learned`] gives
     /// it with the loads of a run; `Model::default()` begins with nothing. Its numbers are those of
     /// the store's entries.
@@ -371,10 +383,9 @@ impl StoreBuilder {
             planner.set_near(sources.near(&*engine));
         }
         // Only where asking is cheap is what names say worth finding out.
+        let by_names = self.predicts_by_names && many_are_dear(&costs);
         planner.set_prediction(match prediction {
-            Some(prediction) if many_are_dear(&costs) => {
-                Some(prediction.with_names(Arc::new(sources.alike())))
-            }
+            Some(prediction) if by_names => Some(prediction.with_names(Arc::new(sources.alike()))),
             other => other,
         });
         let knowledge = Knowledge::new(costs, source);

@@ -12,7 +12,6 @@ use seekless_engine::Counters;
 use seekless_pack::Index;
 use seekless_policy::eviction::Id;
 use seekless_policy::eviction::landlord::Hint;
-use seekless_policy::foresight::alike::Alike;
 use seekless_policy::foresight::prediction::Prediction;
 use std::fmt;
 use std::path::Path;
@@ -102,12 +101,6 @@ impl Store {
         names.sort_unstable_by_key(|(_, id)| *id);
         let bytes = |id| self.shared.sources.bytes(self.shared.sources.led(id));
         names.into_iter().map(|(name, id)| (name, bytes(id))).collect()
-    }
-
-    /// Which entries are alike by name, as predictions see it.
-    #[must_use]
-    pub fn alike(&self) -> Alike {
-        self.shared.sources.alike()
     }
 
     /// The folders that have entries of their own, which say their modes and times; sorted by name.

@@ -161,7 +161,7 @@ fn opened(path: &Path, predict: bool) -> Result<(Archive, Store)> {
         file_bytes,
         alignment: store.alignment(),
         opening: spy.seen().into_iter().map(within).collect(),
-        names: predict.then(|| Arc::new(store.alike())),
+        names: None,
     };
     Ok((archive, store))
 }
