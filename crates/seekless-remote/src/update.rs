@@ -20,7 +20,7 @@ use tokio::time::Instant;
 /// What there was of an object, and how to name that version.
 type Found = Option<(Bytes, UpdateVersion)>;
 
-/// Gives `change` the content of the object `name`, or `None` if there is none, and writes what it
+/// Gives `change` the content of the object `name`, `None` if it does not exist, and writes what it
 /// returns; if that is `None`, the object stays as it is. `change` is called again if the object
 /// was changed meanwhile. All of it ends within [`Settings::deadline`].
 ///

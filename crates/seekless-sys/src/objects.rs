@@ -9,7 +9,8 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// Gets a content, or `None` if there is none, and gives the new one, or `None` to leave it.
+/// Gets what the object holds, `None` if it does not exist. Returns what it shall hold, `None` to
+/// leave it.
 pub type Change<'a> = &'a mut dyn FnMut(Option<&[u8]>) -> io::Result<Option<Vec<u8>>>;
 
 /// How much a change may take.
@@ -29,7 +30,8 @@ pub trait Objects: Debug + Send + Sync {
     /// Opens an object as a file with a position of its own. Each call gives the same version.
     ///
     /// # Errors
-    /// `path` names no object, there is none, it cannot be read, or there is no room for it.
+    /// `path` does not name an object, the object does not exist or cannot be read, or there is no
+    /// room for it.
     fn open(&self, path: &Path) -> io::Result<File>;
 
     /// Refuses at once what [`Objects::put`] would refuse after long work.
