@@ -56,8 +56,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub struct Options {
     /// The profile to go by, and to keep true. `None`: the one of this kind of start.
     pub profile: Option<PathBuf>,
-    /// A profile that machines share, a file or an object. A start goes by it until this machine has
-    /// a profile of this kind of start, and adds to it what it learns. Then `profile` is `None`.
+    /// A profile that machines share, a file or an object. A start goes by it until this machine
+    /// has a profile of this kind of start, and adds to it what it learns. Then `profile` is
+    /// `None`.
     pub share: Option<PathBuf>,
     /// Only files below one of these folders; all files if there are none.
     pub within: Vec<PathBuf>,
