@@ -64,7 +64,6 @@ pub struct StoreBuilder {
     device_table: Option<PathBuf>,
     disk_cache: Option<DiskCacheSettings>,
     knows: Knows,
-    predicts_by_names: bool,
 }
 
 impl Default for StoreBuilder {
@@ -92,7 +91,6 @@ impl Default for StoreBuilder {
             device_table: None,
             disk_cache: None,
             knows: Knows::Pack,
-            predicts_by_names: false,
         }
     }
 }
@@ -292,16 +290,6 @@ impl StoreBuilder {
         self
     }
 
-    /// Whether predictions also go by the names of files, where many dear requests run at once, as
-    /// in object storage: files of a folder, kind and name as those that were loaded are read ahead
-    /// too, as far as they pay. By default false. It waits for fewer files and makes two thirds
-    /// more requests, so it takes processors that have nothing else to do: simulated, a start of 0
-    /// A.D. takes 1.7 s in place of 2.2 s; with the server on the same two cores it took longer.
-    pub fn predict_by_names(mut self, predict: bool) -> Self {
-        self.predicts_by_names = predict;
-        self
-    }
-
     /// What is known of the program's loads, in place of what a pack says. [`Store::learned`] gives
     /// it with the loads of a run; `Model::default()` begins with nothing. Its numbers are those of
     /// the store's entries.
@@ -382,12 +370,7 @@ impl StoreBuilder {
         if many_are_dear(&costs) {
             planner.set_near(sources.near(&*engine));
         }
-        // Only where asking is cheap is what names say worth finding out.
-        let by_names = self.predicts_by_names && many_are_dear(&costs);
-        planner.set_prediction(match prediction {
-            Some(prediction) if by_names => Some(prediction.with_names(Arc::new(sources.alike()))),
-            other => other,
-        });
+        planner.set_prediction(prediction);
         let knowledge = Knowledge::new(costs, source);
         let state = self.state(files_bytes, &entries, planner, knowledge)?;
         let shared = Arc::new(Shared::new(sources, engine, state, memory, max_entry_bytes));

@@ -11,8 +11,7 @@
 //! 3. *a read* of it and of what is worth reading around it ([`ahead`]).
 //!
 //! Where the device serves many dear requests at once, more is read beside a demand
-//! (`planner/wide.rs`), and the room for kept reads is filled with what is worth it
-//! (`planner/fill.rs`).
+//! (`planner/wide.rs`).
 //!
 //! A list of entries is planned at once ([`Planner::plan`]) into few reads ([`extents`]). The owner
 //! reports the end of each read ([`Planner::ended`]).
@@ -36,7 +35,6 @@
 pub mod ahead;
 mod balance;
 mod ended;
-mod fill;
 pub mod kept_reads;
 mod memory;
 mod predicted;
@@ -56,7 +54,6 @@ use crate::id::Id;
 use crate::layout::extents::{Extent, Read, coalesce_into};
 use ahead::{Limits, around_bytes, demand, sides};
 use balance::Balance;
-use fill::Fill;
 use kept_reads::{Found, KeptReads, Slot};
 use seekless_device::Costs;
 use std::ops::{Range, RangeInclusive};
@@ -111,8 +108,6 @@ pub struct Planner {
     /// The last demand that got a read, as long as what lies around it was not looked at
     /// ([`wide`]).
     lone: Option<Id>,
-    /// Used only where the room is filled with what is worth it.
-    fill: Fill,
     /// The entries that lie nearer than the device, by number; empty if none does.
     near: Vec<bool>,
     planned: Vec<Read>,
@@ -136,7 +131,6 @@ impl Planner {
             balance: Balance::new(),
             is_listed: false,
             lone: None,
-            fill: Fill::default(),
             near: Vec::new(),
             planned: Vec::new(),
             entries,
@@ -201,16 +195,12 @@ impl Planner {
         self.guess_anew();
         let around = self.around(id, &cached);
         let extent = match self.reads_widely() {
-            true if self.fills() || self.is_near(id) => self.entries[id as usize],
+            true if self.is_near(id) => self.entries[id as usize],
             true => self.near(id, &cached),
             false => self.with_guesses(around, &cached),
         };
         self.lone = Some(id).filter(|&id| !self.is_near(id));
-        self.fill.missed();
-        let asked = match self.fills() && !self.is_near(id) {
-            true => in_blocks(extent, self.alignment, self.demand_block_bytes()),
-            false => asked(extent, self.alignment),
-        };
+        let asked = asked(extent, self.alignment);
         self.guessed_within(asked.offered, &cached);
         self.balance.read(asked.extent.bytes, &self.costs);
         Answer::Read(self.under_way.demand(asked, id))
@@ -349,7 +339,7 @@ impl Planner {
     /// bad page fails only what lies on it.
     pub fn ended(&mut self, tag: u64, bytes: u64, cached: impl Fn(Id) -> bool, out: &mut Ended) {
         out.clear();
-        let Self { entries, under_way, kept, worth, prediction, fill, .. } = self;
+        let Self { entries, under_way, kept, worth, prediction, .. } = self;
         let whole = under_way.extent(tag);
         let read = Extent { bytes, ..whole };
         debug_assert!(bytes <= whole.bytes, "a read of {whole:?} brought {bytes} bytes");
@@ -359,7 +349,7 @@ impl Planner {
             out.unused.extend(others.filter(|&id| !under_way.wants(tag, id) && !cached(id)));
         }
         let Ended { freed, dropped, unused, .. } = out;
-        let mut owner = Owner { worth, prediction: prediction.as_mut(), fill, freed, dropped };
+        let mut owner = Owner { worth, prediction: prediction.as_mut(), freed, dropped };
         out.kept = kept.insert(read, unused, &mut owner);
         if out.kept.is_none() {
             self.not_kept(&out.unused);
@@ -404,7 +394,6 @@ impl Planner {
 struct Owner<'a> {
     worth: &'a mut Worth,
     prediction: Option<&'a mut Prediction>,
-    fill: &'a Fill,
     freed: &'a mut Vec<Found>,
     dropped: &'a mut Vec<Slot>,
 }
@@ -412,7 +401,7 @@ struct Owner<'a> {
 impl kept_reads::Owner for Owner<'_> {
     fn expects(&self, entry: Id) -> bool {
         let expects = |known: &&mut Prediction| known.is_ahead(entry) || known.announces(entry);
-        self.fill.plans(entry) || self.prediction.as_ref().is_some_and(expects)
+        self.prediction.as_ref().is_some_and(expects)
     }
 
     fn wasted(&mut self, entry: Id) {

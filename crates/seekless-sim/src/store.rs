@@ -26,7 +26,6 @@ use large::{Block, Large};
 use seekless_device::{Brought, Costs, CostsSource, DeviceModel, Io, Knowledge, Nanos};
 use seekless_policy::cache::{Cache, Command, Config, Filled, Step, Together};
 use seekless_policy::eviction::{Id, Named, Request, named};
-use seekless_policy::foresight::alike::Alike;
 use seekless_policy::foresight::prediction::{Model, Prediction, Score};
 use seekless_policy::layout::extents::Extent;
 use seekless_policy::planner::{Answer, Ended, Memory, Planner, Start};
@@ -49,8 +48,6 @@ pub struct Archive {
     /// Offsets count from the archive's first byte; what lies before it has offsets that wrap
     /// around.
     pub opening: Vec<Extent>,
-    /// What is alike by name, if the store predicts by names.
-    pub names: Option<Arc<Alike>>,
 }
 
 /// The store to simulate.
@@ -211,10 +208,6 @@ impl<'a> Reader<'a> {
         reader.read_directory();
         if let Some(model) = &settings.prediction {
             let prediction = Prediction::new(model.clone(), archive.extents.clone());
-            let prediction = prediction.map(|prediction| match &archive.names {
-                Some(names) => prediction.with_names(names.clone()),
-                None => prediction,
-            });
             reader.planner.set_prediction(prediction);
         }
         Ok(reader)

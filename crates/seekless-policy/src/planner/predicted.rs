@@ -47,10 +47,6 @@ const USUAL: Bars = Bars {
 const WIDE: Bars =
     Bars { kept_percent: 50, in_flight_max: 64, confidence: CERTAIN / 16, used_min: CERTAIN / 8 };
 
-/// Where less likely files come by a plan (`planner/fill.rs`).
-const BESIDE: Bars =
-    Bars { kept_percent: 50, in_flight_max: 64, confidence: CERTAIN / 2, used_min: CERTAIN / 2 };
-
 /// There a request is worth this many times what it costs.
 const WORTH_WIDE: u64 = 4;
 
@@ -68,11 +64,7 @@ impl Planner {
     }
 
     fn bars(&self) -> &'static Bars {
-        match () {
-            () if self.fills() => &BESIDE,
-            () if self.reads_widely() => &WIDE,
-            () => &USUAL,
-        }
+        if self.reads_widely() { &WIDE } else { &USUAL }
     }
 
     /// What is left of bytes that a request is worth by the device's costs, if loads are predicted.
@@ -97,7 +89,6 @@ impl Planner {
     pub fn loaded(&mut self, id: Id) {
         if let Some(prediction) = &mut self.prediction {
             prediction.loaded(id);
-            self.fill.loaded();
         }
     }
 
@@ -117,9 +108,6 @@ impl Planner {
     pub fn foresee(&mut self, cached: impl Fn(Id) -> bool, starts: &mut Vec<Start>) {
         self.read_around(&cached, starts);
         self.read_guesses(&cached, starts);
-        if !self.is_listed {
-            self.fill(&cached, starts);
-        }
     }
 
     /// Adds the reads for guesses of what comes next.
@@ -157,7 +145,8 @@ impl Planner {
 
     /// Makes the list of guesses anew, if it is old.
     pub(super) fn guess_anew(&mut self) {
-        let request_bytes = match self.reads_widely() {
+        let is_wide = self.reads_widely();
+        let request_bytes = match is_wide {
             true => self.costs.gap_bytes().saturating_mul(WORTH_WIDE),
             false => self.balanced(self.costs.gap_bytes()),
         };
@@ -166,7 +155,8 @@ impl Planner {
         let is_far = requests_are_dear(&self.costs);
         if let Some(prediction) = &mut self.prediction {
             prediction.refresh(is_far, |guess, bytes| {
-                is_worth((guess.confidence, CERTAIN), bytes, request_bytes)
+                let is_likely = is_wide || !guess.is_named() || guess.confidence * 2 >= CERTAIN;
+                is_likely && is_worth((guess.confidence, CERTAIN), bytes, request_bytes)
             });
         }
     }

@@ -47,7 +47,7 @@ impl Planner {
 
     /// Adds the reads for what lies around the last demand, if they were not begun yet.
     pub(super) fn read_around(&mut self, cached: &impl Fn(Id) -> bool, starts: &mut Vec<Start>) {
-        let Some(id) = self.lone.take().filter(|_| self.reads_widely() && !self.fills()) else {
+        let Some(id) = self.lone.take().filter(|_| self.reads_widely()) else {
             return;
         };
         for extent in self.pieces_around(id, cached) {
@@ -101,6 +101,8 @@ impl Planner {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::foresight::prediction::{Model, Prediction};
+    use crate::foresight::references::References;
     use crate::planner::{Answer, Memory};
     use seekless_device::Costs;
 
@@ -145,6 +147,23 @@ mod tests {
             assert!(own.bytes > 500_000, "{own:?}");
             assert_eq!(beside, []);
         }
+    }
+
+    #[test]
+    fn what_a_file_names_comes_with_it_even_if_it_is_unlikely() {
+        let beside = |costs| {
+            let mut planner = planner(256 << 20, costs);
+            let named = References::new(4000, vec![(2000, 100, 80), (2000, 300, 20)]);
+            let model = Model::train(4000, &[]).with_references(named);
+            planner.set_prediction(Prediction::new(model, planner.entries.clone()));
+            let (_, beside) = reads(planner);
+            [100, 300].map(|id| {
+                beside.iter().any(|read| read.offset <= id * 20_000 && id * 20_000 < read.end())
+            })
+        };
+        assert_eq!(beside(OBJECTS), [true, false], "one in three, and one in thirteen");
+        let flash = Costs { request_ns: 100_000, bytes_per_second: 1_250_000_000, depth: 32 };
+        assert_eq!(beside(flash), [false, false], "likelier not");
     }
 
     #[test]

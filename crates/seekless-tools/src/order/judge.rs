@@ -198,7 +198,6 @@ impl<'a> Judge<'a> {
             file_bytes: offset,
             alignment: ALIGNMENT,
             opening: Vec::new(),
-            names: None,
         };
         (archive, places)
     }

@@ -44,6 +44,9 @@ pub(super) enum Way {
     LastOther,
     /// Its dots stand for folders.
     Dotted,
+    /// The file of this name is there, and this one was made of it: its name goes on with another
+    /// extension.
+    MadeOf,
     /// Not in the content: the named file has the whole name and an extension.
     Made,
     /// Not in the content: the other way round.
@@ -156,8 +159,20 @@ impl<'a> Index<'a> {
     }
 
     /// Adds the files that `token`, in lower case and with `/` between folders, means in the file
-    /// `from`.
+    /// `from`, and what was made of them: a program may load that in their place.
     pub(super) fn resolve(&self, from: Id, token: &[u8], found: &mut Vec<(Id, How)>) {
+        let before = found.len();
+        self.named(from, token, found);
+        for number in before..found.len() {
+            let (file, how) = found[number];
+            if matches!(how.way, Way::Whole | Way::Relative | Way::End | Way::Last) {
+                self.extended(trimmed(&self.names[file as usize]), Way::MadeOf, found);
+            }
+        }
+    }
+
+    /// Adds the files that `token` means in the file `from`.
+    fn named(&self, from: Id, token: &[u8], found: &mut Vec<(Id, How)>) {
         let is_relative = token.starts_with(b"./") || token.starts_with(b"../");
         if let Some(joined) = self.joined(from, token) {
             let way = if is_relative { Way::Relative } else { Way::Whole };

@@ -74,6 +74,18 @@ fn a_name_is_found_in_each_way() {
 }
 
 #[test]
+fn a_named_file_comes_with_what_was_made_of_it() {
+    let names =
+        ["maps/a.xml", "art/oak.xml", "art/oak.xml.cached.xmb", "art/oak.xmlx", "art/oak.png"];
+    let both = |way| [(1, way), (2, Way::MadeOf)];
+    assert_eq!(resolved(&names, "art/oak.xml"), both(Way::Whole));
+    assert_eq!(resolved(&names, "../art/oak.xml"), both(Way::Relative));
+    assert_eq!(resolved(&names, "oak.xml"), both(Way::Last));
+    // A name without an extension means all alike.
+    assert_eq!(resolved(&names, "art/oak").len(), 4);
+}
+
+#[test]
 fn a_name_that_many_files_have_means_none() {
     let names: Vec<String> = (0..10).map(|number| format!("{number}/init.py")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();

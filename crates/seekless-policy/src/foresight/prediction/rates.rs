@@ -77,6 +77,11 @@ impl Bin {
         (NAMED..NAMED + REFERRED).contains(&usize::from(self.0))
     }
 
+    /// Whether it is a reference.
+    pub(super) fn is_referred(self) -> bool {
+        (NAMED..BINS).contains(&usize::from(self.0))
+    }
+
     /// What a file names with this chance of 255: a file that no run has, or that some have.
     pub(super) fn referred(chance: u8, is_new: bool) -> Self {
         let step = usize::from(chance) * REFERRED / 256;

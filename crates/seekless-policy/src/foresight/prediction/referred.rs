@@ -11,8 +11,9 @@ use crate::foresight::references::References;
 use crate::id::Id;
 use std::collections::{BinaryHeap, HashMap};
 
-/// Chains that come true less often than not are not followed, of 255.
-const CHAIN_MIN: u8 = 128;
+/// Chains that come true less often than once in ten times are not followed, of 255. Whether one is
+/// worth a read is another question (`planner/predicted.rs`).
+const CHAIN_MIN: u8 = 25;
 
 /// Loads after which a file is needed that was just named.
 const DISTANCE: u64 = 64;

@@ -175,15 +175,15 @@ fn follow_references(run: Vec<Id>, all: &[(Id, Id, u8)]) -> Prediction {
 }
 
 #[test]
-fn what_a_new_file_names_is_expected_and_what_that_names_while_it_is_sure() {
-    let chain = [(500, 600, 250), (600, 700, 200), (700, 800, 150), (500, 650, 90)];
+fn what_a_new_file_names_is_expected_and_what_that_names_while_it_may_come() {
+    let chain = [(500, 600, 250), (600, 700, 200), (700, 800, 30), (500, 650, 90)];
     let mut prediction = follow_references((0..20).collect(), &chain);
     assert!(!guessed(&mut prediction, 1).contains(&600));
     prediction.loaded(500);
     prediction.refresh(false, |_, _| true);
     assert!(prediction.announces(600) && prediction.announces(700));
-    assert_eq!(prediction.confidence(650), 0, "it is not sure");
-    assert_eq!(prediction.confidence(800), 0, "the chain is not sure");
+    assert!(prediction.confidence(650) > 0 && !prediction.announces(650), "it may come");
+    assert_eq!(prediction.confidence(800), 0, "one such chain in twelve comes true");
     prediction.reads(600);
     prediction.loaded(600);
     assert_eq!((prediction.score().used, prediction.confidence(600)), (1, 0));
