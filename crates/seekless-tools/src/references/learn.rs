@@ -6,9 +6,10 @@ use seekless_policy::eviction::Id;
 use seekless_policy::foresight::references::References;
 use std::collections::{HashMap, HashSet};
 
-/// A reference that is less likely than this to come true is left out, of 1. Where requests are
-/// dear and run beside others, as those to object storage do, unlikely ones pay, too.
-pub const CHANCE_MIN: f64 = 0.1;
+/// A reference that is less likely than this to come true is left out, of 1: it must be likelier
+/// than what was never observed. Where requests are dear and run beside others, as those to object
+/// storage do, unlikely ones pay, too.
+pub const CHANCE_MIN: f64 = 0.125;
 /// How many observations of a coarser class count as much as those of a class itself.
 const BELIEF: f64 = 4.0;
 /// The rate of what was never observed.
