@@ -8,15 +8,14 @@ mod bounds;
 mod breakdown;
 mod ceiling;
 mod coded;
-mod game;
 mod live;
 mod named;
 mod prepared;
 mod simulated;
 mod start;
 
+use crate::game::{Files, HOW_TO_GET};
 use anyhow::Context;
-use game::{Files, HOW_TO_GET};
 use seekless::device::DeviceSpec;
 use seekless_results::{Table, data_folder, published};
 use std::path::PathBuf;

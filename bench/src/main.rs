@@ -10,6 +10,7 @@ mod clock;
 mod command;
 mod find;
 mod folder;
+mod game;
 mod grep;
 mod image;
 mod landlord;

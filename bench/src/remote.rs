@@ -31,6 +31,7 @@ mod tables;
 #[cfg(feature = "remote")]
 mod way;
 
+use crate::game::HOW_TO_GET;
 use seekless::device::Price;
 use seekless::device::units::parse_rate;
 use seekless_results::Table;
@@ -38,6 +39,7 @@ use std::path::PathBuf;
 
 /// Options of the measurement.
 #[derive(clap::Args, Debug)]
+#[command(after_help = HOW_TO_GET)]
 #[cfg_attr(not(feature = "remote"), expect(dead_code, reason = "used in builds with the feature"))]
 pub(crate) struct Args {
     /// The start that is loaded, and that order and prediction do not know
@@ -93,6 +95,10 @@ pub(crate) struct Args {
     /// Folder that holds 0ad/ (five runs, and all files)
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// Folder that holds public/ and mod/ of the game: its own files, which name each other, in
+    /// place of made ones of their names and sizes (see below)
+    #[arg(long, value_name = "DIR")]
+    game: Option<PathBuf>,
 }
 
 #[cfg(feature = "remote")]

@@ -1,6 +1,6 @@
 //! What the files take in a pack: what deflate leaves of the game's own, and a share of the others.
 
-use super::game::Files;
+use crate::game::Files;
 use anyhow::{Context, anyhow};
 use seekless::device::units::{format_bytes, format_count};
 use seekless::pack::{About, Codec, prepare};

@@ -1,6 +1,6 @@
 //! Which files of the game name which in their content.
 
-use super::game::Files;
+use crate::game::Files;
 use seekless::policy::eviction::Id;
 use seekless::tools::order::{Learn, Naming};
 use seekless::tools::references::{self, Mentions, learn, scan_folder};

@@ -2,6 +2,7 @@
 
 use super::Args;
 use super::storage::{BUCKET, Storage, device};
+use crate::game::Files;
 use anyhow::{Context, ensure};
 use seekless::engine::ObjectName;
 use seekless::job::roots::Roots;
@@ -60,8 +61,7 @@ impl Prepared {
         let bucket = root.join(BUCKET);
         let loose = bucket.join(FILES);
         if !loose.exists() {
-            eprintln!("bench: makes {} files", files.len());
-            synth::synth(&loose, &files, &synth::Options::default(), &mut |_, _| ())?;
+            Files::new(args.game.as_deref())?.lay_out(&files, &loose)?;
         }
         let mut wanted = wanted(&files, &loaded)?;
         let expected = lay_out_tar(&mut wanted, &files, &loose, &bucket.join(TAR))?;

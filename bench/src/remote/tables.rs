@@ -57,11 +57,12 @@ fn ways(means: &Means<'_>, with: &WithDelay) -> Table {
         ("with egress", |trial, prices| price::whole(prices, &trial.served)),
     ];
     let under = format!(
-        "A start of 0 A.D. ({}), {} files of {}, from a pack of all files which neither order nor \
-         prediction knew; {}; versitygw on loopback behind a proxy that delays and counts. A way \
+        "A start of 0 A.D. ({}), {} {}files of {}, from a pack of all files which neither order \
+         nor prediction knew; {}; versitygw on loopback behind a proxy that delays and counts. A way \
          that had not loaded all files after {} s was ended.",
         args.start,
         format_count(means.prepared.wanted.len() as u64),
+        if args.game.is_some() { "" } else { "made-up " },
         format_bytes(means.prepared.expected.bytes()),
         case(means, with.delay_ms),
         means.limit().as_secs(),

@@ -195,12 +195,15 @@ impl Planner {
         self.guess_anew();
         let around = self.around(id, &cached);
         let extent = match self.reads_widely() {
-            true if self.is_near(id) => self.entries[id as usize],
+            true if self.is_near(id) || self.is_in_blocks(id) => self.entries[id as usize],
             true => self.near(id, &cached),
             false => self.with_guesses(around, &cached),
         };
         self.lone = Some(id).filter(|&id| !self.is_near(id));
-        let asked = asked(extent, self.alignment);
+        let asked = match self.is_in_blocks(id) {
+            true => in_blocks(extent, self.alignment, self.demand_block_bytes()),
+            false => asked(extent, self.alignment),
+        };
         self.guessed_within(asked.offered, &cached);
         self.balance.read(asked.extent.bytes, &self.costs);
         Answer::Read(self.under_way.demand(asked, id))

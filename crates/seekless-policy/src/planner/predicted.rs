@@ -20,6 +20,7 @@ use crate::foresight::prediction::{CERTAIN, Guess, Prediction, Score};
 use crate::id::Id;
 use crate::layout::extents::{Extent, cover, joins};
 use crate::planner::ahead::requests_are_dear;
+use crate::planner::wide::LARGE_BYTES_MAX;
 
 /// What a guess must be like to be read.
 #[derive(Debug)]
@@ -103,8 +104,9 @@ impl Planner {
     /// called after each [`Planner::demand`] and after each [`Planner::ended`], with the same
     /// `cached`. There are none while entries come from a list ([`Planner::plan`]).
     ///
-    /// Such reads have at most 1 MiB. At most 16 are in flight, 64 where they cost no time, and
-    /// none on a device that serves one request at a time: there a demand would wait for them.
+    /// Such reads have at most 1 MiB, and at most 16 are in flight; where they cost no time, 4 MiB
+    /// and 64. There are none on a device that serves one request at a time: there a demand would
+    /// wait for them.
     pub fn foresee(&mut self, cached: impl Fn(Id) -> bool, starts: &mut Vec<Start>) {
         self.read_around(&cached, starts);
         self.read_guesses(&cached, starts);
@@ -172,12 +174,13 @@ impl Planner {
         used >= extent.bytes * u64::from(self.bars().used_min)
     }
 
-    /// The guess that gets the next read of its own. One of a large file never does: its blocks are
-    /// gone once they are decoded. Where requests are dear, a named file that no run has does not
+    /// The guess that gets the next read of its own. One of a file that is larger than a read does
+    /// only where many dear requests run at once. Where requests are dear, a named file that no run has does not
     /// either: it is read with the next demand beside it, whose window also brings what nothing
     /// names.
     fn next_guess(&mut self, cached: &impl Fn(Id) -> bool) -> Option<Guess> {
         let (bars, is_wide) = (self.bars(), self.reads_widely());
+        let most = if is_wide { LARGE_BYTES_MAX } else { READ_BYTES_MAX };
         let Self { entries, alignment, costs, under_way, kept, prediction, near, .. } = self;
         let is_dear = requests_are_dear(costs) && !is_wide;
         let may_be_read = |guess: &Guess| !is_dear || !guess.is_of_new();
@@ -185,7 +188,7 @@ impl Planner {
             let id = guess.id;
             confidence >= bars.confidence
                 && may_be_read(guess)
-                && entries[id as usize].aligned(*alignment).bytes <= READ_BYTES_MAX
+                && entries[id as usize].aligned(*alignment).bytes <= most
                 && !cached(id)
                 && !near.get(id as usize).is_some_and(|&near| near)
                 && !kept.has(id)

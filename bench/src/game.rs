@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 /// How to get the files.
-pub(super) const HOW_TO_GET: &str = "\
+pub(crate) const HOW_TO_GET: &str = "\
 The game's own files, for --game (1.4 GB to fetch, 3.3 GB unpacked):
   apt-get download 0ad-data
   dpkg-deb -x 0ad-data_*.deb unpacked
@@ -18,14 +18,15 @@ The game's own files, for --game (1.4 GB to fetch, 3.3 GB unpacked):
   for mod in public mod; do
     unzip -q unpacked/usr/share/games/0ad/mods/$mod/$mod.zip -d game/$mod
   done
-  ./run bench arcadia --game game";
+  ./run bench arcadia --game game
+  ./run bench remote --game game";
 
 /// The version of the package that the list was made of.
 const VERSION: &str = "0.0.26-1";
 
 /// What the listed files hold.
 #[derive(Clone, Debug)]
-pub(super) enum Files {
+pub(crate) enum Files {
     /// Made up: only names and sizes are the game's.
     Synthesised,
     /// Those of the game in this folder; those that are not there are made up.
@@ -35,7 +36,7 @@ pub(super) enum Files {
 impl Files {
     /// # Errors
     /// `game` is no folder of the game.
-    pub(super) fn new(game: Option<&Path>) -> anyhow::Result<Self> {
+    pub(crate) fn new(game: Option<&Path>) -> anyhow::Result<Self> {
         let Some(game) = game else { return Ok(Self::Synthesised) };
         for below in ["public", "mod"] {
             ensure!(
@@ -51,7 +52,7 @@ impl Files {
     ///
     /// # Errors
     /// It has another size, or the name leads out of the folder.
-    pub(super) fn own(&self, name: &str, bytes: u64) -> anyhow::Result<Option<PathBuf>> {
+    pub(crate) fn own(&self, name: &str, bytes: u64) -> anyhow::Result<Option<PathBuf>> {
         let Self::Game(game) = self else { return Ok(None) };
         let inside = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
         ensure!(inside, "the list names {name:?}, which could lead out of the folder");
@@ -72,7 +73,7 @@ impl Files {
     ///
     /// # Errors
     /// As [`own`](Self::own), or writing fails.
-    pub(super) fn lay_out(&self, files: &[File], folder: &Path) -> anyhow::Result<()> {
+    pub(crate) fn lay_out(&self, files: &[File], folder: &Path) -> anyhow::Result<()> {
         let (mut own, mut made) = (Vec::new(), Vec::new());
         for file in files {
             match self.own(&file.path, file.bytes)? {
