@@ -172,14 +172,24 @@ impl Index {
     #[must_use]
     pub fn entry(&self, number: u32) -> Entry {
         let mut entry = self.rows.entry(number as usize);
-        let room = self.next_header(number as usize).saturating_sub(entry.header_offset);
-        let least = self.least_extent(number as usize, entry.coded_bytes);
-        let most = least.saturating_add(SLACK_BYTES);
-        // It reaches to the next header, but no further than its own records could: gaps are not
-        // read.
-        entry.extent_bytes = room.min(most);
+        let extent = self.extent(number);
+        entry.extent_bytes = extent.end - extent.start;
         entry.renamed = self.renamed.binary_search(&entry.header_offset).is_ok();
         entry
+    }
+
+    /// Where entry `number` lies in the archive: from its header to the next one, but no further
+    /// than its own records could reach, so that gaps are not read.
+    ///
+    /// # Panics
+    /// If there is no such entry.
+    #[must_use]
+    pub fn extent(&self, number: u32) -> Range<u64> {
+        let number = number as usize;
+        let begin = self.rows.offset(number);
+        let room = self.next_header(number).saturating_sub(begin);
+        let least = self.least_extent(number, self.rows.sizes(number).1);
+        begin..begin + room.min(least.saturating_add(SLACK_BYTES))
     }
 
     /// All entries in archive order.
