@@ -6,8 +6,9 @@ use crate::error::Result;
 use crate::read_at::ReadAt;
 
 /// What is read at once: the directory of some 100,000 files. The memory for it is taken beside
-/// that of the names, and given back before their table is made, which is as large.
-const READ_BYTES: u64 = 8 << 20;
+/// that of the names. Of a directory that is read at once, it is given back before the table of
+/// names is made, which is as large.
+pub(super) const READ_BYTES: u64 = 8 << 20;
 
 /// Hands out the directory in its order.
 pub(super) struct Feed<'a, R: ?Sized> {
