@@ -249,4 +249,25 @@ mod tests {
         let error = source.read_exact_at(&mut buffer, 2_300_001).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
     }
+
+    #[test]
+    fn no_byte_of_a_long_directory_is_read_twice() {
+        const PIECE: usize = 8 << 20;
+        let content: Vec<u8> = (0..21_000_192u32).map(|at| (at / 5 % 251) as u8).collect();
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&content).unwrap();
+        let (file, engine) = (Arc::new(file), automatic());
+        let source = Source::of_file(&*engine, &file, content.len() as u64, 4096);
+        assert!(!source.refused());
+        let mut buffer = vec![0; PIECE];
+        let (mut at, end) = (5000, content.len() - 70_000);
+        while at < end {
+            let room = &mut buffer[..PIECE.min(end - at)];
+            source.read_exact_at(room, at as u64).unwrap();
+            assert!(room == &content[at..][..room.len()], "{} bytes at {at}", room.len());
+            at += room.len();
+        }
+        // But for the first page, each byte once.
+        assert_eq!(engine.counters().bytes, content.len() as u64 - 4096);
+    }
 }
