@@ -180,7 +180,7 @@ impl Sources {
         let (links, files) = (Links::default(), 0);
         let mut sources = Self { parts, names, hidden, links, files, chunks, extents, alignment };
         sources.links = sources.linked();
-        sources.files = sources.names().count();
+        sources.files = sources.count_files();
         Ok(sources)
     }
 

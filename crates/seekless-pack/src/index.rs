@@ -221,6 +221,15 @@ impl Index {
         (0..self.len() as u32).filter(|&number| self.rows.is_link(number as usize))
     }
 
+    /// Whether entry `number` is a folder, whose name ends in `/`.
+    ///
+    /// # Panics
+    /// If there is no such entry.
+    #[must_use]
+    pub fn is_folder(&self, number: u32) -> bool {
+        self.rows.is_folder(number as usize)
+    }
+
     /// The size of the content of entry `number`, in bytes.
     ///
     /// # Panics
