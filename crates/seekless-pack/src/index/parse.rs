@@ -1,8 +1,8 @@
-//! Reads the whole directory, header by header. Of a long one the table of names is made on the way,
-//! while what follows is still to come.
+//! Reads the whole directory, header by header. Of a long one the table of names is made on the
+//! way, while what follows is still to come.
 
 use super::end::End;
-use super::feed::{Feed, READ_BYTES};
+use super::feed::Feed;
 use super::header;
 use super::odd::Odd;
 use super::places::{Order, Places};
@@ -44,7 +44,11 @@ pub(super) fn parse<R: ReadAt + ?Sized>(
     ends.try_reserve_exact(count).map_err(no_memory)?;
     prefer_huge_pages(&mut ends);
     let mut places = Places::default();
-    let mut table = early_table(end)?;
+    // That of a shorter one is made once the memory of its read is free.
+    let mut table = match feed.is_long() {
+        true => Some(Table::with_room(end.entries as u32).map_err(no_memory)?),
+        false => None,
+    };
     for first in (0..end.entries).step_by(ADDED_AT_ONCE as usize) {
         let numbers = first..end.entries.min(first + ADDED_AT_ONCE);
         for number in numbers.clone() {
@@ -74,15 +78,6 @@ pub(super) fn parse<R: ReadAt + ?Sized>(
     Ok(Parsed { index, order, table: in_order(table, order) })
 }
 
-/// An empty table for the names of a directory that comes in several reads. That of a shorter one
-/// is made once the memory of its read is free.
-fn early_table(end: &End) -> Result<Option<Table>> {
-    if end.directory_bytes <= READ_BYTES {
-        return Ok(None);
-    }
-    Table::with_room(end.entries as u32).map(Some).map_err(no_memory)
-}
-
 /// The table of entries in the directory's order, once they are put in archive order.
 fn in_order(table: Option<Table>, order: Order) -> Option<Table> {
     let mut table = table?;
@@ -92,4 +87,59 @@ fn in_order(table: Option<Table>, order: Order) -> Option<Table> {
         Order::Unknown => return None,
     }
     Some(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::end::Tail;
+    use super::*;
+    use crate::{About, Codec, PackWriter, prepare, prepare_directory};
+
+    const FILES: usize = 3000;
+
+    fn name(number: usize) -> String {
+        format!("folder/{number:04}")
+    }
+
+    /// Files, and a folder that lies behind them and is listed before them.
+    fn archive() -> Vec<u8> {
+        let mut pack = PackWriter::new(Vec::new());
+        for number in 0..FILES {
+            pack.add(prepare(About::named(name(number)), vec![7], Codec::Stored).unwrap()).unwrap();
+        }
+        pack.add(prepare_directory(About::named("folder/")).unwrap()).unwrap();
+        pack.finish().unwrap().0
+    }
+
+    fn parsed(archive: &[u8], read_bytes: u64) -> Parsed {
+        let tail = Tail::read(archive, archive.len() as u64).unwrap();
+        let end = End::find(&tail, archive, true).unwrap();
+        let feed = Feed::with_reads(archive, &tail, &end, read_bytes).unwrap();
+        parse(feed, &end, &mut Odd::default()).unwrap()
+    }
+
+    #[test]
+    fn the_table_of_a_long_directory_is_that_of_the_archive_order() {
+        let Parsed { mut index, order, table } = parsed(&archive(), 1000);
+        assert_eq!(order, Order::Moved { moved: 1, over: FILES });
+        index.check_places(order).unwrap();
+        let table = table.unwrap();
+        for number in 0..FILES {
+            let found = table.find(name(number).as_bytes(), index.names.view());
+            assert_eq!(found, Some(number as u32));
+        }
+        assert_eq!(table.find(b"folder/", index.names.view()), Some(FILES as u32));
+        assert_eq!(table.find(b"folder", index.names.view()), None);
+    }
+
+    #[test]
+    fn no_table_is_made_of_like_names_nor_of_a_short_directory() {
+        let mut archive = archive();
+        assert!(parsed(&archive, 1 << 20).table.is_none());
+        let listed = archive.windows(11).rposition(|window| window == name(2000).as_bytes());
+        archive[listed.unwrap()..][..11].copy_from_slice(name(1000).as_bytes());
+        let Parsed { index, table, .. } = parsed(&archive, 1000);
+        assert!(table.is_none());
+        assert_eq!(index.len(), FILES + 1);
+    }
 }

@@ -30,8 +30,8 @@ fn key<T>(rank: &Rank<T>) -> Option<Key> {
 }
 
 /// Members sorted by number, and those of equal numbers by the turn at which they were ranked. To
-/// raise a number costs O(1): the queue reads it when it meets the id. 24 bytes and a `T` an id that
-/// was ever near a member, and 4 to 20 a member.
+/// raise a number costs O(1): the queue reads it when it meets the id. 24 bytes an id and a `T`, by
+/// the page as ids become members, and 4 to 20 a member.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranking<T> {
     ranks: Vec<Rank<T>>,
