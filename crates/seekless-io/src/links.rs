@@ -104,6 +104,10 @@ impl Links {
         Self { map, files }
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
     /// The file that is loaded by the name of an entry: of a link the one to which it leads, if it
     /// leads to one.
     #[inline]

@@ -5,6 +5,7 @@
 //! sources, and lie in one space of offsets: each source begins far behind the end of the one
 //! before, so that no read covers two. Each file of a folder lies alone, likewise.
 
+mod extents;
 mod folder;
 mod linked;
 mod names;
@@ -15,6 +16,7 @@ use crate::error::{At, Error};
 use crate::links::Links;
 use crate::lock;
 use crate::statistics::SourceStatistics;
+use extents::Extents;
 use folder::Folder;
 use foldhash::fast::RandomState;
 use names::plain;
@@ -29,10 +31,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-
-/// The least gap between two sources, or two loose files: more than one read of several entries may
-/// cover. A power of two.
-const GAP_BYTES: u64 = 1 << 30;
 
 /// Where to load from, before it is opened.
 #[derive(Clone, Debug)]
@@ -163,15 +161,11 @@ impl Sources {
         reading: Reading,
         engine: &dyn Engine,
     ) -> Result<Self, Error> {
-        let (mut parts, mut extents) = (Vec::with_capacity(places.len()), Vec::new());
+        let (mut parts, mut extents) = (Vec::with_capacity(places.len()), Extents::default());
         for place in places {
             let source = Source::open(place, direct, reading, engine)?;
-            let first = Id::try_from(extents.len() + source.len())
-                .map(|end| end - source.len() as Id)
-                .map_err(|_| Error::open(source.path(), "the store would have over 2^32 files"))?;
-            let base = behind(&extents);
-            lay_out(&source, base, &mut extents);
             let (loaded, failed) = Default::default();
+            let (first, base) = extents.lay_out(&source)?;
             parts.push(Part { source, first, base, loaded, failed });
         }
         let alignment = parts.iter().map(|part| part.source.alignment()).max().unwrap_or(1);
@@ -182,11 +176,11 @@ impl Sources {
             parts => (Some(merged(parts)), None),
         };
         let chunks = Mutex::default();
-        let extents = extents.into();
+        let extents = extents.finish();
         let (links, files) = (Links::default(), 0);
         let mut sources = Self { parts, names, hidden, links, files, chunks, extents, alignment };
         sources.links = sources.linked();
-        sources.files = sources.names().count();
+        sources.files = sources.count_files();
         Ok(sources)
     }
 
@@ -429,26 +423,6 @@ impl Names for Sources {
             Some(Source::Archive(archive)) => archive.index.is_at(start..end, name),
             Some(Source::Folder(folder)) => *folder.files[start as usize].name == *name,
             None => false,
-        }
-    }
-}
-
-/// Where the next source begins.
-fn behind(extents: &[Extent]) -> u64 {
-    extents.last().map_or(0, |last| last.end().saturating_add(2 * GAP_BYTES) & !(GAP_BYTES - 1))
-}
-
-fn lay_out(source: &Source, base: u64, extents: &mut Vec<Extent>) {
-    match source {
-        Source::Archive(archive) => extents.extend(archive.index.entries().map(|entry| Extent {
-            offset: base.saturating_add(entry.header_offset),
-            bytes: entry.extent_bytes,
-        })),
-        Source::Folder(folder) => {
-            for file in &folder.files {
-                // An empty file is read like one of a byte; none comes.
-                extents.push(Extent { offset: behind(extents), bytes: file.bytes.max(1) });
-            }
         }
     }
 }

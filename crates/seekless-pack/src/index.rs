@@ -4,6 +4,7 @@ mod end;
 mod feed;
 mod header;
 mod odd;
+mod parse;
 mod places;
 mod row;
 mod table;
@@ -11,17 +12,15 @@ mod table;
 use crate::chunks::Chunks;
 use crate::entry::{Entry, Method};
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::{
-    CENTRAL_BYTES, DESCRIPTOR_BYTES, FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_UTF8, LOCAL_BYTES,
-};
+use crate::format::{DESCRIPTOR_BYTES, FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_UTF8, LOCAL_BYTES};
 use crate::read_at::ReadAt;
 use end::{End, Tail};
 use feed::Feed;
 use odd::Odd;
 pub use odd::{LeftOut, Reading};
-use places::{Order, Places};
+use parse::{Parsed, parse};
+use places::Order;
 use row::Rows;
-use seekless_sys::memory::prefer_huge_pages;
 use std::ops::Range;
 use table::{Table, Unfit};
 
@@ -62,18 +61,16 @@ struct Names {
 impl Names {
     #[inline]
     fn range(&self, number: usize) -> Range<usize> {
-        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
-        start as usize..self.ends[number] as usize
+        self.view().range(number)
     }
 
     fn get(&self, number: u32) -> &str {
         &self.text[self.range(number as usize)]
     }
 
-    /// As [`get`](Self::get), without looking whether the text is cut between two characters.
     #[inline]
-    fn bytes(&self, number: u32) -> &[u8] {
-        &self.text.as_bytes()[self.range(number as usize)]
+    fn view(&self) -> NamesView<'_> {
+        NamesView { text: self.text.as_bytes(), ends: &self.ends }
     }
 
     /// Puts the first `moved` names behind the `over` that follow them.
@@ -90,6 +87,26 @@ impl Names {
     fn push(&mut self, name: &str) {
         self.text.push_str(name);
         self.ends.push(self.text.len() as u32);
+    }
+}
+
+/// Names as bytes, before or after all of them are known to be text.
+#[derive(Clone, Copy)]
+struct NamesView<'a> {
+    text: &'a [u8],
+    ends: &'a [u32],
+}
+
+impl<'a> NamesView<'a> {
+    #[inline]
+    fn range(self, number: usize) -> Range<usize> {
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        start as usize..self.ends[number] as usize
+    }
+
+    #[inline]
+    fn bytes(self, number: u32) -> &'a [u8] {
+        &self.text[self.range(number as usize)]
     }
 }
 
@@ -132,15 +149,15 @@ impl Index {
         let mut odd = Odd { reading, ..Odd::default() };
         odd.left_out.appended_bytes = end.appended_bytes;
         let feed = Feed::new(source, &tail, &end)?;
-        let (mut index, order) = Self::parse(feed, &end, &mut odd)?;
+        let Parsed { mut index, order, table } = parse(feed, &end, &mut odd)?;
         odd.renamed.sort_unstable();
         index.renamed = std::mem::take(&mut odd.renamed);
         index.comment = end.comment;
         if reading.strict {
             index.check_places(order)?;
-            index.table = Table::of(&index.names).map_err(|unfit| index.unfit(unfit))?;
+            index.table = index.table(table).map_err(|unfit| index.unfit(unfit))?;
         } else {
-            index.settle(order, &mut odd)?;
+            index.settle(order, table, &mut odd)?;
         }
         index.left_out = odd.left_out;
         Ok(index)
@@ -172,14 +189,24 @@ impl Index {
     #[must_use]
     pub fn entry(&self, number: u32) -> Entry {
         let mut entry = self.rows.entry(number as usize);
-        let room = self.next_header(number as usize).saturating_sub(entry.header_offset);
-        let least = self.least_extent(number as usize, entry.coded_bytes);
-        let most = least.saturating_add(SLACK_BYTES);
-        // It reaches to the next header, but no further than its own records could: gaps are not
-        // read.
-        entry.extent_bytes = room.min(most);
+        let extent = self.extent(number);
+        entry.extent_bytes = extent.end - extent.start;
         entry.renamed = self.renamed.binary_search(&entry.header_offset).is_ok();
         entry
+    }
+
+    /// Where entry `number` lies in the archive: from its header to the next one, but no further
+    /// than its own records could reach, so that gaps are not read.
+    ///
+    /// # Panics
+    /// If there is no such entry.
+    #[must_use]
+    pub fn extent(&self, number: u32) -> Range<u64> {
+        let number = number as usize;
+        let begin = self.rows.offset(number);
+        let room = self.next_header(number).saturating_sub(begin);
+        let least = self.least_extent(number, self.rows.sizes(number).1);
+        begin..begin + room.min(least.saturating_add(SLACK_BYTES))
     }
 
     /// All entries in archive order.
@@ -192,6 +219,15 @@ impl Index {
     /// The numbers of the entries that are symbolic links ([`Entry::is_link`]).
     pub fn links(&self) -> impl Iterator<Item = u32> + '_ {
         (0..self.len() as u32).filter(|&number| self.rows.is_link(number as usize))
+    }
+
+    /// Whether entry `number` is a folder, whose name ends in `/`.
+    ///
+    /// # Panics
+    /// If there is no such entry.
+    #[must_use]
+    pub fn is_folder(&self, number: u32) -> bool {
+        self.rows.is_folder(number as usize)
     }
 
     /// The size of the content of entry `number`, in bytes.
@@ -236,7 +272,7 @@ impl Index {
     /// The number of the entry called `name`: its position in [`entries`](Self::entries).
     #[must_use]
     pub fn find(&self, name: &str) -> Option<u32> {
-        self.table.find(name.as_bytes(), &self.names)
+        self.table.find(name.as_bytes(), self.names.view())
     }
 
     /// The chunks of entry `number`, which can be inflated one by one; `None` if it has none, or if
@@ -288,44 +324,6 @@ impl Index {
         &self.comment
     }
 
-    /// Reads the whole directory, and finds its order. Unless that is unknown, no entry overlaps
-    /// what follows it: then nothing is left to be checked of their places.
-    fn parse<R: ReadAt + ?Sized>(
-        mut feed: Feed<'_, R>,
-        end: &End,
-        odd: &mut Odd,
-    ) -> Result<(Self, Order)> {
-        // `End` has checked that this many headers fit into the directory.
-        let count = usize::try_from(end.entries).map_err(no_memory)?;
-        let mut rows = Rows::with_room(count).map_err(no_memory)?;
-        let text_bytes = end.directory_bytes.saturating_sub(count as u64 * CENTRAL_BYTES as u64);
-        let (mut text, mut ends) = (Vec::new(), Vec::new());
-        text.try_reserve_exact(text_bytes as usize).map_err(no_memory)?;
-        prefer_huge_pages(&mut text);
-        ends.try_reserve_exact(count).map_err(no_memory)?;
-        prefer_huge_pages(&mut ends);
-        let mut places = Places::default();
-        for number in 0..end.entries {
-            let rest = feed.rest()?;
-            let start = text.len();
-            let header_bytes = header::parse(rest, number, end, &mut rows, &mut text, odd)?;
-            feed.skip(header_bytes);
-            ends.push(text.len() as u32);
-            let (offset, coded_bytes) = rows.last();
-            let least = least_extent((text.len() - start) as u64, coded_bytes);
-            places.add(offset, offset.saturating_add(least));
-        }
-        let order = places.order(end.directory_offset);
-        header::check_end(feed.rest()?, end)?;
-        // Each name is UTF-8, so this cannot fail; to look at all of them at once is quicker.
-        let text = String::from_utf8(text).map_err(no_memory)?;
-        let mut names = Names { text, ends };
-        // Room for extra fields was reserved too.
-        names.text.shrink_to_fit();
-        let data_bytes = end.directory_offset;
-        Ok((Self { rows, names, data_bytes, ..Self::default() }, order))
-    }
-
     /// Puts the entries in archive order.
     fn sort(&mut self) -> Result<()> {
         let Some(order) = self.rows.archive_order() else { return Ok(()) };
@@ -357,6 +355,11 @@ impl Index {
             }
         }
         Ok(())
+    }
+
+    /// The table of all names: the one that was made while they were read, if it holds.
+    fn table(&self, made: Option<Table>) -> std::result::Result<Table, Unfit> {
+        made.map_or_else(|| Table::of(self.names.view()), Ok)
     }
 
     /// Where the next entry begins, or the directory.

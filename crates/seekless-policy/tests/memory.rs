@@ -175,3 +175,25 @@ fn fill(cache: &mut PagedCache<Lru>, out: &mut Vec<PageCommand>) {
     }
     out.clear();
 }
+
+/// Bytes of this process's memory that are in use.
+fn resident_bytes() -> u64 {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+    pages.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096
+}
+
+#[test]
+fn a_store_of_many_entries_takes_memory_only_for_those_that_are_used() {
+    const ENTRIES: u32 = 1 << 24;
+    let before = resident_bytes();
+    let mut policy = named("landlord", 1 << 20).unwrap();
+    policy.grow(ENTRIES);
+    let mut owner = Owner { resident: vec![false; ENTRIES as usize] };
+    for id in [0, ENTRIES / 2, ENTRIES - 1] {
+        let outcome = policy.request(&Request::file(id, 100), &mut owner);
+        assert_eq!(outcome, Outcome::Admitted);
+    }
+    // Filled, they would take 512 MB. The other tests of this binary use little.
+    let taken = resident_bytes().saturating_sub(before);
+    assert!(taken < 64 << 20, "{taken} bytes for {ENTRIES} entries, of which 3 were used");
+}

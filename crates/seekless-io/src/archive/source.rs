@@ -1,5 +1,5 @@
-//! An archive as its index reads it: through the engine, and of an object in pieces of which many
-//! are under way at once.
+//! An archive as its index reads it: through the engine. A long directory comes in pieces, of which
+//! the next are on their way while one is looked at.
 
 use super::{DIRECTORY_READ_BYTES, fetch};
 use seekless_engine::{AlignedBuf, Completion, Engine, Read};
@@ -10,23 +10,36 @@ use std::fs::File;
 use std::io;
 use std::sync::{Arc, Mutex, mpsc};
 
-/// Bytes of a long read that are under way at once, or have come and were not asked for yet.
-const AHEAD_BYTES: u64 = 48 << 20;
-/// The smallest piece of a long read, and the largest.
-const PIECE_BYTES_MIN: u64 = 256 << 10;
-const PIECE_BYTES_MAX: u64 = 8 << 20;
-
 /// The archive.
 pub(super) struct Source<'a> {
     engine: &'a dyn Engine,
     file: &'a Arc<File>,
     alignment: u64,
     bytes: u64,
-    /// What was read last, and where it lies; the index's next small read is often in it.
+    /// What was read last at once, and where it lies; the index's next small read is often in it,
+    /// and the end of its long ones.
     last: Mutex<(u64, AlignedBuf)>,
-    /// How a long read is made; `None`: at once.
-    pieces: Option<Mutex<Pieces>>,
+    pieces: Mutex<Pieces>,
+    ahead: Ahead,
 }
+
+/// How a long read is made.
+#[derive(Clone, Copy)]
+struct Ahead {
+    /// The size of a piece if it takes as long to come as its request to begin, within these.
+    piece_bytes_min: u64,
+    piece_bytes_max: u64,
+    /// Bytes that are under way at once, or have come and were not asked for yet.
+    bytes: u64,
+}
+
+/// The index reads a long directory in such reads, so a piece costs no request more.
+const OF_FILE: Ahead =
+    Ahead { piece_bytes_min: 8 << 20, piece_bytes_max: 8 << 20, bytes: 16 << 20 };
+
+/// Many requests are under way at once.
+const OF_OBJECT: Ahead =
+    Ahead { piece_bytes_min: 256 << 10, piece_bytes_max: 8 << 20, bytes: 48 << 20 };
 
 impl<'a> Source<'a> {
     /// A file, read in whole blocks of `alignment` bytes.
@@ -36,7 +49,8 @@ impl<'a> Source<'a> {
         bytes: u64,
         alignment: u64,
     ) -> Self {
-        Self { engine, file, alignment, bytes, last: Mutex::default(), pieces: None }
+        let (last, pieces) = Default::default();
+        Self { engine, file, alignment, bytes, last, pieces, ahead: OF_FILE }
     }
 
     /// An object, of which the last bytes are here.
@@ -46,9 +60,9 @@ impl<'a> Source<'a> {
         bytes: u64,
         tail: AlignedBuf,
     ) -> Self {
-        let tail_from = bytes - tail.len() as u64;
-        let pieces = Some(Mutex::new(Pieces::up_to(tail_from)));
-        Self { engine, file, alignment: 1, bytes, last: Mutex::new((tail_from, tail)), pieces }
+        let last = Mutex::new((bytes - tail.len() as u64, tail));
+        let pieces = Mutex::default();
+        Self { engine, file, alignment: 1, bytes, last, pieces, ahead: OF_OBJECT }
     }
 
     /// Whether a first read, of what the index will ask for anyway, is refused as misaligned: some
@@ -70,9 +84,11 @@ impl<'a> Source<'a> {
         Ok((offset, fetch(self.engine, self.file, offset, buffer)?))
     }
 
-    /// A piece takes as long to come as its request to begin.
+    /// A power of two, so that it seldom changes with what is known of the device.
     fn piece_bytes(&self) -> u64 {
-        self.engine.costs().gap_bytes().clamp(PIECE_BYTES_MIN, PIECE_BYTES_MAX)
+        let Ahead { piece_bytes_min, piece_bytes_max, .. } = self.ahead;
+        let bytes = self.engine.costs().gap_bytes().clamp(piece_bytes_min, piece_bytes_max);
+        bytes.next_power_of_two()
     }
 }
 
@@ -82,15 +98,24 @@ impl ReadAt for Source<'_> {
         if end > self.bytes {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        let mut last = crate::lock(&self.last);
+        let (mut last, mut pieces) = (crate::lock(&self.last), crate::lock(&self.pieces));
         let held = last.0..last.0 + last.1.len() as u64;
+        let (mut buffer, mut offset) = (buffer, offset);
         if offset < held.start || end > held.end {
-            if let Some(pieces) = &self.pieces
-                && buffer.len() as u64 > self.piece_bytes()
-            {
-                return crate::lock(pieces).read(self, offset, buffer);
+            // Up to what is here already, if that reaches as far as this.
+            let is_up_to_held = offset < held.start && end > held.start && end <= held.end;
+            let until = if is_up_to_held { held.start } else { end };
+            if !pieces.has(offset) && until - offset < self.piece_bytes() {
+                *last = self.fetch(Extent { offset, bytes: end - offset })?;
+            } else {
+                let limit = if held.start >= until { held.start } else { until };
+                let (room, rest) = buffer.split_at_mut((until - offset) as usize);
+                pieces.read(self, offset, room, limit)?;
+                (buffer, offset) = (rest, until);
             }
-            *last = self.fetch(Extent { offset, bytes: buffer.len() as u64 })?;
+        }
+        if buffer.is_empty() {
+            return Ok(());
         }
         let start = (offset - last.0) as usize;
         let found = last.1.get(start..start + buffer.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
@@ -100,31 +125,40 @@ impl ReadAt for Source<'_> {
 }
 
 /// Long reads, one behind the other. What follows is on its way before it is asked for.
+#[derive(Default)]
 struct Pieces {
     /// The first byte that was not handed over.
     at: u64,
     /// Where the next piece begins.
     next: u64,
-    /// Nothing behind it is read ahead.
-    limit: u64,
     under_way: VecDeque<mpsc::Receiver<Completion>>,
     /// The piece that holds `at`, as far as it has come, and where it begins.
     here: (u64, AlignedBuf),
+    /// The memory of pieces that were handed over.
+    spare: Vec<AlignedBuf>,
 }
 
 impl Pieces {
-    fn up_to(limit: u64) -> Self {
-        let under_way = VecDeque::new();
-        Self { at: 0, next: 0, limit, under_way, here: (0, AlignedBuf::default()) }
+    /// Whether the byte at `offset` is on its way, and the next to be handed over.
+    fn has(&self, offset: u64) -> bool {
+        self.at == offset && self.next > offset
     }
 
-    fn read(&mut self, source: &Source<'_>, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+    /// Nothing from `limit` on is asked for.
+    fn read(
+        &mut self,
+        source: &Source<'_>,
+        offset: u64,
+        buffer: &mut [u8],
+        limit: u64,
+    ) -> io::Result<()> {
         if self.at != offset {
-            *self = Self { at: offset, next: offset, ..Self::up_to(self.limit) };
+            let next = offset / source.alignment * source.alignment;
+            *self = Self { at: offset, next, ..Self::default() };
         }
         let end = offset + buffer.len() as u64;
         while self.at < end {
-            self.ask(source, end.max(self.limit))?;
+            self.ask(source, limit)?;
             let filled = (self.at - offset) as usize;
             let here = (self.at - self.here.0) as usize;
             let Some(found) = self.here.1.get(here..).filter(|found| !found.is_empty()) else {
@@ -139,12 +173,13 @@ impl Pieces {
     }
 
     /// Asks for as much as may be under way.
-    fn ask(&mut self, source: &Source<'_>, end: u64) -> io::Result<()> {
+    fn ask(&mut self, source: &Source<'_>, limit: u64) -> io::Result<()> {
         let mut reads = Vec::new();
-        while self.next < end.min(self.at.saturating_add(AHEAD_BYTES)) {
-            let bytes = source.piece_bytes().min(end - self.next);
+        while self.next < limit.min(self.at.saturating_add(source.ahead.bytes)) {
+            let rest = (limit - self.next).next_multiple_of(source.alignment);
+            let bytes = source.piece_bytes().min(rest);
             let (done, ended) = mpsc::channel();
-            let buffer = AlignedBuf::try_with_capacity(bytes as usize)?;
+            let buffer = self.room(bytes as usize)?;
             let (file, offset) = (source.file.clone(), self.next);
             reads.push(Read { file, offset, buffer, tag: self.next, done: done.into() });
             self.under_way.push_back(ended);
@@ -156,16 +191,26 @@ impl Pieces {
         Ok(())
     }
 
+    /// A buffer for a piece.
+    fn room(&mut self, bytes: usize) -> io::Result<AlignedBuf> {
+        match self.spare.pop().filter(|spare| spare.capacity() == bytes) {
+            Some(spare) => Ok(spare),
+            None => AlignedBuf::try_with_capacity(bytes),
+        }
+    }
+
     /// Waits for the next piece.
     fn take(&mut self) -> io::Result<()> {
         let next = self.under_way.pop_front().ok_or(io::ErrorKind::UnexpectedEof)?;
         let ended = next.recv().map_err(|_| io::Error::other("the engine dropped a read"))?;
         ended.result?;
         // The piece before may have ended early.
-        if ended.buffer.is_empty() || ended.tag != self.at {
+        let came = ended.tag..ended.tag + ended.buffer.len() as u64;
+        if !came.contains(&self.at) {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        self.here = (ended.tag, ended.buffer);
+        let (_, before) = std::mem::replace(&mut self.here, (ended.tag, ended.buffer));
+        self.spare.push(before);
         Ok(())
     }
 }
@@ -203,5 +248,26 @@ mod tests {
         }
         let error = source.read_exact_at(&mut buffer, 2_300_001).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+    }
+
+    #[test]
+    fn no_byte_of_a_long_directory_is_read_twice() {
+        const PIECE: usize = 8 << 20;
+        let content: Vec<u8> = (0..21_000_192u32).map(|at| (at / 5 % 251) as u8).collect();
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&content).unwrap();
+        let (file, engine) = (Arc::new(file), automatic());
+        let source = Source::of_file(&*engine, &file, content.len() as u64, 4096);
+        assert!(!source.refused());
+        let mut buffer = vec![0; PIECE];
+        let (mut at, end) = (5000, content.len() - 70_000);
+        while at < end {
+            let room = &mut buffer[..PIECE.min(end - at)];
+            source.read_exact_at(room, at as u64).unwrap();
+            assert!(room == &content[at..][..room.len()], "{} bytes at {at}", room.len());
+            at += room.len();
+        }
+        // But for the first page, each byte once.
+        assert_eq!(engine.counters().bytes, content.len() as u64 - 4096);
     }
 }

@@ -1,7 +1,7 @@
 //! The names of a store's files and folders, and how names are compared: the one place where a name
 //! is brought into its plain form.
 
-use super::Sources;
+use super::{Part, Source, Sources};
 use seekless_policy::eviction::Id;
 use std::borrow::Cow;
 
@@ -10,6 +10,20 @@ impl Sources {
     /// to a file are among them.
     pub(crate) fn names(&self) -> impl Iterator<Item = (&str, Id)> {
         self.all_names().filter(|(name, id)| !is_folder(name) && self.links.file(*id).is_some())
+    }
+
+    /// How many files there are. Of a single pack no name is looked at.
+    pub(super) fn count_files(&self) -> usize {
+        match &self.parts[..] {
+            [Part { source: Source::Archive(archive), .. }]
+                if self.is_single_archive() && self.links.is_empty() =>
+            {
+                let index = &archive.index;
+                let is_file = |id: &Id| !index.is_folder(*id) && Some(*id) != self.hidden;
+                (0..index.len() as Id).filter(is_file).count()
+            }
+            _ => self.names().count(),
+        }
     }
 
     /// The same of the entries of folders, whose names end in `/`.

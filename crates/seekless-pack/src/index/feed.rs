@@ -6,7 +6,8 @@ use crate::error::Result;
 use crate::read_at::ReadAt;
 
 /// What is read at once: the directory of some 100,000 files. The memory for it is taken beside
-/// that of the names, and given back before their table is made, which is as large.
+/// that of the names. Of a directory that is read at once, it is given back before the table of
+/// names is made, which is as large.
 const READ_BYTES: u64 = 8 << 20;
 
 /// Hands out the directory in its order.
@@ -28,7 +29,12 @@ impl<'a, R: ReadAt + ?Sized> Feed<'a, R> {
         Self::with_reads(source, tail, end, READ_BYTES)
     }
 
-    fn with_reads(source: &'a R, tail: &'a Tail, end: &End, read_bytes: u64) -> Result<Self> {
+    pub(super) fn with_reads(
+        source: &'a R,
+        tail: &'a Tail,
+        end: &End,
+        read_bytes: u64,
+    ) -> Result<Self> {
         // A read begins only when less is left than one header may need.
         let most = end.directory_bytes.min(read_bytes + BYTES_MAX as u64);
         Ok(Self {
@@ -41,6 +47,11 @@ impl<'a, R: ReadAt + ?Sized> Feed<'a, R> {
             end: end.directory_offset + end.directory_bytes,
             read_bytes,
         })
+    }
+
+    /// Whether the whole directory comes in several reads. To be asked before the first.
+    pub(super) fn is_long(&self) -> bool {
+        self.end - self.next > self.read_bytes
     }
 
     /// What follows: at least as much as the longest header, or all that is left.

@@ -54,7 +54,7 @@ pub(super) fn parse(
             Err(error) => return Err(error),
         },
     }
-    let is_folder = refused.is_none() && !names[start..].ends_with(b"/") && raw.is_folder();
+    let is_folder = refused.is_none() && !is_folder(&names[start..]) && raw.is_folder();
     if is_folder && !is_strict {
         names.push(b'/');
         is_renamed = true;
@@ -73,6 +73,11 @@ pub(super) fn parse(
     }
     rows.push(&header, extra.chunks_of(&header)).map_err(super::no_memory)?;
     Ok(header_bytes)
+}
+
+/// Whether an entry of this name is a folder. (`ends_with` calls a function for one byte.)
+fn is_folder(name: &[u8]) -> bool {
+    name.last() == Some(&b'/')
 }
 
 /// After the last header nothing must follow that looks like another: the count would be wrong.
@@ -190,7 +195,7 @@ impl Raw<'_> {
             mode: self.mode(),
             time: extra.time(self.fixed),
             flags,
-            directory: name.ends_with(b"/"),
+            directory: is_folder(name),
         })
     }
 

@@ -81,12 +81,17 @@ impl Odd {
 }
 
 impl Index {
-    /// Leaves out what is odd, and makes the table of names.
-    pub(super) fn settle(&mut self, order: Order, odd: &mut Odd) -> Result<()> {
+    /// Leaves out what is odd, and makes the table of names, unless `table` is that of all names.
+    pub(super) fn settle(
+        &mut self,
+        order: Order,
+        table: Option<Table>,
+        odd: &mut Odd,
+    ) -> Result<()> {
         if order != Order::Unknown {
             self.check_places(order)?;
         }
-        let table = Table::of(&self.names);
+        let table = self.table(table);
         if let Err(Unfit::Duplicate(_)) = &table {
             // Those that were moved came first in the directory.
             let (moved, over) = match order {
@@ -102,7 +107,7 @@ impl Index {
         self.leave_out(odd)?;
         self.table = match table {
             Ok(table) if order != Order::Unknown && odd.without.is_empty() => table,
-            _ => Table::of(&self.names).map_err(|unfit| self.unfit(unfit))?,
+            _ => self.table(None).map_err(|unfit| self.unfit(unfit))?,
         };
         Ok(())
     }

@@ -58,6 +58,11 @@ impl Places {
         self.free = end;
     }
 
+    /// Whether the order is known to be unknown, whatever follows.
+    pub(super) fn is_unknown(&self) -> bool {
+        self.is_unknown
+    }
+
     /// The order, of entries that must end at `end`.
     pub(super) fn order(&self, end: u64) -> Order {
         match &self.second {

@@ -148,6 +148,11 @@ impl Rows {
         marks & DIRECTORY == 0 && u32::from(mode) & FILE_TYPE == LINK
     }
 
+    /// Whether the name of an entry ends in `/`.
+    pub(super) fn is_folder(&self, number: usize) -> bool {
+        self.rows[number].marks & DIRECTORY != 0
+    }
+
     pub(super) fn offset(&self, number: usize) -> u64 {
         self.rows[number].header_offset
     }

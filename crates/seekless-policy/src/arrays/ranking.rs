@@ -5,40 +5,33 @@ use crate::arrays::radix::{Key, RadixQueue};
 use crate::id::Id;
 
 /// The turn of an id that is no member.
-const ABSENT: u64 = u64::MAX;
+const ABSENT: u64 = 0;
 
-/// The place of a member, and a value that the owner keeps beside it.
-#[derive(Clone, Copy, Debug)]
-struct Rank<T> {
-    /// High and low half of the number. Two halves keep the alignment at 8 bytes.
-    number: [u64; 2],
-    /// When the rank was given. Of equal numbers the earliest leaves first.
-    turn: u64,
-    /// Here, since a hit needs it together with the number.
-    beside: T,
+/// The rank of each id, and a value that the owner keeps beside it, since a hit needs it together
+/// with the number: high and low half of the number, the turn at which the rank was given, and the
+/// value. Of equal numbers the earliest turn leaves first. Of an id that is no member all are 0, so
+/// that a column of these takes memory only where it is used.
+type Rank<T> = ([u64; 2], u64, T);
+
+#[inline]
+fn rank<T>(number: u128, turn: u64, beside: T) -> Rank<T> {
+    ([(number >> 64) as u64, number as u64], turn, beside)
 }
 
-impl<T: Copy> Rank<T> {
-    #[inline]
-    fn new(number: u128, turn: u64, beside: T) -> Self {
-        Self { number: [(number >> 64) as u64, number as u64], turn, beside }
-    }
+#[inline]
+fn number<T>(([high, low], ..): &Rank<T>) -> u128 {
+    u128::from(*high) << 64 | u128::from(*low)
+}
 
-    #[inline]
-    fn number(&self) -> u128 {
-        u128::from(self.number[0]) << 64 | u128::from(self.number[1])
-    }
-
-    /// `None` for an id that is no member.
-    #[inline]
-    fn key(&self) -> Option<Key> {
-        (self.turn != ABSENT).then(|| (self.number(), self.turn))
-    }
+/// `None` for an id that is no member.
+#[inline]
+fn key<T>(rank: &Rank<T>) -> Option<Key> {
+    (rank.1 != ABSENT).then(|| (number(rank), rank.1))
 }
 
 /// Members sorted by number, and those of equal numbers by the turn at which they were ranked. To
-/// raise a number costs O(1): the queue reads it when it meets the id. 24 bytes an id and a `T`,
-/// and 4 to 20 a member.
+/// raise a number costs O(1): the queue reads it when it meets the id. 24 bytes an id and a `T`, by
+/// the page as ids become members, and 4 to 20 a member.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranking<T> {
     ranks: Vec<Rank<T>>,
@@ -56,20 +49,20 @@ impl<T: Copy + Default> Ranking<T> {
 
     /// Makes room for ids below `ids`; never shrinks.
     pub(crate) fn grow(&mut self, ids: u32) {
-        column::grow(&mut self.ranks, ids, Rank::new(0, ABSENT, T::default()));
+        column::grow(&mut self.ranks, ids, rank(0, ABSENT, T::default()));
     }
 
     /// Whether `id` is a member.
     #[inline]
     pub(crate) fn contains(&self, id: Id) -> bool {
-        self.ranks[id as usize].turn != ABSENT
+        self.ranks[id as usize].1 != ABSENT
     }
 
     /// The number of `id`, and the value beside it.
     #[inline]
     pub(crate) fn get(&self, id: Id) -> (u128, T) {
         let rank = &self.ranks[id as usize];
-        (rank.number(), rank.beside)
+        (number(rank), rank.2)
     }
 
     /// Adds an id that is no member. `number` must not be below that of the last id taken.
@@ -79,11 +72,11 @@ impl<T: Copy + Default> Ranking<T> {
         self.insert_at(id, number, self.turn, beside);
     }
 
-    /// As [`Ranking::insert`], at an earlier turn than the next.
+    /// As [`Ranking::insert`], at an earlier turn than the next, but for 0.
     #[inline]
     pub(crate) fn insert_at(&mut self, id: Id, number: u128, turn: u64, beside: T) {
-        let rank = Rank::new(number, turn, beside);
-        self.ranks[id as usize] = rank;
+        debug_assert_ne!(turn, ABSENT);
+        self.ranks[id as usize] = rank(number, turn, beside);
         self.queue.push(id, (number, turn));
         self.members += 1;
     }
@@ -92,14 +85,14 @@ impl<T: Copy + Default> Ranking<T> {
     #[inline]
     pub(crate) fn raise(&mut self, id: Id, number: u128, beside: T) {
         self.turn += 1;
-        self.ranks[id as usize] = Rank::new(number, self.turn, beside);
+        self.ranks[id as usize] = rank(number, self.turn, beside);
     }
 
     /// Ranks a member anew, at its old number.
     #[inline]
     pub(crate) fn renew(&mut self, id: Id) {
         self.turn += 1;
-        self.ranks[id as usize].turn = self.turn;
+        self.ranks[id as usize].1 = self.turn;
     }
 
     /// Ranks a member anew, below its old number. The queue gets a second entry, and drops the
@@ -115,14 +108,14 @@ impl<T: Copy + Default> Ranking<T> {
     #[inline]
     pub(crate) fn take_least(&mut self) -> Option<(u128, Id)> {
         let ranks = &self.ranks;
-        let ((number, _), id) = self.queue.pop(|id| ranks[id as usize].key())?;
+        let ((number, _), id) = self.queue.pop(|id| key(&ranks[id as usize]))?;
         Some((number, id))
     }
 
     /// Removes a member.
     #[inline]
     pub(crate) fn remove(&mut self, id: Id) {
-        self.ranks[id as usize].turn = ABSENT;
+        self.ranks[id as usize].1 = ABSENT;
         self.members -= 1;
         self.tidy();
     }
@@ -132,7 +125,7 @@ impl<T: Copy + Default> Ranking<T> {
     fn tidy(&mut self) {
         if self.queue.len() > 2 * self.members + 64 {
             let ranks = &self.ranks;
-            self.queue.tidy(|id| ranks[id as usize].key());
+            self.queue.tidy(|id| key(&ranks[id as usize]));
         }
     }
 }

@@ -37,7 +37,8 @@ const RESTORE_ONE: u128 = 1 << 16;
 ///   time until there is room, so others without credit may stay.
 /// - **Cost per request:** a hit O(1); the queue reads the raised value when it meets the file. A
 ///   miss O(1) apart from the moves of a radix heap, a few for each file.
-/// - **Memory:** 32 bytes an id and 4 to 20 a resident file. No ghosts.
+/// - **Memory:** 32 bytes an id, which the system supplies by the page when an id of it first
+///   enters, and 4 to 20 a resident file. No ghosts.
 /// - **Shines** where sizes differ widely and requests count, not bytes: many small files, a few
 ///   huge ones. **Fails** to distinguish often used from seldom used files of one size, where it is
 ///   LRU. Byte hit rates gain little.
@@ -91,12 +92,12 @@ impl Landlord {
     }
 
     /// Continues from a cache of pages with full restoring, before its pages are taken over.
-    /// `offset` is in whole credits; the pages were used at turns up to `turn`.
+    /// `offset` is in whole credits; the pages were used at turns from 0 up to `turn`.
     pub(super) fn resume(capacity: u64, offset: u64, turn: u64, takes_back: bool) -> Self {
         let rule = LandlordRule {
             offset: u128::from(offset) << DENSITY_BITS,
             takes_back,
-            ranking: Ranking::after_turn(turn),
+            ranking: Ranking::after_turn(turn + 1),
             ..LandlordRule::restoring(RESTORE_ONE)
         };
         Self::with_rule(capacity, rule)
@@ -106,7 +107,7 @@ impl Landlord {
     /// `stands_at`, in whole credits.
     pub(super) fn restore_page(&mut self, id: Id, stands_at: u64, turn: u64) {
         let number = u128::from(stands_at) << DENSITY_BITS;
-        self.take_over_page(|rule| rule.ranking.insert_at(id, number, turn, 1));
+        self.take_over_page(|rule| rule.ranking.insert_at(id, number, turn + 1, 1));
     }
 }
 
