@@ -1,7 +1,9 @@
-//! Which of several policies the cache should follow, from the hits of their shadows.
+//! Which of several policies the cache may follow, from the hits of each.
 
-/// A change has to bring this share of the requests, at least.
-const WORTH: f64 = 0.005;
+use super::shadows::Window;
+
+/// The lead that the first change to the leader over all requests needs, as a share of them.
+const LEAD: f64 = 0.005;
 /// So much may be lost against the best single policy, as a share of all requests, before only what
 /// was best in the long run is followed.
 const REGRET_MAX: f64 = 0.003;
@@ -10,27 +12,22 @@ const LONG_RUN: u32 = 8;
 /// So much a past window counts in the next.
 const FADING: f64 = 0.5;
 
-/// Follows the policy that was best lately, while that does not lose against the best single one.
+/// What the policies had of late and over all requests.
 ///
-/// A policy is judged by a window of requests, and has to hold in the next what it promised in the
-/// last: so a change is made for what was held out. A trace that alternates in the rhythm of the
-/// changes would always find the wrong policy, and a change itself costs hits: what the cache loses
-/// against the best single policy is added up, and from a limit on only the leader over all
-/// requests so far is followed. Each such change doubles the lead that the next one needs.
+/// A trace that alternates in the rhythm of the changes would always find the wrong policy, and a
+/// change itself costs hits: what the cache loses against the best single policy is added up, and
+/// from a limit on only the leader over all requests so far is followed.
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
-    current: usize,
     /// Requests and hits of the last windows, faded.
     recent_asked: f64,
     recent: Vec<f64>,
-    /// Over all windows since the first choice.
+    /// Over all windows.
     windows: u32,
     asked: f64,
     total: Vec<f64>,
     /// The cache's own hits in them.
     own: f64,
-    /// In how many windows in turn each was worth a change.
-    streak: Vec<u32>,
     /// The lead that a change to the leader needs, as a share of all requests.
     lead: f64,
     /// Whether no change was made yet.
@@ -40,79 +37,69 @@ pub(super) struct Choice {
 impl Choice {
     pub(super) fn new(policies: usize) -> Self {
         Self {
-            current: 0,
             recent_asked: 0.0,
             recent: vec![0.0; policies],
             windows: 0,
             asked: 0.0,
             total: vec![0.0; policies],
             own: 0.0,
-            streak: vec![0; policies],
-            lead: WORTH,
+            lead: LEAD,
             is_new: true,
         }
     }
 
-    #[cfg(test)]
-    pub(super) fn current(&self) -> usize {
-        self.current
+    /// The cache has changed over. What was lost before the first change could not be known.
+    pub(super) fn changed(&mut self) {
+        if std::mem::take(&mut self.is_new) {
+            (self.windows, self.asked, self.own) = (0, 0.0, 0.0);
+            self.total.fill(0.0);
+        }
     }
 
-    /// A window has ended in which the cache itself and the shadows had these hits. Returns the
-    /// policy to change to.
-    pub(super) fn window(&mut self, asked: u32, own: u32, hits: &[u32]) -> Option<usize> {
-        let asked = f64::from(asked);
-        let now = f64::from(hits[self.current]);
-        let margin = WORTH * asked + noise(asked);
-        for (policy, hits) in hits.iter().map(|hits| f64::from(*hits)).enumerate() {
+    /// A window has ended.
+    pub(super) fn window(&mut self, window: &Window) {
+        let asked = f64::from(window.asked);
+        for (policy, hits) in window.hits.iter().map(|hits| f64::from(*hits)).enumerate() {
             self.recent[policy] = FADING * self.recent[policy] + hits;
             self.total[policy] += hits;
-            let is_worth = hits - now > margin;
-            self.streak[policy] = if is_worth { self.streak[policy] + 1 } else { 0 };
         }
         self.recent_asked = FADING * self.recent_asked + asked;
         self.windows += 1;
         self.asked += asked;
-        self.own += f64::from(own);
-        let loses = self.regret() > REGRET_MAX * self.asked;
-        let next = match loses && self.windows >= LONG_RUN && !self.is_new {
-            true => self.leader(),
-            false => self.best_lately(),
-        }?;
-        self.current = next;
-        self.streak.fill(0);
-        if std::mem::take(&mut self.is_new) {
-            // What was lost before could not be known.
-            (self.windows, self.asked, self.own) = (0, 0.0, 0.0);
-            self.total.fill(0.0);
-        }
-        Some(next)
+        self.own += f64::from(window.own);
     }
 
-    /// Hits that were lost against the best single policy.
-    fn regret(&self) -> f64 {
-        self.total.iter().fold(0.0, |most, total| f64::max(most, *total)) - self.own
+    /// Whether so much was lost that only the leader is followed.
+    pub(super) fn loses(&self) -> bool {
+        let most = self.total[best(&self.total)];
+        !self.is_new && self.windows >= LONG_RUN && most - self.own > REGRET_MAX * self.asked
     }
 
-    /// The best of the last windows, if it has held what it promised.
-    fn best_lately(&self) -> Option<usize> {
-        let best = best(&self.recent);
-        let gain = self.recent[best] - self.recent[self.current];
-        // While the first choice is open, nothing is lost by a change.
-        let windows = if self.is_new { 1 } else { 2 };
-        let margin = WORTH * self.recent_asked + noise(self.recent_asked);
-        (gain > margin && self.streak[best] >= windows).then_some(best)
-    }
-
-    /// The best over all requests, if its lead is large enough.
-    fn leader(&mut self) -> Option<usize> {
+    /// The best over all requests, if its lead over the one that is followed is large enough.
+    pub(super) fn leader(&self, followed: usize) -> Option<usize> {
         let best = best(&self.total);
-        let gain = self.total[best] - self.total[self.current];
-        if gain <= self.lead * self.asked {
-            return None;
-        }
+        let lead = self.total[best] - self.total[followed];
+        (lead > self.lead * self.asked).then_some(best)
+    }
+
+    /// The leader is followed. Each such change doubles the lead that the next one needs.
+    pub(super) fn follow(&mut self, leader: usize) -> usize {
         self.lead *= 2.0;
-        Some(best)
+        leader
+    }
+
+    /// A policy that was better lately than the two that are there in full size.
+    pub(super) fn nominee(&self, followed: usize, other: usize) -> Option<usize> {
+        let best = best(&self.recent);
+        let gain = self.recent[best] - self.recent[other];
+        (best != followed && best != other && gain > noise(self.recent_asked)).then_some(best)
+    }
+
+    /// The best of late beside this one.
+    pub(super) fn second(&self, followed: usize) -> usize {
+        let mut others = self.recent.clone();
+        others[followed] = -1.0;
+        best(&others)
     }
 }
 
@@ -130,49 +117,47 @@ fn best(hits: &[f64]) -> usize {
 mod tests {
     use super::*;
 
-    const ASKED: u32 = 10_000;
+    fn window(own: u32, hits: [u32; 3]) -> Window {
+        Window { asked: 10_000, own, hits: hits.to_vec() }
+    }
 
     #[test]
-    fn the_better_one_is_followed_once_it_has_held_what_it_promised() {
+    fn what_is_lost_in_the_long_run_leaves_only_the_leader() {
         let mut choice = Choice::new(3);
-        let mut window = |own, hits: [u32; 3]| choice.window(ASKED, own, &hits);
-        assert_eq!(window(5000, [5000, 5010, 4000]), None, "too little to change for");
-        assert_eq!(window(5000, [5000, 6000, 4000]), Some(1), "the first choice is free");
-        assert_eq!(window(6000, [5000, 6000, 6020]), None);
-        for _ in 0..20 {
-            assert_eq!(window(6000, [5000, 6000, 4000]), None);
+        (0..50).for_each(|_| choice.window(&window(0, [0, 6000, 0])));
+        assert!(!choice.loses(), "no change was made");
+        choice.changed();
+        for _ in 0..LONG_RUN - 1 {
+            choice.window(&window(5000, [5000, 6000, 4000]));
+            assert!(!choice.loses(), "too early to say");
         }
-        assert_eq!(window(6000, [5000, 6000, 7000]), None);
-        assert_eq!(window(6000, [5000, 6000, 7000]), Some(2));
-        assert_eq!(choice.current(), 2);
+        choice.window(&window(5000, [5000, 6000, 4000]));
+        assert!(choice.loses());
+        assert_eq!(choice.leader(1), None, "it is followed");
+        assert_eq!(choice.leader(0), Some(1));
+        for _ in 0..400 {
+            choice.window(&window(6000, [6000, 6000, 4000]));
+        }
+        assert!(!choice.loses(), "little of all requests");
     }
 
     #[test]
-    fn a_single_good_window_is_not_followed() {
-        let mut choice = Choice::new(2);
-        choice.window(ASKED, 4000, &[4000, 5000]);
-        assert_eq!(choice.current(), 1);
-        for _ in 0..3 {
-            assert_eq!(choice.window(ASKED, 5000, &[6000, 5000]), None);
-            assert_eq!(choice.window(ASKED, 5000, &[3000, 5000]), None);
-        }
+    fn each_change_to_the_leader_needs_twice_the_lead() {
+        let mut choice = Choice::new(3);
+        choice.window(&window(5000, [5000, 5080, 4000]));
+        assert_eq!(choice.leader(0), Some(1), "0.8 % are more than 0.5 %");
+        choice.follow(1);
+        assert_eq!(choice.leader(0), None, "and less than 1 %");
+        choice.window(&window(5000, [5000, 5180, 4000]));
+        assert_eq!(choice.leader(0), Some(1));
     }
 
-    /// Two windows of one kind and two of the other: each change comes just too late.
     #[test]
-    fn an_alternation_in_the_rhythm_of_the_changes_costs_little() {
-        let mut choice = Choice::new(2);
-        let (mut own, mut single) = (0, [0, 0]);
-        let windows = 4000;
-        for window in 0..windows {
-            let hits = if window / 2 % 2 == 0 { [6000, 4000] } else { [4000, 6000] };
-            let now = hits[choice.current()];
-            own += now;
-            single = [single[0] + hits[0], single[1] + hits[1]];
-            choice.window(ASKED, now, &hits);
-        }
-        let best = *single.iter().max().unwrap();
-        let lost = f64::from(best.saturating_sub(own)) / f64::from(windows * ASKED);
-        assert!(lost < 0.01, "{lost}");
+    fn a_shadow_that_was_better_by_more_than_chance_is_nominated() {
+        let mut choice = Choice::new(3);
+        choice.window(&window(5000, [5000, 4000, 4040]));
+        assert_eq!((choice.nominee(0, 1), choice.second(0)), (None, 2));
+        choice.window(&window(5000, [5000, 4000, 6000]));
+        assert_eq!((choice.nominee(0, 1), choice.nominee(0, 2)), (Some(2), None));
     }
 }

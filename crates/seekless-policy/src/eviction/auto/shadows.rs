@@ -32,13 +32,25 @@ pub(super) struct Shadows {
 const ASKED: u8 = 1 << 7;
 
 /// What a window of requests has shown.
+#[derive(Debug)]
 pub(super) struct Window {
     /// Requests.
     pub(super) asked: u32,
     /// Hits of the cache itself.
     pub(super) own: u32,
-    /// Hits of each policy's shadow.
+    /// Hits of each policy.
     pub(super) hits: Vec<u32>,
+}
+
+impl Window {
+    pub(super) fn new(policies: usize) -> Self {
+        Self { asked: 0, own: 0, hits: vec![0; policies] }
+    }
+
+    #[inline]
+    pub(super) fn count(&mut self, policy: usize, is_hit: bool) {
+        self.hits[policy] += u32::from(is_hit);
+    }
 }
 
 /// What the shadows know, by key.
