@@ -298,18 +298,36 @@ fn words(rows: &[Row]) -> String {
         "best",
         "unexplained",
     ];
-    let judged: Vec<bool> = rows.iter().filter_map(Row::is_right).collect();
-    let right = judged.iter().filter(|right| **right).count();
-    let best = rows.iter().filter(|row| row.best == Some(true)).count();
+    let of = Count::of(rows);
     table(&header, cells.collect())
         + &format!(
-            "\nThe wait is within 20 % or 50 ms of the expected one in {right} of {} that were \
-             tried; nothing was offered in {}. What is put first is the best in {best} of {}, or \
-             nothing is offered and `run` gains less than 15 %.\n",
-            judged.len(),
-            rows.len() - judged.len(),
+            "\nThe wait is within 20 % or 50 ms of the expected one in {} of {} that were tried; \
+             nothing was offered in {}. What is put first is the best in {} of {}, or nothing is \
+             offered and `run` gains less than 15 %.\n",
+            of.right,
+            of.tried,
+            rows.len() - of.tried,
+            of.best,
             rows.len()
         )
+}
+
+/// How often the advice came true.
+struct Count {
+    tried: usize,
+    right: usize,
+    best: usize,
+}
+
+impl Count {
+    fn of(rows: &[Row]) -> Self {
+        let judged: Vec<bool> = rows.iter().filter_map(Row::is_right).collect();
+        Count {
+            tried: judged.len(),
+            right: judged.iter().filter(|right| **right).count(),
+            best: rows.iter().filter(|row| row.best == Some(true)).count(),
+        }
+    }
 }
 
 fn tables(args: &Args, rows: &[Row]) -> Vec<Table> {
@@ -323,10 +341,11 @@ fn tables(args: &Args, rows: &[Row]) -> Vec<Table> {
         "Starts of programs: alone, as expected with the best measure, and measured with it",
         "program, device",
         "s",
-        Better::Lower,
+        Better::Neither,
     )
     .contenders(["expected", "measured"].map(Contender::ours))
     .under(&under);
+    found.decimals = Some(3);
     for row in rows {
         let case = format!("{}, {}", row.program, row.device);
         let median = |value| Figure::median(value, args.runs);
@@ -337,7 +356,25 @@ fn tables(args: &Args, rows: &[Row]) -> Vec<Table> {
             found.set(&case, "measured", median(measured));
         }
     }
-    vec![found]
+    vec![found, counted(args, rows)]
+}
+
+fn counted(args: &Args, rows: &[Row]) -> Table {
+    let under = format!("The starts above: `seekless advise --verify --runs {}`.", args.runs);
+    let title = "How often the advice came true";
+    let mut found = Table::new("counted", title, "advice", "", Better::Neither).under(&under);
+    found.decimals = Some(0);
+    let of = Count::of(rows);
+    let lines = [
+        ("starts", rows.len()),
+        ("something was offered and tried", of.tried),
+        ("its wait came within 20 % or 50 ms of the expected one", of.right),
+        ("first is the best of all tried, or nothing offered where run gains under 15 %", of.best),
+    ];
+    for (what, count) in lines {
+        found.set(what, "starts", Figure::exact(count as f64));
+    }
+    found
 }
 
 #[cfg(test)]

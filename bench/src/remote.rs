@@ -9,6 +9,10 @@
 #[cfg(feature = "remote")]
 mod engine;
 #[cfg(feature = "remote")]
+mod huge;
+#[cfg(feature = "remote")]
+mod imports;
+#[cfg(feature = "remote")]
 mod live;
 #[cfg(feature = "remote")]
 mod means;
@@ -27,6 +31,7 @@ mod tables;
 #[cfg(feature = "remote")]
 mod way;
 
+use seekless::device::Price;
 use seekless::device::units::parse_rate;
 use seekless_results::Table;
 use std::path::PathBuf;
@@ -62,21 +67,29 @@ pub(crate) struct Args {
     /// Little work: one file in twenty, one round, rivals for 5 s each
     #[arg(long)]
     quick: bool,
-    /// Dollars for a thousand GET and HEAD requests
-    #[arg(long, default_value_t = 0.0004, value_name = "USD")]
-    request_price: f64,
-    /// Dollars for a thousand requests that list names
-    #[arg(long, default_value_t = 0.005, value_name = "USD")]
-    list_price: f64,
-    /// Dollars for a gigabyte that leaves the provider's network
-    #[arg(long, default_value_t = 0.09, value_name = "USD")]
-    egress_price: f64,
+    /// A provider's prices, by its name, or requests=USD,lists=USD,egress=USD for a thousand
+    /// requests, a thousand that list names, and a gigabyte that leaves the provider's network
+    #[arg(long, default_value = "s3", value_name = "PRICES")]
+    price: Price,
     /// Folder for the objects, some 9 GB, removed at the end
     #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
     folder: PathBuf,
     /// Folder for the objects that stays: made if it is not there, else used as it is
     #[arg(long, value_name = "DIR", conflicts_with = "folder")]
     keep: Option<PathBuf>,
+    /// In place of the game: a pack of so many entries of 100 kB is opened, and some are loaded
+    #[arg(long, value_name = "N", conflicts_with = "packages")]
+    entries: Option<u64>,
+    /// In place of the game: an import from a mounted pack of these Python packages, beside the
+    /// same from the local disk
+    #[arg(long, value_name = "DIR")]
+    packages: Option<PathBuf>,
+    /// The Python that imports
+    #[arg(long, value_name = "PROGRAM", default_value = "python3")]
+    python: PathBuf,
+    /// What it imports
+    #[arg(long, value_name = "MODULES", default_value = "pandas")]
+    import: String,
     /// Folder that holds 0ad/ (five runs, and all files)
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -84,7 +97,13 @@ pub(crate) struct Args {
 
 #[cfg(feature = "remote")]
 pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
-    live::run(args)
+    if let Some(entries) = args.entries {
+        return huge::run(args, entries);
+    }
+    match &args.packages {
+        Some(packages) => imports::run(args, packages),
+        None => live::run(args),
+    }
 }
 
 #[cfg(not(feature = "remote"))]

@@ -141,6 +141,7 @@ mod tests {
             file_bytes: 400,
             alignment: 1,
             opening: Vec::new(),
+            names: None,
         };
         let model = Model::train(4, &[]);
         let naming = vec![0, 1, RUNS.len() as u32 - 1, 0];

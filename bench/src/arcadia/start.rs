@@ -103,7 +103,14 @@ impl Start {
         let naming = naming(order.len(), &known);
         let known: Vec<Id> = loads.iter().copied().filter(|&id| naming[id as usize] > 0).collect();
         let told = Model::train(order.len() as u32, &[known]);
-        let archive = Archive { extents, bytes, file_bytes, alignment: 4096, opening: Vec::new() };
+        let archive = Archive {
+            extents,
+            bytes,
+            file_bytes,
+            alignment: 4096,
+            opening: Vec::new(),
+            names: None,
+        };
         Ok(Self { archive, loads, naming, model, told })
     }
 

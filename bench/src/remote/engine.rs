@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// The name of an object.
-fn name(key: &str) -> String {
+pub(super) fn pack_name(key: &str) -> String {
     format!("s3://{BUCKET}/{key}")
 }
 
@@ -30,7 +30,7 @@ impl Means<'_> {
         let builder = Store::builder().cache(self.args.cache << 20).predict(predict);
         let builder = builder.shared_engine(self.engine()?);
         let builder = costs.into_iter().fold(builder, |builder, costs| builder.costs(costs));
-        Ok(builder.open(name(PACK))?)
+        Ok(builder.open(pack_name(PACK))?)
     }
 
     pub(super) fn on_demand(&self, predict: bool) -> anyhow::Result<Loaded> {
@@ -73,7 +73,7 @@ impl Means<'_> {
             if wanted.bytes == 0 {
                 return Ok(AlignedBuf::default());
             }
-            let key = name(&wanted.key());
+            let key = pack_name(&wanted.key());
             let opened = engine.open(Path::new(&key), wanted.bytes).context("no object")??;
             Ok(opened.tail)
         })
@@ -83,7 +83,7 @@ impl Means<'_> {
     pub(super) fn ranges(&self, at_once: usize) -> anyhow::Result<Loaded> {
         let began = Instant::now();
         let engine = self.engine()?;
-        let opened = engine.open(Path::new(&name(TAR)), 1).context("no object")??;
+        let opened = engine.open(Path::new(&pack_name(TAR)), 1).context("no object")??;
         let Opened { file, .. } = opened;
         self.by_threads(began, at_once, |wanted| {
             let buffer = AlignedBuf::with_capacity(wanted.bytes as usize);

@@ -9,7 +9,7 @@ use super::storage::Storage;
 use super::tables::{self, WithDelay};
 use super::way::Way;
 use crate::folder::Folder;
-use crate::rounds::load_average;
+use crate::rounds::{load_average, median};
 use anyhow::ensure;
 use seekless_results::Table;
 
@@ -32,12 +32,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
     for &delay_ms in &args.delay_ms {
         storage.slow(args, delay_ms);
         let simulated = simulated::beside_live(&means, delay_ms)?;
+        let hurried = means.hurried(&ways, delay_ms)?;
         let ways = means.in_turn(&ways)?;
-        all.push(WithDelay { delay_ms, ways, simulated });
+        all.push(WithDelay { delay_ms, ways, simulated, hurried });
     }
     let load = format!("Load {before:.2} before and {:.2} after.", load_average());
     println!("{}\n{load}", tables::words(&means, &all));
-    Ok(tables::of(&means, &all, &load))
+    Ok(tables::of(&means, &all))
 }
 
 impl Means<'_> {
@@ -54,6 +55,20 @@ impl Means<'_> {
         };
         missing.iter().for_each(|why| eprintln!("bench: {} is left out: {why}", way.name()));
         missing.is_none()
+    }
+
+    /// Seconds of the list, if the server answers at once: what the processors need for server,
+    /// proxy and client, which the simulator does not know.
+    fn hurried(&self, ways: &[Way], delay_ms: u64) -> anyhow::Result<Option<f64>> {
+        if !ways.contains(&Way::Listed) {
+            return Ok(None);
+        }
+        self.storage.hurry();
+        let trials = (0..=self.args.rounds).map(|_| self.trial(|| self.listed()));
+        let seconds =
+            trials.map(|trial| Ok(trial?.loaded.seconds)).collect::<anyhow::Result<Vec<_>>>();
+        self.storage.slow(self.args, delay_ms);
+        Ok(Some(median(&mut seconds?)))
     }
 
     fn in_turn(&self, ways: &[Way]) -> anyhow::Result<Vec<(Way, Vec<Trial>)>> {

@@ -76,10 +76,7 @@ impl Prepared {
     fn make_pack(&self, args: &Args, loose: &Path, others: &[PathBuf]) -> anyhow::Result<()> {
         eprintln!("bench: packs them");
         let path = self.root.join("local.zip");
-        let device = device(args, args.delay_ms[0])?;
-        let how = pack::OrderBy { device, ..pack::OrderBy::by(&order::Options::default().method) };
-        let out = path.as_path();
-        pack::pack_for_runs(loose, out, others, &how, &pack::Options::default(), &mut |_, _| ())?;
+        packed(args, loose, others, &path)?;
         let name = format!("s3://{BUCKET}/{PACK}");
         let name = ObjectName::parse(name.as_ref()).context("no name")??;
         let storage = Storage::start(&self.root)?;
@@ -98,6 +95,19 @@ impl Prepared {
         fs::write(&path, lines)?;
         Ok(path)
     }
+}
+
+/// Packs a folder in the order of runs, for the device that the proxy is.
+pub(super) fn packed(
+    args: &Args,
+    folder: &Path,
+    traces: &[PathBuf],
+    out: &Path,
+) -> anyhow::Result<()> {
+    let device = device(args, args.delay_ms[0])?;
+    let how = pack::OrderBy { device, ..pack::OrderBy::by(&order::Options::default().method) };
+    pack::pack_for_runs(folder, out, traces, &how, &pack::Options::default(), &mut |_, _| ())?;
+    Ok(())
 }
 
 /// All files, the runs that order and prediction are made of, and the first loads of the start.

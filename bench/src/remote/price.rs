@@ -1,46 +1,22 @@
-//! What a provider charges for a start.
+//! What a provider charges for a thousand starts.
 
-use super::Args;
+use seekless::device::{Charged, Price};
 use seekless_testing::Served;
 
-/// Prices in dollars.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Price {
-    thousand_requests: f64,
-    thousand_lists: f64,
-    gigabyte: f64,
+/// Starts that a price is of, since one costs little.
+const STARTS: f64 = 1000.0;
+
+fn charged(served: &Served) -> Charged {
+    let Served { requests, lists, bytes, .. } = *served;
+    Charged { reads: requests.saturating_sub(lists), writes: 0, lists, bytes }
 }
 
-impl Price {
-    pub(super) fn of(args: &Args) -> Self {
-        Self {
-            thousand_requests: args.request_price,
-            thousand_lists: args.list_price,
-            gigabyte: args.egress_price,
-        }
-    }
-
-    /// Dollars for the requests of a thousand starts.
-    pub(super) fn requests(&self, served: &Served) -> f64 {
-        let others = served.requests.saturating_sub(served.lists) as f64;
-        others * self.thousand_requests + served.lists as f64 * self.thousand_lists
-    }
-
-    /// Dollars for a thousand starts whose bytes leave the provider's network.
-    pub(super) fn whole(&self, served: &Served) -> f64 {
-        self.requests(served) + served.bytes as f64 / 1e6 * self.gigabyte
-    }
+/// Dollars for the requests.
+pub(super) fn requests(price: &Price, served: &Served) -> f64 {
+    STARTS * price.within(&charged(served))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn requests_lists_and_bytes_are_charged() {
-        let price = Price { thousand_requests: 0.0004, thousand_lists: 0.005, gigabyte: 0.09 };
-        let served = Served { requests: 1100, lists: 100, bytes: 50_000_000, ..Served::default() };
-        assert!((price.requests(&served) - 0.9).abs() < 1e-9);
-        assert!((price.whole(&served) - 5.4).abs() < 1e-9);
-    }
+/// Dollars if all bytes leave the provider's network.
+pub(super) fn whole(price: &Price, served: &Served) -> f64 {
+    STARTS * price.with_egress(&charged(served))
 }

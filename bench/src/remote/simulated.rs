@@ -89,6 +89,7 @@ fn archive(
         file_bytes,
         alignment: store.alignment(),
         opening: (0..requests).map(|_| Extent { offset: file_bytes - each, bytes: each }).collect(),
+        names: None,
     };
     Ok((archive, loads.collect::<anyhow::Result<_>>()?))
 }

@@ -63,6 +63,11 @@ impl Storage {
         self.proxy.conduct(conduct.limited(args.stream));
     }
 
+    /// From now on answers come as fast as this machine can make them.
+    pub(super) fn hurry(&self) {
+        self.proxy.conduct(Conduct::plain());
+    }
+
     /// The address of the proxy, as clients are told it.
     pub(super) fn endpoint(&self) -> String {
         format!("http://{}", self.proxy.address())

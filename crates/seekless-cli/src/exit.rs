@@ -3,6 +3,7 @@
 
 use crate::output::{self, Words, line, note, say, shown};
 use clap::FromArgMatches;
+use seekless::engine::ObjectName;
 use seekless::sys::mounts::{Mount, Mounts};
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -157,7 +158,8 @@ fn words(error: &anyhow::Error) -> String {
     let causes = error.chain().skip(1);
     let causes = causes.map(|cause| format!("  because: {}\n", line(&cause.to_string())));
     let first = format!("seekless: {}\n", line(&error.to_string()));
-    std::iter::once(first).chain(causes).collect()
+    let all: String = std::iter::once(first).chain(causes).collect();
+    ObjectName::without_secrets(&all).into_owned()
 }
 
 /// Whether the reader of our output has closed the pipe.

@@ -1,7 +1,7 @@
 //! How a verb ends when its job is interrupted.
 
 pub use seekless_terminal::interrupt::{
-    cancel_when_interrupted, end_when_interrupted, exit_code, remove_when_interrupted,
+    cancel_when_interrupted, end_when_interrupted, exit_code, is_cancelled, remove_when_interrupted,
 };
 
 /// The error of a job that can be interrupted.

@@ -3,6 +3,7 @@
 
 use crate::exit;
 use crate::output::{say, shown};
+use seekless::engine::ObjectName;
 use seekless::start::ahead;
 use std::ffi::OsStr;
 use std::io;
@@ -12,6 +13,7 @@ use std::process::ExitCode;
 pub fn without(error: &anyhow::Error, what: &str) {
     let because: String = error.chain().skip(1).map(|cause| format!(": {cause}")).collect();
     let why = format!("{error}{because}");
+    let why = ObjectName::without_secrets(&why);
     say(format_args!("{why}; the program starts without {what}"));
     exit::hint(&why);
 }

@@ -9,6 +9,7 @@
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use seekless::start::start::LEARN;
 use seekless::sys::inherited::keep_closed;
+use seekless::tools::remote::{self, Watch};
 use std::process::ExitCode;
 
 pub mod command;
@@ -22,6 +23,7 @@ pub mod interrupt;
 pub mod launch;
 pub mod next;
 pub mod output;
+pub mod price;
 pub mod stand_in;
 
 /// Find out what your program reads, and make those reads cheap.
@@ -78,6 +80,10 @@ pub enum Verb {
 #[must_use]
 pub fn main() -> ExitCode {
     keep_closed();
+    remote::provide(Watch {
+        progress: |what| Box::new(output::progress(what)),
+        is_cancelled: interrupt::is_cancelled,
+    });
     if let Some(code) = stand_in::run(std::env::args_os()) {
         return code;
     }

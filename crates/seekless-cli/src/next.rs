@@ -5,7 +5,7 @@
 //! `--json`. What gains less than `advise` would offer is not named.
 
 use crate::output::{self, Words, shown};
-use seekless::tools::advise::quoted;
+use seekless::tools::advise::{self, quoted};
 use std::path::{Path, PathBuf};
 
 /// What a verb has found.
@@ -119,7 +119,7 @@ pub fn next(found: &Found<'_>) -> Option<String> {
             }
             match command {
                 [] => (format!("trace files {} --top 20", word(trace)), "names what it waits for"),
-                _ => (format!("advise -- {}", joined(command)), "says what would help"),
+                _ => (format!("advise -- {}", advise::words(command)), "says what would help"),
             }
         }
         Found::Requests(traces) => (
@@ -155,10 +155,10 @@ pub fn next(found: &Found<'_>) -> Option<String> {
             ),
         },
         Found::Start { command, is_known: false } => {
-            (format!("run -- {}", joined(command)), "learns what its start needs")
+            (format!("run -- {}", advise::words(command)), "learns what its start needs")
         }
         Found::Start { command, is_known: true } => (
-            format!("advise --verify -- {}", joined(command)),
+            format!("advise --verify -- {}", advise::words(command)),
             "times its starts with and without help",
         ),
         Found::Probed => ("advise -- YOUR PROGRAM".to_owned(), "uses these costs"),
@@ -212,10 +212,6 @@ fn word(path: &Path) -> String {
 
 fn words(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| word(path)).collect::<Vec<_>>().join(" ")
-}
-
-fn joined(command: &[String]) -> String {
-    command.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use clap::Args as ClapArgs;
 use seekless::job::roots::Root;
 use seekless::report::{Drawing, Format};
 use seekless::sys::names::misleads;
+use seekless::sys::objects;
 use seekless::sys::output::{Content, Destination, Output};
 use seekless_terminal::lines;
 use serde::Serialize;
@@ -186,9 +187,13 @@ pub struct Force {
 }
 
 impl Force {
-    /// The destination that `word` names.
+    /// The destination that `word` names. From then on Ctrl-C waits for an object to be given up,
+    /// which removes its parts; a second one ends the program at once.
     #[must_use]
     pub fn destination(self, word: &Path) -> Destination {
+        if objects::of(word).is_some() {
+            let _ = seekless_terminal::interrupt::cancel_when_interrupted();
+        }
         Destination::from_word(word).replacing(self.force)
     }
 

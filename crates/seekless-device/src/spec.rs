@@ -1,11 +1,12 @@
-//! A device as it is named on a command line: a preset such as `t7k250`, or
-//! `iops=120,bandwidth=150MB/s`.
+//! A device as it is named on a command line: a preset such as `t7k250`, a volume such as
+//! `iops=120,bandwidth=150MB/s`, or an object store such as
+//! `streams=64,latency=30ms,bandwidth=90MB/s`.
 
 use crate::figures::exact;
 use crate::units::{format_rate, parse_duration, parse_rate};
 use crate::{
-    AnyDevice, Burst, Costs, DeviceModel, Error, ErrorKind, Parameters, Preset, Volume,
-    VolumeParameters,
+    AnyDevice, Burst, Costs, DeviceModel, Error, ErrorKind, ObjectStoreParameters, Parameters,
+    Preset, Quantile, Volume, VolumeParameters,
 };
 use std::fmt;
 use std::str::FromStr;
@@ -126,13 +127,14 @@ impl fmt::Display for DeviceSpec {
     }
 }
 
-/// What `iops=…,bandwidth=…` says.
+/// What `iops=…,bandwidth=…` says; of an object store, `streams=…,latency=…,bandwidth=…`.
 #[derive(Default)]
 struct Settings {
     iops: Option<u64>,
     bytes_per_second: Option<u64>,
     latency_ns: Option<u64>,
     burst: Option<Burst>,
+    streams: Option<u32>,
 }
 
 impl Settings {
@@ -145,6 +147,7 @@ impl Settings {
                 "iops" => settings.iops.replace(parse_iops(value)?).is_some(),
                 "bandwidth" => settings.bytes_per_second.replace(parse_rate(value)?).is_some(),
                 "latency" => settings.latency_ns.replace(parse_duration(value)?).is_some(),
+                "streams" => settings.streams.replace(parse_streams(value)?).is_some(),
                 "burst" => settings.burst.replace(parse_burst(value)?).is_some(),
                 _ => return Err(unknown(setting)),
             };
@@ -159,6 +162,9 @@ impl Settings {
     fn device(self, text: &str) -> Result<DeviceSpec, Error> {
         let missing =
             |name| Error::new(ErrorKind::Missing, format!("{text:?} does not say {name}: {FORMS}"));
+        if let Some(streams) = self.streams {
+            return self.object_store(streams, text);
+        }
         let iops = self.iops.ok_or_else(|| missing("iops"))?;
         let bytes_per_second = self.bytes_per_second.ok_or_else(|| missing("bandwidth"))?;
         if iops == 0 || bytes_per_second == 0 {
@@ -174,6 +180,30 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// An object store that lets each request wait as long.
+    fn object_store(&self, streams: u32, text: &str) -> Result<DeviceSpec, Error> {
+        let (Some(latency_ns), Some(bytes_per_second), None, None) =
+            (self.latency_ns, self.bytes_per_second, self.iops, self.burst)
+        else {
+            let message = format!(
+                "{text:?} is no object store: write streams=64,latency=30ms,bandwidth=90MB/s for \
+                 64 requests at once, each at this rate after this wait"
+            );
+            return Err(Error::new(ErrorKind::Missing, message));
+        };
+        let point = |permille| Quantile { permille, latency_ns };
+        let first_byte = vec![point(0), point(1000)];
+        let parameters = ObjectStoreParameters { bytes_per_second, streams, seed: 0, first_byte };
+        let name = format!(
+            "streams={streams},latency={},bandwidth={}",
+            exact(latency_ns),
+            format_rate(bytes_per_second)
+        );
+        DeviceSpec::new(&name, Parameters::ObjectStore(parameters))
+    }
+}
+
 /// A volume with more than its two limits, as [`Settings::parse`] reads it back.
 fn words(volume: &VolumeParameters) -> String {
     let VolumeParameters { iops, bytes_per_second, latency_ns, burst } = *volume;
@@ -185,6 +215,13 @@ fn words(volume: &VolumeParameters) -> String {
         words += &format!(",burst={iops}x{credit}");
     }
     words
+}
+
+fn parse_streams(value: &str) -> Result<u32, Error> {
+    value.parse().map_err(|_| {
+        let message = format!("streams={value} is no whole number of requests at once");
+        Error::new(ErrorKind::NotANumber, message)
+    })
 }
 
 fn parse_iops(value: &str) -> Result<u64, Error> {

@@ -1,6 +1,7 @@
 //! Names of objects in object storage: where a pack is named, `s3://bucket/key` is one. They are
 //! parsed here alone, so that each build knows them, whether or not it can reach such storage.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -42,6 +43,9 @@ impl Scheme {
         matches!(self, Self::Https | Self::Http)
     }
 }
+
+const UNSUPPORTED: &str = "this build reads no object storage; build the command with it by `cargo \
+     build --release --package seekless-cli --features remote`, or use the crate's feature `remote`";
 
 /// The name of one object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -100,12 +104,38 @@ impl ObjectName {
     /// The error of a build that cannot reach object storage.
     #[must_use]
     pub fn unsupported(&self) -> io::Error {
-        let message = format!(
-            "{self}: this build reads no object storage; build the command with it by `cargo \
-             build --release --package seekless-cli --features remote`, or use the crate's feature \
-             `remote`"
-        );
-        io::Error::new(io::ErrorKind::Unsupported, message)
+        io::Error::new(io::ErrorKind::Unsupported, format!("{self}: {UNSUPPORTED}"))
+    }
+
+    /// The same for who names the object.
+    #[must_use]
+    pub fn unsupported_here() -> io::Error {
+        io::Error::new(io::ErrorKind::Unsupported, UNSUPPORTED)
+    }
+
+    /// A text for people without the credentials that names in it hold: those that are no names of
+    /// objects for that reason, too.
+    #[must_use]
+    pub fn without_secrets(text: &str) -> Cow<'_, str> {
+        let first = |text: &str| {
+            let places = SCHEMES
+                .iter()
+                .filter_map(|(prefix, scheme)| Some((text.find(prefix)?, prefix.len(), *scheme)));
+            places.min_by_key(|(at, length, _)| (*at, usize::MAX - length))
+        };
+        let (mut shown, mut rest) = (String::new(), text);
+        while let Some((at, prefix, scheme)) = first(rest) {
+            let name = &rest[at + prefix..];
+            let is_end = |char: char| char.is_whitespace() || "\"'`".contains(char);
+            let end = name.find(is_end).unwrap_or(name.len());
+            shown += &rest[..at];
+            shown += &without_secrets(scheme, &name.as_bytes()[..end]);
+            rest = &name[end..];
+        }
+        match shown.is_empty() {
+            true => Cow::Borrowed(text),
+            false => Cow::Owned(shown + rest),
+        }
     }
 
     /// Which service it is.
@@ -153,9 +183,9 @@ fn without_secrets(scheme: Scheme, rest: &[u8]) -> String {
         Some((plain, _)) => (plain, "?…"),
         None => (&*rest, ""),
     };
-    let (container, key) = plain.split_once('/').unwrap_or((plain, ""));
+    let (container, key) = plain.split_at(plain.find('/').unwrap_or(plain.len()));
     let container = container.rsplit_once('@').map_or(container, |(_, host)| host);
-    format!("{}{container}/{key}{cut}", scheme.prefix())
+    format!("{}{container}{key}{cut}", scheme.prefix())
 }
 
 #[cfg(test)]
@@ -197,6 +227,15 @@ mod tests {
         for text in ["https://user:word@host/a", "https://host/a?X-Amz-Signature=word"] {
             let message = parsed(text).unwrap_err().to_string();
             assert!(!message.contains("word") && message.contains("host/a"), "{message}");
+            let message = format!("{text}: cannot be read: {text}\n");
+            let shown = ObjectName::without_secrets(&message);
+            assert!(!shown.contains("word") && shown.contains("host/a"), "{shown}");
+            assert!(
+                shown.ends_with('\n') && shown.contains(" cannot be read: https://"),
+                "{shown}"
+            );
         }
+        let plain = "s3://bucket/a: as in `https://HOST/PATH`, and no more";
+        assert_eq!(ObjectName::without_secrets(plain), plain);
     }
 }

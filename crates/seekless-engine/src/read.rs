@@ -7,6 +7,7 @@ use crate::write::Write;
 use seekless_device::{Costs, Nanos};
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, OnceLock};
@@ -127,6 +128,11 @@ pub trait Engine: Send + Sync {
     /// it is what is assumed of any.
     fn knows_costs(&self) -> bool {
         true
+    }
+    /// The ranges of `file` that lie nearer than the device, such as in a cache on the local disk:
+    /// reading them takes none of its requests. In order, and apart from each other.
+    fn near(&self, _file: &Arc<File>) -> Vec<Range<u64>> {
+        Vec::new()
     }
     /// What its own requests have cost so far, of an engine that measures each of them: better than
     /// the ends of reads show it.

@@ -1,16 +1,19 @@
 //! An open archive: its file and its directory. The directory is read
 //! through the engine, so that opening is charged and counted like any other read.
 
+mod source;
+
 use crate::error::Error;
 use crate::links::{self, Texts};
 use seekless_engine::{AlignedBuf, Completion, Engine, Opened, Read};
-use seekless_pack::{Index, ReadAt, Reading, decode};
+use seekless_pack::{Index, Reading, decode};
 use seekless_policy::layout::extents::Extent;
 use seekless_sys::{direct, open_seekable};
+use source::Source;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, mpsc};
 
 /// First read, from the end: holds the directory of some 3,000 files, so that a second is seldom
 /// needed for fewer.
@@ -79,8 +82,7 @@ impl Archive {
         reading: Reading,
         engine: &dyn Engine,
     ) -> Result<Self, Error> {
-        let last = Mutex::new((bytes - tail.len() as u64, tail));
-        let source = Source { engine, file: &file, alignment: 1, bytes, last };
+        let source = Source::of_object(engine, &file, bytes, tail);
         let index =
             Index::open_as(&source, bytes, reading).map_err(|error| Error::open(path, error))?;
         let links = links::texts(&index, &source);
@@ -105,7 +107,7 @@ impl Archive {
         // file.
         engine.opened();
         let file = Arc::new(file);
-        let source = Source { engine, file: &file, alignment, bytes, last: Mutex::default() };
+        let source = Source::of_file(engine, &file, bytes, alignment);
         if direct && bytes > 0 && source.refused() {
             return Ok(None);
         }
@@ -114,55 +116,6 @@ impl Archive {
         let links = links::texts(&index, &source);
         let (path, is_file) = (path.to_owned(), true);
         Ok(Some(Self { path, file, index, links, direct, is_file, alignment }))
-    }
-}
-
-/// The archive as its index reads it.
-struct Source<'a> {
-    engine: &'a dyn Engine,
-    file: &'a Arc<File>,
-    alignment: u64,
-    bytes: u64,
-    /// What was read last; the index's next small read is often in it.
-    last: Mutex<(u64, AlignedBuf)>,
-}
-
-impl Source<'_> {
-    /// Whether a first read, of what the index will ask for anyway, is refused as misaligned: some
-    /// file systems accept O_DIRECT and cannot do it.
-    fn refused(&self) -> bool {
-        let tail = DIRECTORY_READ_BYTES.min(self.bytes);
-        match self.fetch(Extent { offset: self.bytes - tail, bytes: tail }) {
-            Ok(read) => {
-                *crate::lock(&self.last) = read;
-                false
-            }
-            Err(error) => error.kind() == io::ErrorKind::InvalidInput,
-        }
-    }
-
-    fn fetch(&self, extent: Extent) -> io::Result<(u64, AlignedBuf)> {
-        let Extent { offset, bytes } = extent.aligned(self.alignment);
-        let buffer = AlignedBuf::try_with_capacity(bytes as usize)?;
-        Ok((offset, fetch(self.engine, self.file, offset, buffer)?))
-    }
-}
-
-impl ReadAt for Source<'_> {
-    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        let end = offset.saturating_add(buffer.len() as u64);
-        if end > self.bytes {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        let mut last = crate::lock(&self.last);
-        let held = last.0..last.0 + last.1.len() as u64;
-        if offset < held.start || end > held.end {
-            *last = self.fetch(Extent { offset, bytes: buffer.len() as u64 })?;
-        }
-        let start = (offset - last.0) as usize;
-        let found = last.1.get(start..start + buffer.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
-        buffer.copy_from_slice(found);
-        Ok(())
     }
 }
 

@@ -16,6 +16,7 @@ use seekless_policy::cache::{Cache, Config, Together};
 use seekless_policy::eviction::{Id, Needs, named};
 use seekless_policy::foresight::prediction::{Model, Prediction};
 use seekless_policy::layout::extents::Extent;
+use seekless_policy::planner::ahead::many_are_dear;
 use seekless_policy::planner::{self, Planner};
 use seekless_sys::memory::free_bytes;
 use std::path::{Path, PathBuf};
@@ -63,6 +64,7 @@ pub struct StoreBuilder {
     device_table: Option<PathBuf>,
     disk_cache: Option<DiskCacheSettings>,
     knows: Knows,
+    predicts_by_names: bool,
 }
 
 impl Default for StoreBuilder {
@@ -90,6 +92,7 @@ impl Default for StoreBuilder {
             device_table: None,
             disk_cache: None,
             knows: Knows::Pack,
+            predicts_by_names: false,
         }
     }
 }
@@ -289,6 +292,16 @@ impl StoreBuilder {
         self
     }
 
+    /// Whether predictions also go by the names of files, where many dear requests run at once, as
+    /// in object storage: files of a folder, kind and name as those that were loaded are read ahead
+    /// too, as far as they pay. By default false. It waits for fewer files and makes two thirds
+    /// more requests, so it takes processors that have nothing else to do: simulated, a start of 0
+    /// A.D. takes 1.7 s in place of 2.2 s; with the server on the same two cores it took longer.
+    pub fn predict_by_names(mut self, predict: bool) -> Self {
+        self.predicts_by_names = predict;
+        self
+    }
+
     /// What is known of the program's loads, in place of what a pack says. [`Store::learned`] gives
     /// it with the loads of a run; `Model::default()` begins with nothing. Its numbers are those of
     /// the store's entries.
@@ -365,8 +378,16 @@ impl StoreBuilder {
         let files_bytes = kept.files_bytes(&costs);
         let entries = sources.extents.clone();
         let mut planner = Planner::new(entries.clone(), sources.alignment, kept, costs);
-        let model = known.model;
-        planner.set_prediction(model.and_then(|model| Prediction::new(model, entries.clone())));
+        let prediction = known.model.and_then(|model| Prediction::new(model, entries.clone()));
+        if many_are_dear(&costs) {
+            planner.set_near(sources.near(&*engine));
+        }
+        // Only where asking is cheap is what names say worth finding out.
+        let by_names = self.predicts_by_names && many_are_dear(&costs);
+        planner.set_prediction(match prediction {
+            Some(prediction) if by_names => Some(prediction.with_names(Arc::new(sources.alike()))),
+            other => other,
+        });
         let knowledge = Knowledge::new(costs, source);
         let state = self.state(files_bytes, &entries, planner, knowledge)?;
         let shared = Arc::new(Shared::new(sources, engine, state, memory, max_entry_bytes));

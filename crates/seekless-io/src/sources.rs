@@ -238,6 +238,27 @@ impl Sources {
         })
     }
 
+    /// Which entries lie nearer than their pack, as the engine knows; empty if none does.
+    pub(crate) fn near(&self, engine: &dyn Engine) -> Vec<bool> {
+        let mut near = Vec::new();
+        for part in &self.parts {
+            let Source::Archive(archive) = &part.source else { continue };
+            let ranges = engine.near(&archive.file);
+            if ranges.is_empty() {
+                continue;
+            }
+            near.resize(self.extents.len(), false);
+            let first = part.first as usize;
+            let held = first..first + archive.index.entries().len();
+            for (near, extent) in near[held.clone()].iter_mut().zip(&self.extents[held]) {
+                let (begin, end) = (extent.offset - part.base, extent.end() - part.base);
+                let after = ranges.partition_point(|range| range.start <= begin);
+                *near = after > 0 && end <= ranges[after - 1].end;
+            }
+        }
+        near
+    }
+
     /// The paths of all sources.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
         self.parts.iter().map(|part| part.source.path())

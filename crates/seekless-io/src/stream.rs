@@ -17,7 +17,7 @@ use in_order::InOrder;
 use seekless_engine::{AlignedBuf, Completion};
 use seekless_policy::eviction::Id;
 use seekless_policy::layout::extents::Extent;
-use seekless_policy::planner::{BLOCKS_IN_FLIGHT, READ_BYTES_MAX, Start, blocks};
+use seekless_policy::planner::Start;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
@@ -123,12 +123,16 @@ struct Line {
     extent: Extent,
     rest: VecDeque<Extent>,
     submitted: usize,
+    block_bytes: u64,
+    /// How many blocks are in flight, or in memory and not used yet, at most.
+    in_flight_max: usize,
 }
 
 impl Line {
     fn new(start: &Start) -> Self {
-        let extent = start.extent;
-        Self { tag: start.tag, extent, rest: blocks(extent).collect(), submitted: 0 }
+        let &Start { tag, extent, block_bytes, .. } = start;
+        let (rest, in_flight_max) = (start.blocks().collect(), start.blocks_in_flight());
+        Self { tag, extent, rest, submitted: 0, block_bytes, in_flight_max }
     }
 
     /// The bytes of the next block, if there is one.
@@ -147,7 +151,7 @@ impl Line {
     /// Whether another block may be submitted, when all data before `used` bytes of the read is no
     /// longer needed.
     fn has_room(&self, used: u64) -> bool {
-        self.submitted < (used / READ_BYTES_MAX) as usize + BLOCKS_IN_FLIGHT
+        self.submitted < (used / self.block_bytes) as usize + self.in_flight_max
     }
 }
 

@@ -48,7 +48,9 @@ impl FileTime {
         if self.in_steps().ns == 0 { WHOLE_SECONDS_NS } else { CLOCK_NS }
     }
 
-    fn total_ns(self) -> i128 {
+    /// Nanoseconds since 1970.
+    #[must_use]
+    pub fn total_ns(self) -> i128 {
         i128::from(self.seconds) * SECOND_NS + i128::from(self.ns)
     }
 }

@@ -11,7 +11,8 @@
 //! 3. *a read* of it and of what is worth reading around it ([`ahead`]).
 //!
 //! Where the device serves many dear requests at once, more is read beside a demand
-//! (`planner/wide.rs`).
+//! (`planner/wide.rs`), and the room for kept reads is filled with what is worth it
+//! (`planner/fill.rs`).
 //!
 //! A list of entries is planned at once ([`Planner::plan`]) into few reads ([`extents`]). The owner
 //! reports the end of each read ([`Planner::ended`]).
@@ -35,6 +36,7 @@
 pub mod ahead;
 mod balance;
 mod ended;
+mod fill;
 pub mod kept_reads;
 mod memory;
 mod predicted;
@@ -54,6 +56,7 @@ use crate::id::Id;
 use crate::layout::extents::{Extent, Read, coalesce_into};
 use ahead::{Limits, around_bytes, demand, sides};
 use balance::Balance;
+use fill::Fill;
 use kept_reads::{Found, KeptReads, Slot};
 use seekless_device::Costs;
 use std::ops::{Range, RangeInclusive};
@@ -65,8 +68,9 @@ use worth::{Window, Worth};
 /// (`PART_BYTES` of the volume's model). The kernel cuts larger ones into two for each MiB.
 pub const READ_BYTES_MAX: u64 = 254 * 4096;
 
-/// How many blocks of one large read are in flight, or in memory and not used yet. The device
-/// always has the next while one is decoded, and they take no more than 8 MiB.
+/// How many blocks of one large read are in flight, or in memory and not used yet, if they have
+/// [`READ_BYTES_MAX`] bytes, and of smaller ones as many more. The device always has the next while
+/// one is decoded, and they take no more than 8 MiB.
 pub const BLOCKS_IN_FLIGHT: usize = 8;
 
 /// How many of the reads planned ahead are in flight. They are enough that a device of any depth
@@ -107,6 +111,10 @@ pub struct Planner {
     /// The last demand that got a read, as long as what lies around it was not looked at
     /// ([`wide`]).
     lone: Option<Id>,
+    /// Used only where the room is filled with what is worth it.
+    fill: Fill,
+    /// The entries that lie nearer than the device, by number; empty if none does.
+    near: Vec<bool>,
     planned: Vec<Read>,
 }
 
@@ -128,6 +136,8 @@ impl Planner {
             balance: Balance::new(),
             is_listed: false,
             lone: None,
+            fill: Fill::default(),
+            near: Vec::new(),
             planned: Vec::new(),
             entries,
         }
@@ -159,6 +169,16 @@ impl Planner {
         self.memory.files_beside(&self.costs, self.prediction.is_some())
     }
 
+    /// These entries, by number, lie nearer than the device of these costs, such as in a cache on
+    /// the local disk. A wait for them is short, so they are not read ahead where waits are dear.
+    pub fn set_near(&mut self, near: Vec<bool>) {
+        self.near = near;
+    }
+
+    fn is_near(&self, id: Id) -> bool {
+        self.near.get(id as usize).copied().unwrap_or(false)
+    }
+
     /// How far a list of loads may be read ahead of its consumer, in bytes.
     #[must_use]
     pub fn window_bytes(&self) -> u64 {
@@ -181,11 +201,16 @@ impl Planner {
         self.guess_anew();
         let around = self.around(id, &cached);
         let extent = match self.reads_widely() {
+            true if self.fills() || self.is_near(id) => self.entries[id as usize],
             true => self.near(id, &cached),
             false => self.with_guesses(around, &cached),
         };
-        self.lone = Some(id);
-        let asked = asked(extent, self.alignment);
+        self.lone = Some(id).filter(|&id| !self.is_near(id));
+        self.fill.missed();
+        let asked = match self.fills() && !self.is_near(id) {
+            true => in_blocks(extent, self.alignment, self.demand_block_bytes()),
+            false => asked(extent, self.alignment),
+        };
         self.guessed_within(asked.offered, &cached);
         self.balance.read(asked.extent.bytes, &self.costs);
         Answer::Read(self.under_way.demand(asked, id))
@@ -324,17 +349,17 @@ impl Planner {
     /// bad page fails only what lies on it.
     pub fn ended(&mut self, tag: u64, bytes: u64, cached: impl Fn(Id) -> bool, out: &mut Ended) {
         out.clear();
-        let Self { entries, under_way, kept, worth, prediction, .. } = self;
+        let Self { entries, under_way, kept, worth, prediction, fill, .. } = self;
         let whole = under_way.extent(tag);
         let read = Extent { bytes, ..whole };
         debug_assert!(bytes <= whole.bytes, "a read of {whole:?} brought {bytes} bytes");
-        let is_shared = whole.bytes <= READ_BYTES_MAX;
+        let is_shared = under_way.is_shared(tag);
         if is_shared {
             let others = within(entries, read).map(|number| number as Id);
             out.unused.extend(others.filter(|&id| !under_way.wants(tag, id) && !cached(id)));
         }
         let Ended { freed, dropped, unused, .. } = out;
-        let mut owner = Owner { worth, prediction: prediction.as_mut(), freed, dropped };
+        let mut owner = Owner { worth, prediction: prediction.as_mut(), fill, freed, dropped };
         out.kept = kept.insert(read, unused, &mut owner);
         if out.kept.is_none() {
             self.not_kept(&out.unused);
@@ -379,15 +404,15 @@ impl Planner {
 struct Owner<'a> {
     worth: &'a mut Worth,
     prediction: Option<&'a mut Prediction>,
+    fill: &'a Fill,
     freed: &'a mut Vec<Found>,
     dropped: &'a mut Vec<Slot>,
 }
 
 impl kept_reads::Owner for Owner<'_> {
     fn expects(&self, entry: Id) -> bool {
-        self.prediction
-            .as_ref()
-            .is_some_and(|prediction| prediction.is_ahead(entry) || prediction.announces(entry))
+        let expects = |known: &&mut Prediction| known.is_ahead(entry) || known.announces(entry);
+        self.fill.plans(entry) || self.prediction.as_ref().is_some_and(expects)
     }
 
     fn wasted(&mut self, entry: Id) {
@@ -406,22 +431,17 @@ impl kept_reads::Owner for Owner<'_> {
     }
 }
 
-/// A read of `extent`, rounded to the alignment. A large one is for one entry alone, and nothing
-/// else is served from it: its blocks are gone once they are decoded.
+/// A read of `extent`, rounded to the alignment. One that is larger than a block is for one entry
+/// alone, and nothing else is served from it: its blocks are gone once they are decoded.
 fn asked(extent: Extent, alignment: u64) -> Asked {
-    let rounded = extent.aligned(alignment);
-    let offered = if rounded.bytes > READ_BYTES_MAX { extent } else { rounded };
-    Asked { extent: rounded, offered }
+    in_blocks(extent, alignment, READ_BYTES_MAX)
 }
 
-/// The requests in which a large read is made, in their order: each of [`READ_BYTES_MAX`] bytes but
-/// for the last. The first [`BLOCKS_IN_FLIGHT`] are submitted at once, and each further one when an
-/// earlier has been used.
-pub fn blocks(extent: Extent) -> impl Iterator<Item = Extent> {
-    let step = READ_BYTES_MAX as usize;
-    (extent.offset..extent.end())
-        .step_by(step)
-        .map(move |offset| Extent { offset, bytes: READ_BYTES_MAX.min(extent.end() - offset) })
+/// The same, if blocks have this many bytes.
+fn in_blocks(extent: Extent, alignment: u64, block_bytes: u64) -> Asked {
+    let rounded = extent.aligned(alignment);
+    let offered = if rounded.bytes > block_bytes { extent } else { rounded };
+    Asked { extent: rounded, offered, block_bytes }
 }
 
 /// Entries that lie wholly in `extent`, by number.
@@ -432,5 +452,10 @@ fn within(entries: &[Extent], extent: Extent) -> Range<usize> {
 }
 
 fn in_flight(costs: &Costs) -> usize {
-    costs.depth.clamp(*IN_FLIGHT.start(), *IN_FLIGHT.end()) as usize
+    // Where many are dear, what waits for its turn waits for long.
+    let most = match ahead::many_are_dear(costs) {
+        true => costs.depth / 2,
+        false => *IN_FLIGHT.end(),
+    };
+    costs.depth.clamp(*IN_FLIGHT.start(), most.max(*IN_FLIGHT.start())) as usize
 }

@@ -83,7 +83,7 @@ pub(crate) fn recorded_by(
     if let Some(out) = &options.post_cache {
         try_output(&Destination::new(out).replacing(options.force))?;
     }
-    let destination = Destination::new(output).replacing(options.force).private();
+    let destination = Destination::named(output).replacing(options.force).private();
     try_output(&destination)?;
     let mut run = RunInfo { only: options.only.clone(), exclude: options.exclude.clone(), ..run };
     if options.no_arguments {
@@ -174,7 +174,8 @@ fn unwritable(error: seekless_trace::Error) -> Error {
 }
 
 fn check_outputs(output: &Path, spool: &Path, options: &Options) -> Result<()> {
-    let check = |path| Destination::new(path).replacing(options.force).check(Content::Binary);
+    let check =
+        |path: &Path| Destination::named(path).replacing(options.force).check(Content::Binary);
     let refused = |error: output::Error| Error::new(ErrorKind::Exists, error.to_string());
     check(output).map_err(refused)?;
     check(spool).map_err(|error| match error.kind() {

@@ -1,5 +1,6 @@
 //! How connections are made, and what is added to requests: an upload in parts is completed only if
-//! there is no such object yet. `object_store` offers that for an object in one part alone.
+//! there is no such object yet, or still the version that it replaces. `object_store` offers that
+//! for an object in one part alone.
 
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService, ReqwestConnector,
@@ -7,26 +8,43 @@ use object_store::client::{
 use object_store::{ClientOptions, HeaderValue};
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
 
 /// What the request that completes an upload must carry.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum OnComplete {
     /// Nothing: an object that is there is replaced.
     #[default]
     Replace,
-    /// This header, by which the provider refuses to replace an object.
-    Create(&'static str, &'static str),
+    /// This header, by which the provider refuses to replace another object.
+    Require(&'static str, String),
 }
 
 /// Makes connections as `object_store` does by itself.
-#[derive(Debug)]
-pub(crate) struct Connector(pub(crate) OnComplete);
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Connector {
+    on_complete: OnComplete,
+    made: Arc<OnceLock<HttpClient>>,
+}
+
+impl Connector {
+    pub(crate) fn new(on_complete: OnComplete) -> Self {
+        Self { on_complete, made: Arc::default() }
+    }
+
+    /// The client that was made for the provider, with the user's settings, for requests that
+    /// `object_store` does not make.
+    pub(crate) fn client(&self) -> Option<HttpClient> {
+        self.made.get().cloned()
+    }
+}
 
 impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         provide_encryption();
         let client = ReqwestConnector::default().connect(options)?;
-        Ok(HttpClient::new(Service { client, on_complete: self.0 }))
+        let _ = self.made.set(client.clone());
+        Ok(HttpClient::new(Service { client, on_complete: self.on_complete.clone() }))
     }
 }
 
@@ -50,10 +68,11 @@ impl HttpService for Service {
         'a: 'b,
         Self: 'b,
     {
-        if let OnComplete::Create(header, value) = self.on_complete
+        if let OnComplete::Require(header, value) = &self.on_complete
+            && let Ok(value) = HeaderValue::from_str(value)
             && completes(&request)
         {
-            request.headers_mut().insert(header, HeaderValue::from_static(value));
+            request.headers_mut().insert(*header, value);
         }
         Box::pin(self.client.execute(request))
     }

@@ -6,7 +6,7 @@ use crate::object::{Object, tail};
 use crate::provider::Providers;
 use crate::range::Client;
 use crate::runtime::Runtime;
-use crate::{Access, Settings, object};
+use crate::{Access, Settings, Version, object};
 use object_store::{GetOptions, GetRange};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -16,6 +16,7 @@ use seekless_engine::{
 };
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -72,6 +73,12 @@ impl Remote {
         let Some(Through { cache, key }) = self.through(&object) else { return Ok(None) };
         let ranges = cache.ranges(&key, object.bytes())?;
         Ok(Some(Cached { path: cache.path().to_owned(), ranges }))
+    }
+
+    /// The version of the object for which `file` stands; `None` if `file` is a file.
+    #[must_use]
+    pub fn version(&self, file: &Arc<File>) -> Option<Version> {
+        self.object(file).map(|object| object.version())
     }
 
     /// How an object is read through the disk cache.
@@ -219,6 +226,19 @@ impl Engine for Remote {
 
     fn costs(&self) -> Costs {
         self.client.learned.costs()
+    }
+
+    fn near(&self, file: &Arc<File>) -> Vec<Range<u64>> {
+        // What cannot be read is not there.
+        let cached = self.cached(file).ok().flatten();
+        let mut near: Vec<Range<u64>> = Vec::new();
+        for range in cached.iter().flat_map(|cached| &cached.ranges) {
+            match near.last_mut() {
+                Some(last) if last.end == range.offset => last.end = range.end(),
+                _ => near.push(range.offset..range.end()),
+            }
+        }
+        near
     }
 
     fn learned_costs(&self) -> Option<Costs> {

@@ -36,7 +36,9 @@
 //! cache cost no request.
 //!
 //! [`put`] writes an object: in parts, which become one object at the end or none. It replaces
-//! nothing unless it may.
+//! nothing unless it may. [`update`] changes a small one in a single step, also if others do so at
+//! the same time. [`renew`] writes a new version of a large one, of which what stays is copied
+//! where it lies.
 //!
 //! # Why a cache of our own
 //!
@@ -64,14 +66,20 @@ mod fault;
 mod learned;
 mod object;
 mod pause;
+mod plan;
 mod provider;
 mod put;
 mod range;
+mod renew;
 mod runtime;
 mod settings;
+mod update;
 
 pub use access::Access;
 pub use disk::{Cached, CachedRange, DiskCache, Note};
 pub use engine::Remote;
-pub use put::{Condition, check, put};
+pub use plan::{Kept, Plan};
+pub use put::{Condition, Version, check, put};
+pub use renew::renew;
 pub use settings::Settings;
+pub use update::update;

@@ -1,5 +1,6 @@
 //! An object that is open: which it was, so that each later request is about the same bytes.
 
+use crate::Version;
 use crate::disk::Key;
 use crate::fault::{Fault, Kind};
 use object_store::path::Path;
@@ -44,6 +45,11 @@ impl Object {
 
     pub(crate) fn bytes(&self) -> u64 {
         self.opened.size
+    }
+
+    /// What the provider calls this version.
+    pub(crate) fn version(&self) -> Version {
+        Version { e_tag: self.opened.e_tag.clone(), generation: self.opened.version.clone() }
     }
 
     /// What names this version in a cache; `None` without a tag that differs whenever a byte does.

@@ -2,7 +2,7 @@
 //! the provider's own tools take them.
 
 use crate::Access;
-use crate::connector::{Connector, OnComplete};
+use crate::connector::Connector;
 use crate::fault::Fault;
 use crate::object::{Located, Service};
 #[cfg(feature = "aws")]
@@ -41,7 +41,7 @@ impl Providers {
             // Retries are ours: they are counted, and go on from the byte that came last.
             None => {
                 let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
-                build(name, &self.access, retry, Connector(OnComplete::Replace))?
+                build(name, &self.access, retry, Connector::default())?
             }
         };
         self.known.insert(key, service.clone());
@@ -68,12 +68,9 @@ pub(crate) fn build(
     let service = match name.scheme() {
         #[cfg(feature = "aws")]
         Scheme::S3 => {
-            let builder = with(crate::credentials::s3()?, access, |builder, key, value| {
-                builder.with_config(key, value)
-            });
+            let builder = s3(name, access)?;
             let at = builder.get_config_value(&AmazonS3ConfigKey::Endpoint);
             builder
-                .with_bucket_name(name.container())
                 .with_retry(retry)
                 .with_http_connector(connector)
                 .build()
@@ -116,15 +113,30 @@ pub(crate) fn build(
             .map(|store| shared(store, name, [None, None])),
         _ => return Err(unsupported(name)),
     };
-    // The error may hold what was found in the environment, so only its kind is said.
-    service.map_err(|_| {
-        let message = format!(
-            "the settings for {}… are incomplete or make no sense: check the environment ({})",
-            name.scheme().prefix(),
-            variables(name.scheme())
-        );
-        io::Error::new(io::ErrorKind::InvalidInput, message)
-    })
+    service.map_err(|_| incomplete(name.scheme()))
+}
+
+/// The error of settings. That of the provider may hold what was found in the environment, so only
+/// the kind is said.
+pub(crate) fn incomplete(scheme: Scheme) -> io::Error {
+    let message = format!(
+        "the settings for {}… are incomplete or make no sense: check the environment ({})",
+        scheme.prefix(),
+        variables(scheme)
+    );
+    io::Error::new(io::ErrorKind::InvalidInput, message)
+}
+
+/// S3 with the bucket of `name`, for this user.
+#[cfg(feature = "aws")]
+pub(crate) fn s3(
+    name: &ObjectName,
+    access: &Access,
+) -> io::Result<object_store::aws::AmazonS3Builder> {
+    let builder = with(crate::credentials::s3()?, access, |builder, key, value| {
+        builder.with_config(key, value)
+    });
+    Ok(builder.with_bucket_name(name.container()))
 }
 
 /// Adds what the program itself gives.

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use object_store::{
     Attribute, Attributes, BackoffConfig, GetOptions, MultipartUpload, PutMode,
-    PutMultipartOptions, PutOptions, RetryConfig,
+    PutMultipartOptions, PutOptions, RetryConfig, UpdateVersion,
 };
 use seekless_engine::{ObjectName, Scheme};
 use std::fs::File;
@@ -26,29 +26,38 @@ const PART_BYTES_MIN: u64 = 8 << 20;
 /// What providers allow is 10,000.
 const PARTS_MAX: u64 = 9000;
 /// Parts on their way at once. Each is in memory.
-const PARTS_AT_ONCE: usize = 4;
+pub(crate) const PARTS_AT_ONCE: usize = 4;
 /// Names an upload in what it makes, so that its maker knows it again. Azure allows no hyphen.
 const TOKEN: &str = "seeklessupload";
 
+/// A version of an object, by what its provider names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    pub(crate) e_tag: Option<String>,
+    pub(crate) generation: Option<String>,
+}
+
 /// Whether an object may be replaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// There must be none of this name, also when the last part has been written.
     New,
     /// One that is there is replaced.
     Any,
+    /// It must still be this version.
+    Same(Version),
 }
 
 /// Writes `content` as the object `name`, which appears whole or not at all. Calls `progress` with
 /// the bytes written; if it returns false, the upload is given up.
 ///
-/// With [`Condition::New`] the provider itself refuses to replace an object, so that of two writers
-/// one gets an error. Azure does that only for objects of up to 8 MiB: a larger one is looked for
-/// before its parts are written.
+/// With [`Condition::New`] and [`Condition::Same`] the provider itself refuses to replace another
+/// object, so that of two writers one gets an error. Azure does that only for objects of up to
+/// 8 MiB: a larger one is looked for before its parts are written.
 ///
 /// # Errors
-/// `AlreadyExists`: there is such an object. Else the message says what failed, and that the parts
-/// were removed, or that they were not.
+/// `AlreadyExists`: there is such an object. `StaleNetworkFileHandle`: it is another version. Else
+/// the message says what failed, and that the parts were removed, or that they were not.
 pub fn put(
     name: &ObjectName,
     content: Arc<File>,
@@ -77,11 +86,60 @@ pub fn check(
     Runtime::start()?.wait(async move { target.check().await })
 }
 
-fn on_complete(scheme: Scheme, condition: Condition) -> OnComplete {
+pub(crate) fn on_complete(scheme: Scheme, condition: &Condition) -> OnComplete {
+    const GENERATION: &str = "x-goog-if-generation-match";
     match (condition, scheme) {
-        (Condition::New, Scheme::S3) => OnComplete::Create("if-none-match", "*"),
-        (Condition::New, Scheme::Gs) => OnComplete::Create("x-goog-if-generation-match", "0"),
+        (Condition::New, Scheme::S3) => OnComplete::Require("if-none-match", "*".to_owned()),
+        (Condition::New, Scheme::Gs) => OnComplete::Require(GENERATION, "0".to_owned()),
+        (Condition::Same(Version { e_tag: Some(tag), .. }), Scheme::S3) => {
+            OnComplete::Require("if-match", tag.clone())
+        }
+        (Condition::Same(Version { generation: Some(generation), .. }), Scheme::Gs) => {
+            OnComplete::Require(GENERATION, generation.clone())
+        }
         _ => OnComplete::Replace,
+    }
+}
+
+/// # Errors
+/// `name` is of a web server.
+pub(crate) fn refuse_web(name: &ObjectName) -> io::Result<()> {
+    let message = "a web server takes no objects: name it as s3://, gs:// or az://";
+    match name.scheme().is_web() {
+        true => Err(io::Error::new(io::ErrorKind::Unsupported, message)),
+        false => Ok(()),
+    }
+}
+
+/// Where an object lies, by requests that are made again until the deadline.
+pub(crate) fn located(
+    name: &ObjectName,
+    access: &Access,
+    settings: &Settings,
+) -> io::Result<Located> {
+    reached(name, access, settings, Connector::default())
+}
+
+fn reached(
+    name: &ObjectName,
+    access: &Access,
+    settings: &Settings,
+    connector: Connector,
+) -> io::Result<Located> {
+    let service = provider::build(name, access, retries(settings), connector)?;
+    Ok(Located::at(service, provider::path(name)?))
+}
+
+/// Requests that are made again until the deadline.
+pub(crate) fn retries(settings: &Settings) -> RetryConfig {
+    RetryConfig {
+        backoff: BackoffConfig {
+            init_backoff: settings.pause_min,
+            max_backoff: settings.pause_max,
+            base: 2.0,
+        },
+        max_retries: 100,
+        retry_timeout: settings.deadline,
     }
 }
 
@@ -94,76 +152,74 @@ fn token() -> String {
 }
 
 /// An object that is to be made.
-struct Target {
-    at: Located,
+pub(crate) struct Target {
+    pub(crate) at: Located,
     condition: Condition,
     token: String,
 }
 
 impl Target {
-    fn new(
+    pub(crate) fn new(
         name: &ObjectName,
         condition: Condition,
         access: &Access,
         settings: &Settings,
     ) -> io::Result<Self> {
-        if name.scheme().is_web() {
-            let message = "a web server takes no objects: name it as s3://, gs:// or az://";
-            return Err(io::Error::new(io::ErrorKind::Unsupported, message));
-        }
-        let retry = RetryConfig {
-            backoff: BackoffConfig {
-                init_backoff: settings.pause_min,
-                max_backoff: settings.pause_max,
-                base: 2.0,
-            },
-            max_retries: 100,
-            retry_timeout: settings.deadline,
-        };
-        let connector = Connector(on_complete(name.scheme(), condition));
-        let service = provider::build(name, access, retry, connector)?;
-        let at = Located::at(service, provider::path(name)?);
+        refuse_web(name)?;
+        let connector = Connector::new(on_complete(name.scheme(), &condition));
+        let at = reached(name, access, settings, connector)?;
         Ok(Self { at, condition, token: token() })
     }
 
     /// The provider says that there is such an object. If that is ours, an answer was lost, and the
     /// request was made again.
-    async fn conflicted(&self) -> io::Result<()> {
+    pub(crate) async fn conflicted(&self) -> io::Result<()> {
         match self.found().await {
-            Ok(Some(token)) if token == self.token => Ok(()),
+            Ok(Some((token, _))) if token == self.token => Ok(()),
             Err(error) if error.kind() != io::ErrorKind::PermissionDenied => Err(error),
-            _ => Err(exists()),
+            _ => Err(self.refused()),
+        }
+    }
+
+    /// The error of an object that is not to be replaced.
+    fn refused(&self) -> io::Error {
+        match self.condition {
+            Condition::Same(_) => Fault::replaced(Kind::Lasting).into(),
+            Condition::New | Condition::Any => exists(),
         }
     }
 
     /// Refuses an object that is there and is not to be replaced, as far as that shows. A user who
     /// may only write is refused the question: then the write itself decides.
-    async fn check(&self) -> io::Result<()> {
+    pub(crate) async fn check(&self) -> io::Result<()> {
         if self.condition == Condition::Any {
             return Ok(());
         }
-        match self.found().await {
-            Ok(None) => Ok(()),
-            Ok(Some(_)) => Err(exists()),
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
-            Err(error) => Err(error),
+        match (self.found().await, &self.condition) {
+            (Ok(None), Condition::New) => Ok(()),
+            (Ok(Some((_, tag))), Condition::Same(version)) if tag == version.e_tag => Ok(()),
+            (Ok(_), _) => Err(self.refused()),
+            (Err(error), _) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+            (Err(error), _) => Err(error),
         }
     }
 
-    /// The token of the object of this name, empty if it has none; `None` if there is no object.
-    async fn found(&self) -> io::Result<Option<String>> {
+    /// The token of the object of this name, empty if it has none, and its tag; `None` if there is
+    /// no object.
+    async fn found(&self) -> io::Result<Option<(String, Option<String>)>> {
         let ask = GetOptions { head: true, ..GetOptions::new() };
         match self.at.store.get_opts(&self.at.path, ask).await {
             Ok(found) => {
                 let token = found.attributes.get(&Attribute::Metadata(TOKEN.into()));
-                Ok(Some(token.map(|token| token.to_string()).unwrap_or_default()))
+                let token = token.map(|token| token.to_string()).unwrap_or_default();
+                Ok(Some((token, found.meta.e_tag.clone())))
             }
             Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(Fault::of(&error).into()),
         }
     }
 
-    fn attributes(&self) -> Attributes {
+    pub(crate) fn attributes(&self) -> Attributes {
         Attributes::from_iter([(Attribute::Metadata(TOKEN.into()), self.token.clone())])
     }
 }
@@ -199,9 +255,12 @@ impl Upload {
 
     async fn at_once(&self) -> object_store::Result<()> {
         let content = self.part(0..self.bytes).map_err(unreadable)?;
-        let mode = match self.target.condition {
+        let mode = match &self.target.condition {
             Condition::New => PutMode::Create,
             Condition::Any => PutMode::Overwrite,
+            Condition::Same(Version { e_tag, generation }) => {
+                PutMode::Update(UpdateVersion { e_tag: e_tag.clone(), version: generation.clone() })
+            }
         };
         let options =
             PutOptions { mode, attributes: self.target.attributes(), ..PutOptions::default() };
@@ -259,17 +318,28 @@ impl Upload {
     }
 
     fn part(&self, range: Range<u64>) -> io::Result<Bytes> {
-        let mut part = vec![0; object::length(range.end - range.start)?];
-        self.content.read_exact_at(&mut part, range.start)?;
-        Ok(part.into())
+        part(&self.content, range)
     }
+}
+
+/// A range of a file.
+pub(crate) fn part(content: &File, range: Range<u64>) -> io::Result<Bytes> {
+    let mut part = vec![0; object::length(range.end - range.start)?];
+    content.read_exact_at(&mut part, range.start)?;
+    Ok(part.into())
 }
 
 /// Removes the parts of an upload that failed. The error says so, or that they are still there.
 async fn given_up(upload: &mut dyn MultipartUpload, error: io::Error) -> io::Error {
-    let after = match upload.abort().await {
-        Ok(()) => "; nothing was left behind",
-        Err(_) => {
+    let aborted = upload.abort().await;
+    gave_up(&error, aborted.is_ok())
+}
+
+/// The error of an upload that failed, whose parts were removed or not.
+pub(crate) fn gave_up(error: &io::Error, removed: bool) -> io::Error {
+    let after = match removed {
+        true => "; nothing was left behind",
+        false => {
             "; its parts could not be removed: a lifecycle rule of the bucket should remove \
                    uploads that were not completed"
         }

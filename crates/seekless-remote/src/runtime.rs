@@ -6,10 +6,14 @@ use std::io;
 use std::pin::Pin;
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 /// Threads that read the disk cache or look up a server's name.
 const BLOCKING_THREADS: usize = 16;
+
+/// A look-up of a server's name that hangs is not waited for any longer.
+const PATIENCE: Duration = Duration::from_millis(200);
 
 type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -38,7 +42,8 @@ impl Runtime {
                 });
                 // Tasks that wait in line are dropped with the channel, others with the runtime.
                 drop(come);
-                runtime.shutdown_background();
+                // Idle threads end at once: a process that forks after this has one thread again.
+                runtime.shutdown_timeout(PATIENCE);
             })?;
         Ok(Self { tasks: Some(tasks), thread: Some(thread) })
     }

@@ -26,6 +26,7 @@ use large::{Block, Large};
 use seekless_device::{Brought, Costs, CostsSource, DeviceModel, Io, Knowledge, Nanos};
 use seekless_policy::cache::{Cache, Command, Config, Filled, Step, Together};
 use seekless_policy::eviction::{Id, Named, Request, named};
+use seekless_policy::foresight::alike::Alike;
 use seekless_policy::foresight::prediction::{Model, Prediction, Score};
 use seekless_policy::layout::extents::Extent;
 use seekless_policy::planner::{Answer, Ended, Memory, Planner, Start};
@@ -48,6 +49,8 @@ pub struct Archive {
     /// Offsets count from the archive's first byte; what lies before it has offsets that wrap
     /// around.
     pub opening: Vec<Extent>,
+    /// What is alike by name, if the store predicts by names.
+    pub names: Option<Arc<Alike>>,
 }
 
 /// The store to simulate.
@@ -98,6 +101,10 @@ pub struct StoreFigures {
     pub time_ns: u64,
     /// Of this, time in which the reader waited for the device.
     pub wait_ns: u64,
+    /// Loads whose file was on its way with a read that had begun before.
+    pub joined: u64,
+    /// Of the wait, that of these loads.
+    pub joined_wait_ns: u64,
     /// Bytes of the archive that were read ahead since their files were expected.
     pub predicted_bytes: u64,
     /// Of these, bytes of files that were loaded afterwards.
@@ -204,6 +211,10 @@ impl<'a> Reader<'a> {
         reader.read_directory();
         if let Some(model) = &settings.prediction {
             let prediction = Prediction::new(model.clone(), archive.extents.clone());
+            let prediction = prediction.map(|prediction| match &archive.names {
+                Some(names) => prediction.with_names(names.clone()),
+                None => prediction,
+            });
             reader.planner.set_prediction(prediction);
         }
         Ok(reader)
@@ -249,6 +260,7 @@ impl<'a> Reader<'a> {
 
     fn fetch(&mut self, id: Id) {
         let mut starts = Vec::new();
+        let joined = self.figures.joined;
         let comes = match self.planner.demand(id, has(&self.cache)) {
             Answer::Kept(_) => {
                 self.figures.read_ahead_hits += 1;
@@ -262,13 +274,18 @@ impl<'a> Reader<'a> {
             }
             Answer::Joined(start) => {
                 starts.extend(start);
+                self.figures.joined += 1;
                 true
             }
         };
         self.planner.foresee(has(&self.cache), &mut starts);
         self.submit(self.now, &starts);
         if comes {
+            let before = self.figures.wait_ns;
             self.wait_for(id);
+            if self.figures.joined > joined {
+                self.figures.joined_wait_ns += self.figures.wait_ns - before;
+            }
         }
     }
 
@@ -294,11 +311,11 @@ impl<'a> Reader<'a> {
 
     /// Submits reads at time `when`.
     fn submit(&mut self, when: Nanos, starts: &[Start]) {
-        for &Start { tag, extent, alone } in starts {
-            self.knowledge.sent(tag, when);
-            match alone {
-                Some(_) => self.begin_large(when, tag, extent),
-                None => self.ask_there(when, tag, extent),
+        for start in starts {
+            self.knowledge.sent(start.tag, when);
+            match start.alone {
+                Some(_) => self.begin_large(when, start),
+                None => self.ask_there(when, start.tag, start.extent),
             }
         }
     }

@@ -8,16 +8,18 @@ mod key;
 mod learn;
 mod looks;
 mod places;
+pub mod shared;
 
 pub use key::Key;
 pub(crate) use key::found;
 pub use learn::{Learned, learn, learn_needed, learn_trace};
 pub(crate) use learn::{by_most, identify, identity_of};
 pub(crate) use places::renew_places;
+pub(crate) use shared::Names;
 
 use seekless_job::{Error, ErrorKind, Result};
 use seekless_sys::output::Destination;
-use seekless_sys::{home, lock_folder};
+use seekless_sys::{home, lock_folder, objects};
 use seekless_trace::{Profile, ProfiledRun};
 use serde::Serialize;
 use std::fs::{self, DirBuilder};
@@ -121,12 +123,12 @@ fn kept(path: &Path) -> Option<Kept> {
     })
 }
 
-/// The profile that a word names: a file, or the only one whose name begins so.
+/// The profile that a word names: a file or an object, or the only one whose name begins so.
 ///
 /// # Errors
 /// There is none, or there are several.
 pub fn find(word: &Path) -> Result<PathBuf> {
-    if word.is_file() {
+    if word.is_file() || objects::of(word).is_some() {
         return Ok(word.to_owned());
     }
     let name = word.to_string_lossy();
@@ -148,13 +150,14 @@ pub fn find(word: &Path) -> Result<PathBuf> {
     }
 }
 
-/// Reads a profile, or a trace as one.
+/// Reads a profile, or a trace as one. The names in one that machines share become those of this
+/// machine.
 ///
 /// # Errors
 /// It cannot be read.
 pub fn read(path: &Path) -> Result<Profile> {
-    Profile::read(path)
-        .map_err(|error| Error::because(ErrorKind::Trace, "the profile cannot be read", error))
+    let read = Profile::read(path).map(|profile| Names::of_user().shown(profile));
+    read.map_err(|error| Error::because(ErrorKind::Trace, "the profile cannot be read", error))
 }
 
 /// A profile as it is shown to users.
@@ -274,7 +277,7 @@ pub fn merge(sources: &[PathBuf], out: Destination) -> Result<Profile> {
         }
         learn::append(&mut merged, profile);
     }
-    learn::keep_newest(&mut merged);
+    learn::keep_newest(&mut merged, learn::RUNS_MAX);
     write(&merged, out)?;
     Ok(merged)
 }

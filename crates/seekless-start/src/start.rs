@@ -34,13 +34,13 @@ pub use quick::{AUTO, LEARN, become_known};
 pub use recording::{Recording, Taught};
 pub use seekless_mount::answer_s;
 
-use crate::profiles::{self, Key, Learned};
+use crate::profiles::{self, Key, Learned, shared};
 use packed::Packed;
 use plan::Plan;
 use seekless_device::{Costs, LookUps};
 use seekless_job::{Error, ErrorKind, Result};
 use seekless_record::Status;
-use seekless_sys::{beside, replace};
+use seekless_sys::{beside, objects, replace};
 use seekless_trace::Profile;
 use std::ffi::{CString, OsString};
 use std::io;
@@ -56,6 +56,10 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub struct Options {
     /// The profile to go by, and to keep true. `None`: the one of this kind of start.
     pub profile: Option<PathBuf>,
+    /// A profile that machines share, a file or an object. A start goes by it until this machine
+    /// has a profile of this kind of start, and adds to it what it learns. Then `profile` is
+    /// `None`.
+    pub share: Option<PathBuf>,
     /// Only files below one of these folders; all files if there are none.
     pub within: Vec<PathBuf>,
     /// Folders over which something else will be mounted: their files are left alone.
@@ -92,6 +96,10 @@ pub struct Start {
     notes: bool,
     /// Whether the profile's flat form is missing.
     lacks_flat: bool,
+    /// The profile that machines share.
+    share: Option<PathBuf>,
+    /// Whether the profile is that one, and is to become this user's own.
+    is_shared: bool,
     /// How long a sample of what is cached will stand, in seconds; `None` if none may be kept.
     sample_s: Option<u64>,
     /// The pack that files are seen from, and the plan without it.
@@ -100,7 +108,8 @@ pub struct Start {
     packs: bool,
     /// What is expected, and what will be done.
     pub decision: Decision,
-    /// What the last start had to say of its pack, and could not.
+    /// What the last start had to say of its pack, and could not; or why there is no shared profile
+    /// to go by.
     pub said: Option<String>,
     /// Why there is no profile to go by, where that is not as it should be: the program starts as
     /// it would alone, and nothing is recorded.
@@ -113,6 +122,8 @@ struct Known {
     path: PathBuf,
     profile: Option<Profile>,
     lacks_flat: bool,
+    is_shared: bool,
+    said: Option<String>,
     fault: Option<Error>,
 }
 
@@ -121,6 +132,9 @@ impl Known {
     /// and a file that is no profile is not replaced.
     fn named(path: &Path, recording: Recording) -> Self {
         let path = path.to_owned();
+        if objects::of(&path).is_some() {
+            return Self::object(path, recording);
+        }
         let is_new = matches!(path.symlink_metadata(), Err(error) if error.kind() == io::ErrorKind::NotFound);
         match (is_new, recording) {
             (true, Recording::Whole) => Self { path, ..Self::default() },
@@ -138,6 +152,47 @@ impl Known {
         }
     }
 
+    /// As [`Known::named`], of an object.
+    fn object(path: PathBuf, recording: Recording) -> Self {
+        let fault = |why| {
+            let why = format!("{}: {why}", path.display());
+            Some(Error::new(ErrorKind::Invalid, why))
+        };
+        match shared::read(&path, None) {
+            _ if recording == Recording::Whole => {
+                let fault = fault("--share records into a profile in object storage");
+                Self { path, fault, ..Self::default() }
+            }
+            Ok(None) => {
+                let fault = fault("no such profile; --share makes one");
+                Self { path, fault, ..Self::default() }
+            }
+            Ok(profile) => Self { path, profile, ..Self::default() },
+            Err(error) => Self { path, fault: Some(error), ..Self::default() },
+        }
+    }
+
+    /// The profile of this user for such a start, else the one that machines share. Without either
+    /// the start is recorded.
+    fn shared(key: &Key, name: &Path) -> Self {
+        let own = Self::own(key);
+        if own.profile.is_some() || own.fault.is_some() {
+            return own;
+        }
+        match shared::read(name, Some(key.text())) {
+            Ok(Some(profile)) => {
+                let profile = Some(Profile { key: key.text().to_owned(), ..profile });
+                Self { profile, is_shared: true, ..own }
+            }
+            Ok(None) => own,
+            Err(error) => {
+                let because = std::error::Error::source(&error);
+                let because = because.map_or_else(String::new, |cause| format!(": {cause}"));
+                Self { said: Some(format!("{error}{because}; this start is recorded")), ..own }
+            }
+        }
+    }
+
     /// The profile of this user for such a start. One that cannot be read is recorded anew.
     fn own(key: &Key) -> Self {
         let path = match profiles::place(key) {
@@ -146,7 +201,7 @@ impl Known {
         };
         Self::flat(&path).unwrap_or_else(|| {
             let profile = profiles::read(&path).ok();
-            Self { lacks_flat: profile.is_some(), profile, path, fault: None }
+            Self { lacks_flat: profile.is_some(), profile, path, ..Self::default() }
         })
     }
 
@@ -161,8 +216,9 @@ impl Known {
 #[derive(Debug)]
 pub enum Outcome {
     /// It was recorded whole: the program ended so. If something was learned, this many bytes are
-    /// needed, and so many records were lost; else the reason why not.
-    Recorded(Status, Result<Taught>),
+    /// needed, and so many records were lost; else the reason why not. Last, why it is not shared,
+    /// if it was to be.
+    Recorded(Status, Result<Taught>, Option<Error>),
     /// The program could not be recorded or executed: an error whose exit code is that of `env`.
     Failed(u8, Error),
 }
@@ -173,14 +229,17 @@ pub enum Outcome {
 /// No program is named.
 pub fn prepare(words: &[OsString], options: &Options) -> Result<Start> {
     let plain = Start::plain(words)?;
-    let known = match &options.profile {
-        Some(path) => Known::named(path, options.recording),
-        None => Known::own(&plain.key),
+    let known = match (&options.share, &options.profile) {
+        (Some(name), _) => Known::shared(&plain.key, name),
+        (None, Some(path)) => Known::named(path, options.recording),
+        (None, None) => Known::own(&plain.key),
     };
     let judges = options.packs && packed::may_be_used(&known.path);
     let options = &Options { expects: options.expects || judges, ..options.clone() };
     let mut start = plain.decided(known, options);
-    start.said = packed::unsaid(&start.path).filter(|_| options.packs);
+    if options.packs {
+        start.said = start.said.take().or_else(|| packed::unsaid(&start.path));
+    }
     if options.packs && start.profile.is_some() && start.fault.is_none() {
         start.see_from_pack(options);
     }
@@ -205,6 +264,8 @@ impl Start {
             recording: recording::Now::Nothing("since there is no profile to go by"),
             notes: false,
             lacks_flat: false,
+            share: None,
+            is_shared: false,
             sample_s: None,
             packed: None,
             packs: false,
@@ -216,7 +277,7 @@ impl Start {
 
     /// Decides by what is known of such starts.
     fn decided(self, known: Known, options: &Options) -> Self {
-        let Known { path, profile, lacks_flat, fault } = known;
+        let Known { path, profile, lacks_flat, is_shared, said, fault } = known;
         let asked = if fault.is_some() { Recording::Never } else { options.recording };
         let (plan, mut decision) = decide::decide(profile.as_ref(), &self.key, options);
         let named = &options.profile;
@@ -236,8 +297,11 @@ impl Start {
             recording,
             notes,
             lacks_flat,
+            share: options.share.clone().filter(|_| asked != Recording::Never),
+            is_shared,
             sample_s,
             decision,
+            said,
             fault,
             ..self
         }
@@ -290,10 +354,16 @@ impl Start {
     /// Call it while this process has one thread, and nothing open that the program must not have.
     #[must_use]
     pub fn go(mut self, notice: impl Fn(Error, &str)) -> Outcome {
+        if let Some(profile) = self.profile.as_ref().filter(|_| self.is_shared) {
+            // Without it the next start reads the shared one again.
+            let _ = profiles::update(&self.path, |own| own.unwrap_or_else(|| profile.clone()));
+        }
         if let recording::Now::Whole(_) = self.recording {
             match recording::whole(&self.words, &self.path, &self.key) {
                 recording::Whole::Done(status, learned) => {
-                    return Outcome::Recorded(status, learned);
+                    let shared =
+                        learned.is_ok().then(|| self.share_learned()).and_then(Result::err);
+                    return Outcome::Recorded(status, learned, shared);
                 }
                 recording::Whole::Failed(code, error) => return Outcome::Failed(code, error),
                 recording::Whole::NotBegun(error) => {
@@ -315,7 +385,13 @@ impl Start {
             // There is no caller left to learn of an error; the next start learns again.
             let key = start.key.text();
             let _ = profiles::update(&start.path, |before| learned.added_to(before, key));
+            let _ = start.share_learned();
         })
+    }
+
+    /// Shares what this machine has learned of such starts, if the user wants that.
+    fn share_learned(&self) -> Result<()> {
+        self.share.as_ref().map_or(Ok(()), |name| shared::share(name, &self.path))
     }
 
     /// Lays the start's pack over its folders, if files are to be seen from it. Where that fails,

@@ -28,6 +28,7 @@
 //! - [`handle`] finds a file again after it was moved;
 //! - [`files`] opens and closes many files, [`descriptor`] finds the path of an open one;
 //! - [`output`] writes a file that appears whole or not at all;
+//! - [`objects`] opens inputs that may be objects in object storage;
 //! - [`reason`] gives the words of an error without its number;
 //! - [`inflate`] decodes deflate data into memory that was not filled before;
 //! - [`present`] shows which pages of files this process has touched;
@@ -107,6 +108,7 @@ pub mod memory;
 pub mod mounts;
 pub mod names;
 pub mod namespaces;
+pub mod objects;
 #[cfg(feature = "outputs")]
 pub mod output;
 pub mod present;

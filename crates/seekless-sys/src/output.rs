@@ -4,11 +4,13 @@
 //! A file has no name until it is whole, so that even a kill leaves nothing behind. Where the file
 //! system has no nameless files, it has a temporary name that is removed on failure. It gets its
 //! name by a link or a rename: a job that is still reading the earlier file goes on reading that.
+//! An object in object storage is written to a file without a name first ([`objects`]).
 //! Every crate writes its files through this.
 
 mod draft;
 mod standard;
 
+use crate::objects;
 use draft::{Draft, PRIVATE, SHARED};
 pub use standard::StandardOutput;
 use std::fmt;
@@ -38,6 +40,8 @@ pub struct Destination {
 enum Place {
     File(PathBuf),
     StandardOutput,
+    /// An object in object storage.
+    Object(PathBuf),
     /// No place: a file that goes with its last descriptor. The name is for messages.
     Nowhere(PathBuf),
     /// As [`Place::Nowhere`], in the folder of this path.
@@ -51,14 +55,22 @@ impl Destination {
         Self { place: Place::File(path.into()), replace: false, private: false }
     }
 
-    /// The destination that a word of a command line names: `-` is standard output.
+    /// The destination that a word of a command line names: `-` is standard output, and a name of
+    /// an object is one.
     #[must_use]
     pub fn from_word(word: &Path) -> Self {
-        if word.as_os_str() == "-" {
-            Self { place: Place::StandardOutput, replace: false, private: false }
-        } else {
-            Self::new(word)
+        match word.as_os_str() == "-" {
+            true => Self { place: Place::StandardOutput, replace: false, private: false },
+            false => Self::named(word),
         }
+    }
+
+    /// The object `path`, or the file of this name.
+    #[must_use]
+    pub fn named(path: &Path) -> Self {
+        let place = objects::of(path).map(|_| Place::Object(path.to_owned()));
+        let file = || Place::File(path.to_owned());
+        Self { place: place.unwrap_or_else(file), replace: false, private: false }
     }
 
     /// A temporary file without a name; messages call it `path`.
@@ -90,7 +102,10 @@ impl Destination {
     #[must_use]
     pub fn path(&self) -> &Path {
         match &self.place {
-            Place::File(path) | Place::Nowhere(path) | Place::UnnamedBeside(path) => path,
+            Place::File(path)
+            | Place::Object(path)
+            | Place::Nowhere(path)
+            | Place::UnnamedBeside(path) => path,
             Place::StandardOutput => Path::new("standard output"),
         }
     }
@@ -100,7 +115,10 @@ impl Destination {
     pub fn file(&self) -> Option<&Path> {
         match &self.place {
             Place::File(path) => Some(path),
-            Place::StandardOutput | Place::Nowhere(_) | Place::UnnamedBeside(_) => None,
+            Place::StandardOutput
+            | Place::Object(_)
+            | Place::Nowhere(_)
+            | Place::UnnamedBeside(_) => None,
         }
     }
 
@@ -129,6 +147,11 @@ impl Destination {
                 )),
             Place::StandardOutput => Ok(()),
             Place::File(path) => self.check_file(path),
+            Place::Object(path) => {
+                let objects = objects::of(path);
+                let checked = objects.map_or(Ok(()), |it| it.check(path, self.replace));
+                checked.map_err(|error| self.not_put(error))
+            }
         }
     }
 
@@ -165,7 +188,8 @@ impl Destination {
             }
             (Place::UnnamedBeside(path), _) => Draft::unnamed_in(draft::folder(path)),
             (Place::StandardOutput, Content::Text) => Draft::standard_output(),
-            (Place::StandardOutput, Content::Binary) | (Place::Nowhere(_), _) => Draft::nowhere(),
+            (Place::StandardOutput, Content::Binary)
+            | (Place::Object(_) | Place::Nowhere(_), _) => Draft::nowhere(),
         };
         let draft = draft.map_err(|error| self.failed("cannot be written", error))?;
         Ok(Output { draft, destination: self.clone() })
@@ -180,7 +204,7 @@ impl Destination {
             Place::File(path) | Place::UnnamedBeside(path) => {
                 tempfile::tempfile_in(draft::folder(path))
             }
-            Place::StandardOutput | Place::Nowhere(_) => tempfile::tempfile(),
+            Place::StandardOutput | Place::Object(_) | Place::Nowhere(_) => tempfile::tempfile(),
         }
     }
 
@@ -191,6 +215,14 @@ impl Destination {
     fn exists(&self) -> Error {
         let why = "exists already; give --force to replace it";
         Error { path: self.path().to_owned(), kind: ErrorKind::Exists, why, source: None }
+    }
+
+    /// The error of an object that cannot be written.
+    fn not_put(&self, error: io::Error) -> Error {
+        match error.kind() {
+            io::ErrorKind::AlreadyExists => self.exists(),
+            _ => self.failed("cannot be written", error),
+        }
     }
 
     fn failed(&self, why: &'static str, source: io::Error) -> Error {
@@ -259,17 +291,22 @@ impl Output {
         self.file().set_permissions(fs::Permissions::from_mode(PRIVATE))
     }
 
-    /// Syncs a file and gives it its name; copies binary bytes to standard output.
+    /// Syncs a file and gives it its name; copies binary bytes to standard output; sends an object.
     ///
     /// # Errors
     /// The bytes cannot be synced or copied, or another process has put a file there meanwhile that
     /// must not be replaced.
     pub fn publish(self) -> Result<(), Error> {
         let Self { draft, destination } = self;
+        if let Place::Object(path) = &destination.place {
+            let objects = objects::of(path);
+            let put = |it: &dyn objects::Objects| it.put(path, draft.file(), destination.replace);
+            return objects.map_or(Ok(()), put).map_err(|error| destination.not_put(error));
+        }
         let published = match &destination.place {
             Place::File(path) => draft.place(path, destination.replace),
             Place::StandardOutput => draft.copy_to_standard_output(),
-            Place::Nowhere(_) | Place::UnnamedBeside(_) => Ok(()),
+            Place::Object(_) | Place::Nowhere(_) | Place::UnnamedBeside(_) => Ok(()),
         };
         match published {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(destination.exists()),

@@ -8,8 +8,8 @@ use nix::sys::signal::{SigSet, Signal};
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, Builder};
 use std::time::Duration;
 
@@ -18,6 +18,9 @@ const SIGNALS: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
 /// How often the removal of a folder is tried: another thread or process may still write into it.
 const REMOVALS: usize = 20;
 const PAUSE: Duration = Duration::from_millis(20);
+
+/// The flag of [`cancel_when_interrupted`].
+static CANCEL: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
 /// The signal that asked a job to stop.
 static SIGNAL: AtomicI32 = AtomicI32::new(Signal::SIGINT as i32);
@@ -66,11 +69,14 @@ pub fn remove_when_interrupted(folder: &Path) -> io::Result<Cleaning> {
 }
 
 /// A flag that the first interruption sets, for work that stops and cleans up by itself. A second
-/// interruption ends the process at once.
+/// interruption ends the process at once. Each call gives the same flag.
 ///
 /// # Errors
 /// As [`clean_when_interrupted`].
 pub fn cancel_when_interrupted() -> io::Result<Arc<AtomicBool>> {
+    if let Some(cancel) = CANCEL.get() {
+        return Ok(Arc::clone(cancel));
+    }
     let cancel = Arc::<AtomicBool>::default();
     let flag = Arc::clone(&cancel);
     wait_for_signals(move |signals| {
@@ -81,7 +87,13 @@ pub fn cancel_when_interrupted() -> io::Result<Arc<AtomicBool>> {
             std::process::exit(128 + again as i32);
         }
     })?;
-    Ok(cancel)
+    Ok(Arc::clone(CANCEL.get_or_init(|| cancel)))
+}
+
+/// Whether the flag of [`cancel_when_interrupted`] is set.
+#[must_use]
+pub fn is_cancelled() -> bool {
+    CANCEL.get().is_some_and(|cancel| cancel.load(Ordering::Relaxed))
 }
 
 /// The exit code after [`cancel_when_interrupted`] has set its flag: 130 after Ctrl-C.

@@ -17,6 +17,7 @@ mod advice;
 mod counter;
 mod device;
 mod expected;
+mod image;
 mod measures;
 mod places;
 mod readahead;
@@ -29,13 +30,13 @@ pub mod traced;
 mod verify;
 
 pub use advice::{
-    Advice, Cause, DeviceFigures, Folder, Found, Learned, Measure, Moment, Part, Source, Starts,
-    Timeline, Verified, WaitOfFile, When,
+    Advice, Cause, DeviceFigures, Folder, Found, Image, Learned, Measure, Moment, Part, Source,
+    Starts, Timeline, Verified, WaitOfFile, When,
 };
 
 pub use readahead::{Window, Windows};
 pub use searches::{Search, Setting};
-pub use shell::quoted;
+pub use shell::{quoted, words};
 
 use seekless_device::Costs;
 use seekless_job::{Error, ErrorKind, Result};

@@ -228,9 +228,10 @@ fn slow(spec: &DeviceSpec, paths: &[&Path]) -> Result<Slowed> {
 /// How requests for metadata are counted: joined on a volume, and mostly one by one by the kernel's
 /// throttle.
 fn geometry(found: Geometry, slowed: Option<&Slowed>) -> Geometry {
-    if slowed.is_none_or(Slowed::merges) {
-        return found;
-    }
+    if slowed.is_none_or(Slowed::merges) { found } else { one_by_one(found) }
+}
+
+fn one_by_one(found: Geometry) -> Geometry {
     Geometry { inode_readahead_blocks: INODE_READAHEAD_BLOCKS, joins: false, ..found }
 }
 

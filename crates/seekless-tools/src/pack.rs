@@ -15,6 +15,7 @@ mod old;
 mod outside;
 mod path;
 mod shrink;
+mod source;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -259,7 +260,6 @@ fn pack_arranged(
 ) -> Result<Summary> {
     out.file().map_or(Ok(()), |out| source.check_output(out))?;
     out.check(Content::Binary)?;
-    crate::remote::check(out)?;
     let tree = source.tree(options)?;
     // Files are looked through before they are packed.
     let to_pack = Progress::new(&tree.nodes, options.verify, progress).total;
@@ -274,7 +274,7 @@ fn pack_arranged(
     let Arranged { files, used, .. } = arranged;
     let steps: Vec<Step> = files.into_iter().map(Step::Pack).collect();
     let mut hear = |done, all| progress(looked + done, looked + all);
-    let summary = make(&tree, out, &steps, None, model, options, &mut hear)?;
+    let (summary, _) = make(&tree, out, &steps, None, model, options, &mut hear)?;
     Ok(Summary { order: used, ..summary })
 }
 

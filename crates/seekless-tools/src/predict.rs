@@ -161,6 +161,7 @@ fn opened(path: &Path, predict: bool) -> Result<(Archive, Store)> {
         file_bytes,
         alignment: store.alignment(),
         opening: spy.seen().into_iter().map(within).collect(),
+        names: None,
     };
     Ok((archive, store))
 }

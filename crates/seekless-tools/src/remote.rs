@@ -1,82 +1,55 @@
-//! Results that become objects in object storage: written on this machine first, and checked there
-//! if that was asked for; then sent. So the object appears whole or not at all.
+//! Objects in object storage, as jobs read and write them. What is written is made on this machine
+//! first, and checked there if that was asked for; then sent. So the object appears whole or not at
+//! all.
+
+#[cfg(feature = "remote")]
+mod base;
+#[cfg(feature = "remote")]
+mod fetch;
+mod reach;
 
 use seekless_device::Costs;
 use seekless_engine::{Engine, ObjectName};
 use seekless_io::DiskCacheSettings;
 use seekless_job::{Error, ErrorKind, Result};
 use seekless_sled::Held;
-use seekless_sys::open_seekable;
-use seekless_sys::output::{Destination, Output};
+use seekless_sys::{objects, open_seekable};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+
+#[cfg(feature = "remote")]
+pub(crate) use base::Base;
+pub use reach::{Progress, Watch, provide};
 
 /// Requests whose median says what one costs; the first also makes the connection.
 const REQUESTS_TO_LEARN: u32 = 5;
 
-/// The destination that a word of a command line names: an object, a file, or with `-` standard
-/// output. What is there is replaced only with `replace`.
-#[must_use]
-pub fn destination(word: &Path, replace: bool) -> Destination {
-    let to = match ObjectName::is_meant(word) {
-        true => Destination::nowhere(word),
-        false => Destination::from_word(word),
-    };
-    to.replacing(replace)
-}
-
-/// The object that is to be written; `None` if it is a file.
-fn object(out: &Destination) -> Result<Option<ObjectName>> {
-    // A file whose name looks like an object's is named with `./`.
-    if out.file().is_some() {
-        return Ok(None);
-    }
-    let name = ObjectName::parse(out.path()).transpose();
-    name.map_err(|error| Error::new(ErrorKind::Invalid, error.to_string()))
-}
-
-/// Refuses at once what [`publish`] would refuse after long work.
+/// Opens a pack that is read from end to end. An object is fetched whole.
 ///
 /// # Errors
-/// The name is no object's, this build reaches no object storage, or there is such an object, which
-/// may not be replaced.
-pub(crate) fn check(out: &Destination) -> Result<()> {
-    match object(out)? {
-        Some(name) => {
-            storage::check(&name, out.may_replace()).map_err(|error| failed(&name, error))
-        }
-        None => Ok(()),
-    }
-}
-
-/// Gives a finished output its place.
-///
-/// # Errors
-/// As [`Output::publish`]; an object cannot be written.
-pub(crate) fn publish(output: Output, cancel: &Arc<AtomicBool>) -> Result<()> {
-    let Some(name) = object(output.destination())? else { return Ok(output.publish()?) };
-    let content = output.file().try_clone().map_err(|error| failed(&name, error))?;
-    let may_replace = output.destination().may_replace();
-    storage::put(&name, content, may_replace, cancel).map_err(|error| failed(&name, error))
-}
-
-/// Opens a pack where only a file will do.
-///
-/// # Errors
-/// `path` names an object, or it cannot be opened.
+/// It cannot be opened.
 pub(crate) fn open_file(path: &Path) -> Result<File> {
-    match ObjectName::parse(path) {
-        None => open_seekable(path).map_err(|error| Error::unreadable(path, error)),
-        Some(Err(error)) => Err(Error::new(ErrorKind::Invalid, error.to_string())),
-        Some(Ok(name)) => {
-            let why = "only a file can be updated, checked or packed anew: copy the object first";
-            Err(Error::new(ErrorKind::Invalid, format!("{name}: {why}")))
-        }
-    }
+    let opened = objects::of(path).map(|objects| objects.open(path));
+    let opened = opened.unwrap_or_else(|| open_seekable(path));
+    opened.map_err(|error| Error::unreadable(path, error))
 }
+
+/// What an update of an object cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Travelled {
+    /// Bytes that were sent.
+    pub sent_bytes: u64,
+    /// Bytes of them that were read from the old version first.
+    pub read_bytes: u64,
+    /// Bytes that the provider copied where they lie.
+    pub copied_bytes: u64,
+}
+
+/// A pack in object storage that is brought up to date.
+#[cfg(not(feature = "remote"))]
+pub(crate) enum Base {}
 
 /// An engine that reads the object that `path` names, and asks nothing twice unless it failed.
 ///
@@ -129,33 +102,19 @@ pub(crate) fn look(
     storage::look(&name, cache, requests)
 }
 
-fn failed(name: &ObjectName, error: io::Error) -> Error {
-    match error.kind() {
-        io::ErrorKind::Interrupted => {
-            Error::new(ErrorKind::Interrupted, "packing was interrupted; nothing was left behind")
-        }
-        // It names the object itself.
-        io::ErrorKind::Unsupported if error.to_string().starts_with(&name.to_string()) => {
-            Error::new(ErrorKind::Invalid, error.to_string())
-        }
-        io::ErrorKind::AlreadyExists => Error::new(ErrorKind::Invalid, format!("{name}: {error}")),
-        _ => Error::because(ErrorKind::Io, format!("cannot write {name}"), error),
-    }
-}
-
 #[cfg(feature = "remote")]
 mod storage {
-    use super::Looked;
+    use super::{Looked, Watch, fetch};
     use crate::{Error, Result};
     use seekless_engine::{Engine, ObjectName, automatic};
     use seekless_io::DiskCacheSettings;
-    use seekless_remote::{Access, CachedRange, Condition, Remote, Settings};
+    use seekless_remote::{Access, CachedRange, Condition, Plan, Remote, Settings, Version};
     use seekless_sled::Held;
+    use seekless_sys::objects::{Change, Limits};
     use std::fs::File;
     use std::io;
     use std::path::PathBuf;
     use std::sync::Arc;
-    use std::sync::atomic::{AtomicBool, Ordering};
 
     fn condition(may_replace: bool) -> Condition {
         if may_replace { Condition::Any } else { Condition::New }
@@ -208,29 +167,70 @@ mod storage {
         name: &ObjectName,
         content: File,
         may_replace: bool,
-        cancel: &Arc<AtomicBool>,
+        watch: Watch,
     ) -> io::Result<()> {
-        let (condition, content, cancel) =
-            (condition(may_replace), Arc::new(content), cancel.clone());
-        let goes_on = move |_| !cancel.load(Ordering::Relaxed);
+        let bytes = content.metadata()?.len();
+        let goes_on = goes_on(format!("Sending {name}"), bytes, watch);
+        let (condition, access) = (condition(may_replace), Access::default());
+        let content = Arc::new(content);
+        seekless_remote::put(name, content, condition, &access, &Settings::default(), goes_on)
+    }
+
+    pub(super) fn update(name: &ObjectName, limits: Limits, change: Change<'_>) -> io::Result<()> {
+        let mut settings = Settings::default();
+        settings.deadline = limits.within;
+        settings.patience = settings.patience.min(limits.within);
+        seekless_remote::update(name, limits.bytes_max, &Access::default(), &settings, change)
+    }
+
+    /// Reads through the disk cache that the environment says.
+    pub(super) fn reader() -> io::Result<Remote> {
+        let settings = DiskCacheSettings::from_environment().map_err(io::Error::other)?;
+        let remote = Remote::new(automatic(), Access::default(), Settings::default())?;
+        Ok(match settings.open().map_err(io::Error::other)? {
+            Some(cache) => remote.with_disk_cache(cache),
+            None => remote,
+        })
+    }
+
+    pub(super) fn fetch(name: &ObjectName, watch: Watch) -> io::Result<File> {
+        fetch::fetch(&reader()?, &PathBuf::from(name.to_string()), watch)
+    }
+
+    pub(super) fn renew(
+        name: &ObjectName,
+        content: File,
+        plan: &Plan,
+        old: Version,
+        watch: Watch,
+    ) -> io::Result<()> {
         let (access, settings) = (Access::default(), Settings::default());
-        seekless_remote::put(name, content, condition, &access, &settings, goes_on)
+        let goes_on = goes_on(format!("Sending {name}"), content.metadata()?.len(), watch);
+        seekless_remote::renew(name, Arc::new(content), plan, old, &access, &settings, goes_on)
+    }
+
+    fn goes_on(what: String, bytes: u64, watch: Watch) -> impl FnMut(u64) -> bool + Send + 'static {
+        let mut progress = (watch.progress)(what);
+        move |sent| {
+            progress(sent, bytes);
+            !(watch.is_cancelled)()
+        }
     }
 }
 
 #[cfg(not(feature = "remote"))]
 mod storage {
-    use super::{Looked, invalid};
+    use super::{Looked, Watch, invalid};
     use crate::Result;
     use seekless_engine::{Engine, ObjectName};
     use seekless_io::DiskCacheSettings;
+    use seekless_sys::objects::{Change, Limits};
     use std::fs::File;
     use std::io;
     use std::sync::Arc;
-    use std::sync::atomic::AtomicBool;
 
-    pub(super) fn check(name: &ObjectName, _: bool) -> io::Result<()> {
-        Err(name.unsupported())
+    pub(super) fn check(_: &ObjectName, _: bool) -> io::Result<()> {
+        Err(ObjectName::unsupported_here())
     }
 
     pub(super) fn engine(name: &ObjectName) -> io::Result<Arc<dyn Engine>> {
@@ -241,7 +241,15 @@ mod storage {
         Err(invalid(name.unsupported()))
     }
 
-    pub(super) fn put(name: &ObjectName, _: File, _: bool, _: &Arc<AtomicBool>) -> io::Result<()> {
-        Err(name.unsupported())
+    pub(super) fn put(_: &ObjectName, _: File, _: bool, _: Watch) -> io::Result<()> {
+        Err(ObjectName::unsupported_here())
+    }
+
+    pub(super) fn update(_: &ObjectName, _: Limits, _: Change<'_>) -> io::Result<()> {
+        Err(ObjectName::unsupported_here())
+    }
+
+    pub(super) fn fetch(_: &ObjectName, _: Watch) -> io::Result<File> {
+        Err(ObjectName::unsupported_here())
     }
 }

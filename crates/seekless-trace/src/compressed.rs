@@ -10,6 +10,7 @@ use liblzma::bufread::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
+use seekless_sys::objects;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
@@ -94,11 +95,17 @@ pub(crate) fn open(path: &Path) -> Result<Input> {
 
 /// As [`open_compressed`]; reading ends with an error once `cancel` is set.
 pub(crate) fn open_until(path: &Path, cancel: &Arc<AtomicBool>) -> Result<Input> {
+    let file = match objects::of(path) {
+        Some(objects) => objects.open(path),
+        None => open_file(path),
+    };
+    of_file(file.map_err(|error| Error::io(path, "could not be opened", error))?, path, cancel)
+}
+
+fn open_file(path: &Path) -> io::Result<File> {
     // To open a pipe without this flag waits until something writes to it.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
-    let file = rustix::fs::open(path, flags, Mode::empty())
-        .map_err(|error| Error::io(path, "could not be opened", error.into()))?;
-    of_file(file.into(), path, cancel)
+    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
 }
 
 /// As [`open_until`], of a file that is open.

@@ -41,9 +41,9 @@ use crate::lines::Lines;
 use crate::{Access, FileId, Kind, Metadata, RunInfo, Trace, Writer, compressed};
 use accesses::import_lines;
 use records::Numbered;
+use seekless_sys::objects;
 use seekless_sys::output::Destination;
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -129,7 +129,7 @@ pub fn kind_of(path: &Path, options: &Options) -> Result<Option<Kind>> {
     match options.format {
         Some(format) => Ok(Some(options.kind(format))),
         None if is_parquet(path) => Ok(Some(Format::Csv.kind())),
-        None if !path.metadata().is_ok_and(|found| found.is_file()) => Ok(None),
+        None if !is_file(path) => Ok(None),
         None => Ok(Some(Format::detect(path, &mut compressed::open(path)?)?.kind())),
     }
 }
@@ -137,9 +137,14 @@ pub fn kind_of(path: &Path, options: &Options) -> Result<Option<Kind>> {
 /// Whether the file begins as Parquet files do.
 fn is_parquet(path: &Path) -> bool {
     let mut start = [0; 4];
-    path.is_file()
-        && File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+    is_file(path)
+        && objects::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
         && start == *b"PAR1"
+}
+
+/// Whether it can be read again. An object can.
+pub(crate) fn is_file(path: &Path) -> bool {
+    objects::metadata(path).is_ok_and(|found| found.is_file())
 }
 
 /// What was imported.
@@ -213,7 +218,7 @@ impl<'a> Import<'a> {
     ) -> Self {
         let total = files
             .iter()
-            .filter_map(|file| std::fs::metadata(file).ok())
+            .filter_map(|file| objects::metadata(file).ok())
             .map(|file| file.len())
             .sum();
         Import {
@@ -339,7 +344,7 @@ impl<'a> Import<'a> {
         if let Some(last) = self.writer.metadata_mut().runs.last_mut() {
             last.not_imported = std::mem::take(&mut self.left_out);
         }
-        self.progress.done += std::fs::metadata(path).map_or(0, |file| file.len());
+        self.progress.done += objects::metadata(path).map_or(0, |file| file.len());
     }
 
     /// The number of a file that the current line of `lines` names.

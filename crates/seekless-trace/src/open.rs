@@ -6,6 +6,7 @@ use crate::records::is_pipe;
 use crate::trace::{Origin, Trace};
 use crate::{import, spool};
 use seekless_sys::file_kind::FileKind;
+use seekless_sys::objects;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -24,7 +25,7 @@ impl Trace {
             return Err(Error::new(ErrorKind::NotATrace, path, message));
         }
         let missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
-        let mut file = match File::open(path) {
+        let mut file = match objects::open(path) {
             Ok(file) => file,
             Err(error) if missing(&error) => match spool::find(path) {
                 Some(spool) => return spool::open(&spool),
@@ -54,7 +55,7 @@ impl Trace {
     /// Opens a Parquet file, whatever its columns.
     pub(crate) fn open_table(path: &Path) -> Result<Self> {
         let file =
-            File::open(path).map_err(|error| Error::io(path, "could not be opened", error))?;
+            objects::open(path).map_err(|error| Error::io(path, "could not be opened", error))?;
         Self::from_file(file, path)
     }
 

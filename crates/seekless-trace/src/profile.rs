@@ -14,6 +14,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::{Access, Columns, FileId, Look, Metadata, Need, Needs, Op, RunInfo, Trace, Writer};
+use seekless_sys::objects;
 use seekless_sys::output::Destination;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -118,7 +119,12 @@ impl ProfiledFile {
     /// Whether it is the same file, with the same content, as far as is known.
     #[must_use]
     pub fn is_same_as(&self, other: &Self) -> bool {
-        (&self.name, self.bytes, self.identity) == (&other.name, other.bytes, other.identity)
+        fn agree<T: PartialEq>(one: Option<T>, other: Option<T>) -> bool {
+            one.zip(other).is_none_or(|(one, other)| one == other)
+        }
+        self.name == other.name
+            && agree(self.bytes, other.bytes)
+            && agree(self.identity, other.identity)
     }
 }
 
@@ -129,7 +135,7 @@ impl Profile {
     /// The file is no trace, damaged, of a later version, or larger than any profile.
     pub fn read(path: &Path) -> Result<Self> {
         let unreadable = |error| Error::io(path, "could not be opened", error);
-        let bytes = std::fs::metadata(path).map_err(unreadable)?.len();
+        let bytes = objects::metadata(path).map_err(unreadable)?.len();
         let trace = Trace::open(path)?;
         if bytes > FILE_BYTES_MAX
             || trace.rows() > ROWS_MAX

@@ -126,7 +126,7 @@ impl Records {
     /// holds no records, though `options` name no format: what was read of it is lost.
     pub fn open(path: &Path, options: &import::Options) -> Result<Option<Self>> {
         let is_other = options.format.is_some_and(|format| !format.is_records());
-        if is_other || !(path.is_file() || is_pipe(path)) {
+        if is_other || !(import::is_file(path) || is_pipe(path)) {
             return Ok(None);
         }
         let mut input = compressed::open(path)?;

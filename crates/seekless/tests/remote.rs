@@ -172,6 +172,7 @@ fn archive(store: &Store) -> Archive {
         bytes: (0..index.len() as u32).map(|number| index.bytes(number)).collect(),
         alignment: store.alignment(),
         opening: Vec::new(),
+        names: None,
     }
 }
 

@@ -219,6 +219,7 @@ impl Game {
             extents: in_order,
             alignment: 4096,
             opening: Vec::new(),
+            names: None,
         };
         (archive, start.loads.iter().map(|&id| places[id as usize]).collect())
     }

@@ -33,8 +33,9 @@ use std::time::Duration;
 /// What it tries of a program: `run` and `warm` (its files brought in beside it), a pack of its
 /// files (`run --mount auto`), a `layout` in the order of need, another readahead of the device,
 /// and shorter search paths: PATH, PYTHONPATH, LD_LIBRARY_PATH, include folders, node_modules. From
-/// traces also a pack whose list of loads is known, a tar or image layer in order, and a list for a
-/// lazy image layer (eStargz, nydus, SOCI). Of a cache: its size, policy, write-back and readahead.
+/// traces also a pack whose list of loads is known. Of a container image: a layer in order, and a
+/// list for a lazy layer (eStargz, nydus, SOCI). Of a cache: its size, policy, write-back and
+/// readahead.
 ///
 /// The program runs 2 × --runs times, and two or three times more to be recorded. While a pack is
 /// tried, its files lie twice on the disk. Its standard
@@ -81,7 +82,7 @@ Examples:
 )]
 pub struct Args {
     /// Traces to look at instead of a program: Parquet, or any format that `trace import` reads,
-    /// compressed or not; - is standard input
+    /// compressed or not, also in object storage (s3://BUCKET/KEY); - is standard input
     #[arg(required_unless_present_any = ["command", "service"], conflicts_with_all = ["command", "runs", "budget", "verify", "recording"], value_name = "TRACE", value_parser = input())]
     traces: Vec<PathBuf>,
     /// Record the program once, as you would start it, and estimate its wait: for a program that

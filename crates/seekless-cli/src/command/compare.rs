@@ -4,10 +4,11 @@ use crate::disk_cache::DiskCache;
 use crate::interrupt;
 use crate::next::{self, Found};
 use crate::output::{self, Html, Picture, Words};
+use crate::price::{self, PriceOption};
 use anyhow::ensure;
 use clap::ValueEnum;
-use seekless::device::DeviceSpec;
 use seekless::device::units::{counted, format_bytes, format_count, format_duration, parse_bytes};
+use seekless::device::{Charged, DeviceSpec};
 use seekless::job::roots::{Root, Roots};
 use seekless::measure::{Coldness, Figures};
 use seekless::report::before_after;
@@ -79,7 +80,7 @@ pub struct Args {
     /// The pack made of it.
     #[arg(required_unless_present = "pattern")]
     pack: Option<PathBuf>,
-    /// Traces; of several, runs number on in this order.
+    /// Traces, files or objects (s3://BUCKET/KEY); of several, runs number on in this order.
     #[arg(long, required_unless_present = "pattern", num_args = 1.., value_name = "RUN")]
     trace: Vec<PathBuf>,
     /// The run to load, from 0 [default: the newest]
@@ -127,6 +128,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE", value_parser = output::picture_file)]
     picture: Option<PathBuf>,
     #[command(flatten)]
+    price: PriceOption,
+    #[command(flatten)]
     html: output::HtmlFile,
     #[command(flatten)]
     pattern: pattern::PatternArgs,
@@ -148,12 +151,16 @@ enum Clock {
 
 /// Compares and prints. With `--fail-if-slower` the exit status is the verdict.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let Some(pack) = args.pack.clone() else { return pattern::run(args) };
+    let Some(pack) = args.pack.clone() else {
+        ensure!(!args.price.is_given(), "--price is of the loads of a pack: name one");
+        return pattern::run(args);
+    };
     ensure!(
         args.fail_if_slower.is_none() || args.rounds >= ROUNDS_FOR_VERDICT,
         "--fail-if-slower judges, and fewer than {ROUNDS_FOR_VERDICT} rounds decide nothing: give --rounds \
          {ROUNDS_FOR_VERDICT} or more"
     );
+    let prices = args.price.of(args.device.as_ref(), Some(&pack))?;
     put_back_leftovers();
     let picture = Picture::begin(args.picture.as_deref(), args.force)?;
     let html = args.html.begin(args.force)?;
@@ -187,10 +194,17 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(html) = html {
         page::write(html, &args, &comparison)?;
     }
+    let rivals = || priced(&comparison, args.device.is_some());
     if args.json {
-        words.json(&comparison)?;
+        let charged = rivals().map(|(_, charged)| charged);
+        price::json(words, &comparison, "/rivals", prices.as_ref(), charged)?;
     } else {
-        words.text(&report(&comparison, args.drop_all_caches))?;
+        let mut text = report(&comparison, args.drop_all_caches);
+        if let Some(prices) = &prices {
+            let rows = rivals().filter_map(|(name, charged)| Some((vec![name], charged?)));
+            text += &prices.report(&["loaded from"], rows.collect());
+        }
+        words.text(&text)?;
         if comparison.decides() {
             let (directory, ratio) = (&args.directory, comparison.pack().ratio);
             next::say(words, &Found::Compared { directory, archive: &pack, ratio })?;
@@ -198,6 +212,19 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     let too_slow = args.fail_if_slower.is_some_and(|percent| comparison.is_slower_by(percent));
     Ok(if too_slow { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// What each rival is charged for, if it reads from what has a price: of an object the pack alone.
+fn priced(
+    comparison: &Comparison,
+    has_device: bool,
+) -> impl Iterator<Item = (String, Option<Charged>)> {
+    let charged = move |(number, rival): (usize, &Figures)| {
+        let counted = rival.requests.zip(rival.bytes).filter(|_| has_device || number > 0);
+        let charged = |(reads, bytes)| Charged { reads, bytes, ..Charged::default() };
+        (rival.name.clone(), counted.map(charged))
+    };
+    comparison.rivals.iter().enumerate().map(charged)
 }
 
 /// Puts back the settings that killed runs have left changed, and says so.

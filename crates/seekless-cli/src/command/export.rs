@@ -43,7 +43,7 @@ Examples:
   seekless export runs/*.parquet --format tar --root /app --min-runs 2 -o app.tar
   seekless export runs/*.parquet --format nydus --score       how well such a list does")]
 pub struct Args {
-    /// Traces or profiles; the last run is the newest
+    /// Traces or profiles, files or objects (s3://BUCKET/KEY); the last run is the newest
     #[arg(required = true, value_name = "TRACE")]
     sources: Vec<PathBuf>,
     /// What to write

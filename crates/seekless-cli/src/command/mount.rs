@@ -5,17 +5,23 @@ use crate::encoding::Names;
 use crate::launch::{not_executed, without};
 use crate::{interrupt, output};
 use seekless::device::units::{counted, parse_bytes};
+use seekless::engine::ObjectName;
 use seekless::io::{Store, StoreBuilder};
 use seekless::mount::{Mounted, Options, mount};
 use seekless::sys::memory::free_bytes;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
+
+/// Memory for the contents of a pack's files. Of an object the store has as much as one that is not
+/// mounted: with less it does not fill what it has with what is likely to be needed.
+const CACHE_BYTES: u64 = 128 << 20;
+const OBJECT_CACHE_BYTES: u64 = 512 << 20;
 
 /// How often it is looked whether the pack is to be unmounted, or was.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -62,9 +68,9 @@ pub struct Args {
     all_users: bool,
     /// Memory for the contents of files, beside the kernel's page cache: half of it for files that
     /// were read, half for open files and reads under way. While files are read, a few MiB for each
-    /// processor come on top
-    #[arg(long, value_name = "BYTES", default_value = "128MiB", value_parser = parse_bytes)]
-    cache: u64,
+    /// processor come on top [default: 128MiB, of an object in object storage 512MiB]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    cache: Option<u64>,
     /// Bring in at most this many bytes that most recorded runs load, before the program asks for
     /// them; 0 is nothing [default: half of the free memory]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
@@ -126,7 +132,8 @@ fn run_command(args: &Args) -> ExitCode {
 
 /// Opens the pack and mounts it, and says what it lacks.
 fn mounted(args: &Args) -> anyhow::Result<Mounted> {
-    let settings = settings(args.cache).predict(!args.no_prediction).strict(args.strict);
+    let cache_bytes = args.cache.unwrap_or_else(|| usual_cache_bytes(&args.pack));
+    let settings = settings(cache_bytes).predict(!args.no_prediction).strict(args.strict);
     let settings =
         settings.names(args.names.encoding()).disk_cache(args.disk_cache.or_environment()?);
     let store = settings.open(&args.pack)?;
@@ -139,7 +146,7 @@ fn mounted(args: &Args) -> anyhow::Result<Mounted> {
         over: args.over,
         all_users: args.all_users,
         ahead_bytes: args.ahead.unwrap_or_else(half_of_free),
-        open_bytes: args.cache - args.cache / 2,
+        open_bytes: cache_bytes - cache_bytes / 2,
         failed: Box::new(failed),
         ..Options::default()
     };
@@ -158,6 +165,11 @@ pub(super) fn without_place(mounted: &Mounted) -> Option<String> {
         )
     };
     (count > 0).then(words)
+}
+
+/// Memory for the contents of files unless the user says.
+pub(super) fn usual_cache_bytes(pack: &Path) -> u64 {
+    if ObjectName::is_meant(pack) { OBJECT_CACHE_BYTES } else { CACHE_BYTES }
 }
 
 /// Settings of a store whose files are mounted, which has half of the memory for contents. Open

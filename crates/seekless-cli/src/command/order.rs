@@ -48,7 +48,8 @@ Examples:
   seekless order --trace runs/*.parquet --files files.csv --contents game -o ORDER.txt
   seekless order --trace runs/*.csv.gz --method recent --score today.parquet --json")]
 pub struct Args {
-    /// Traces to learn from; the last run of the last is the newest
+    /// Traces to learn from, files or objects (s3://BUCKET/KEY); the last run of the last is the
+    /// newest
     #[arg(long, required = true, num_args = 1.., value_name = "RUN")]
     trace: Vec<PathBuf>,
     /// The files of the archive: CSV path,size or one path a line [default: those that the traces

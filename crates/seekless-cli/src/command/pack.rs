@@ -1,5 +1,7 @@
 //! `seekless pack`: packs a folder into an ordered Zip, or checks an existing Zip.
 
+mod update;
+
 use crate::encoding::Names;
 use crate::interrupt;
 use crate::next::{self, Found};
@@ -12,11 +14,9 @@ use seekless::job::roots::{Root, Roots};
 use seekless::tools::device::named;
 use seekless::tools::order::DEVICE;
 use seekless::tools::pack::{
-    Codec, Differences, Evidence, Level, Links, Options, OrderBy, Part, Summary, Update,
-    check_named, codec_of, differences, links_of, pack, pack_for_runs, repack, repack_for_runs,
-    update,
+    Codec, Differences, Evidence, Level, Links, Options, OrderBy, Summary, check_named,
+    differences, links_of, pack, pack_for_runs, repack, repack_for_runs,
 };
-use seekless::tools::remote::destination;
 use seekless::trace::{FileList, unescape_path};
 use serde::Serialize;
 use std::fmt::Write;
@@ -58,6 +58,12 @@ use std::process::ExitCode;
 /// whole seconds, and a file as new as the pack may have been written to once more. A folder has
 /// changed if its mode or its time has.
 ///
+/// A pack in object storage is updated, too. Of it only the directory is read, and it is replaced
+/// only if it is still that version. By S3's protocol the storage itself copies what stays, in
+/// parts of 5 MiB or more, so that little more than what has changed is sent. Google's and Azure's
+/// copy no parts: there what stays is read and sent once, in pieces, by way of a file in TMPDIR.
+/// With --verify all of it is read.
+///
 /// With --from the entries of another archive are packed, in the same ways: their modes, times,
 /// folders and links stay. Entries that are encrypted, coded by a method that is not read, or of a
 /// name that no file can have are left out with a message; with --strict they are an error. A
@@ -72,6 +78,7 @@ Examples:
   seekless pack data -o data.zip                 by name
   seekless pack data -o data.zip --trace run.parquet --root /home/me/data=data --exclude '*.tmp'
   seekless pack data -o data.zip --update        pack again what has changed in data
+  seekless pack data -o s3://bucket/data.zip --update    send what has changed
   seekless pack data -o data.zip --codec zstd    smaller, and faster to decode
   seekless pack .venv -o venv.zip --links keep   an environment whose bin/python is a link
   seekless pack --from other.zip -o data.zip     what another tool has packed
@@ -244,7 +251,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     match (&args.check, &args.directory, &args.output) {
         (Some(archive), directory, _) => check_archive(archive, directory.as_deref(), &args),
         (None, Some(directory), Some(output)) if args.update => {
-            update_pack(directory, output, &args)
+            update::run(directory, output, &args)
         }
         (None, _, Some(output)) => pack_source(output, &args),
         _ => bail!("name the folder to pack and, with -o, the archive to write"),
@@ -257,7 +264,7 @@ fn pack_source(out: &Path, args: &Args) -> anyhow::Result<ExitCode> {
         bail!("--from keeps the links of the archive: leave out --links follow");
     }
     let options = args.options()?;
-    let out = destination(out, args.force.is_given());
+    let out = args.force.destination(out);
     let mut progress = output::progress("Packing");
     let how = OrderBy {
         method: args.method.name().to_owned(),
@@ -288,56 +295,6 @@ fn pack_source(out: &Path, args: &Args) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn update_pack(directory: &Path, archive: &Path, args: &Args) -> anyhow::Result<ExitCode> {
-    if archive.as_os_str() == "-" {
-        bail!("standard output holds no pack to update: name one with -o");
-    }
-    let codec = args.codec.map_or_else(|| codec_of(archive), Ok)?;
-    let options = Options { codec, links: args.links_of(archive)?, ..args.options()? };
-    let mut progress = output::progress("Updating");
-    let updated = update(directory, archive, args.evidence(), &options, &mut progress);
-    drop(progress);
-    let Some(done) = interrupt::finished(updated)? else { return Ok(interrupt::exit_code()) };
-    if let Some(summary) = &done.pack {
-        warn(summary, args);
-    }
-    if let Some(why) = &done.prediction_fault {
-        let what = if done.pack.is_some() { "was damaged and is left out" } else { "is damaged" };
-        output::say(format_args!(
-            "what the pack says of its program's loads {what} ({why}); pack again with --trace"
-        ));
-    }
-    if args.json {
-        output::json(&done)?;
-    } else {
-        output::text(&updated_words(archive, &done, args.verify))?;
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn updated_words(archive: &Path, done: &Update, verified: bool) -> String {
-    let part = |part: &Part| format!("{} ({})", format_count(part.files), format_bytes(part.bytes));
-    let mut text = match &done.pack {
-        Some(summary) => report(archive, summary),
-        None if verified => {
-            format!("{}: up to date and whole, left as it is\n", shown(archive))
-        }
-        None => format!("{}: up to date, left as it is\n", shown(archive)),
-    };
-    let _ = writeln!(
-        text,
-        "kept {}, rewritten {}, added {}, removed {}",
-        part(&done.kept),
-        part(&done.rewritten),
-        part(&done.added),
-        part(&done.removed)
-    );
-    for name in &done.mended {
-        let _ = writeln!(text, "  was damaged in the pack, and is packed again: {}", shown(name));
-    }
-    text
 }
 
 /// The paths of `--order`. If there are none, files lie by name. Bytes that are not UTF-8 are

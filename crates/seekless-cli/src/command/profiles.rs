@@ -109,7 +109,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             print_path(&profiles::find(&name)?)?;
         }
         Some(Verb::Merge { sources, output, force, json }) => {
-            merge(&sources, Destination::new(output).replacing(force), json)?;
+            merge(&sources, Destination::named(&output).replacing(force), json)?;
         }
         Some(Verb::Prune { older_than, max_size, dry_run, json }) => {
             anyhow::ensure!(

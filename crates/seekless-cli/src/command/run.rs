@@ -52,6 +52,15 @@ use std::process::ExitCode;
 /// serves at once, and, after a start whose files were all cached, a sample of them. Without a
 /// profile that can be read, the program starts as it would alone.
 ///
+/// With --share the profile that --profile names, an object or a file in a shared folder, is one
+/// that machines share. A machine that has no profile of such a start yet goes by that one, so its
+/// first start is warm; for an object it waits at most 5 seconds. What a machine learns is merged
+/// into it in one step, so that of two machines that write at once neither loses a run. It keeps
+/// the newest 16 runs of all machines, and at most 8 MiB. Kept are names, sizes and ranges of
+/// files, and when and how long a run went. Names below the home folder begin with ~, and a folder
+/// of the user's name is ~user; files below /tmp or of other users, arguments, hosts and folders
+/// are left out. Without --share a profile in object storage is only read, at each start.
+///
 /// With --mount the program, and no other, sees the files of a pack (`seekless pack`) in place of a
 /// folder's: many small files then come in a few large requests. Of several packs at one folder the
 /// last hides the others. It needs /dev/fuse and Linux 5.2, and neither root nor the package fuse3.
@@ -91,16 +100,21 @@ Examples:
   seekless run --explain -- python3 train.py         what is expected, and then the start
   seekless run --dry-run --json -- ./game            what is expected alone
   seekless run --profile app.parquet -- ./app        a profile that came with the program
+  seekless run --profile s3://bucket/app.parquet --share -- ./app    what other machines learned
   seekless run --record -- ./app                     record it whole, now
   seekless run --mount auto -- python3 app.py        from one pack of all that it needs
   seekless run --mount site-packages.zip=venv/lib/python3.12/site-packages -- python3 app.py
   seekless run --no-record --readahead streams -- tac /var/log/huge.log
   seekless run --no-record --budget 500MB -- ./service")]
 pub struct Args {
-    /// The profile to go by, which is made or changed only if --record is given [default: this
-    /// user's own for such a start]
+    /// The profile to go by, a file or an object (s3://BUCKET/KEY), which is made or changed only
+    /// if --record or --share is given [default: this user's own for such a start]
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
+    /// The profile is one that machines share: a start that this one knows nothing of yet goes by
+    /// it, and what is learned is merged into it, without what would name a user
+    #[arg(long, requires = "profile")]
+    share: bool,
     /// Bring in at most this many bytes [default: half of the free memory]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     budget: Option<u64>,
@@ -225,7 +239,8 @@ fn expect(args: &Args) -> anyhow::Result<ExitCode> {
 
 fn options(args: &Args, overlays: &[packs::Overlay]) -> Options {
     Options {
-        profile: args.profile.clone(),
+        profile: args.profile.clone().filter(|_| !args.share),
+        share: args.profile.clone().filter(|_| args.share),
         // Without a working folder, a relative one has no files in a profile.
         within: absolute(args.within.clone()).unwrap_or_else(|_| args.within.clone()),
         hidden: Hidden::below(overlays.iter().map(|overlay| overlay.folder.clone()).collect()),
@@ -251,12 +266,13 @@ fn not_started(error: &anyhow::Error) -> ExitCode {
 
 fn ended(outcome: Outcome) -> ExitCode {
     match outcome {
-        Outcome::Recorded(status, learned) => {
+        Outcome::Recorded(status, learned, not_shared) => {
             match learned {
                 Ok(learned) if output::errors_are_shown() => output::note(&taught(status, learned)),
                 Ok(_) => {}
                 Err(error) => _ = exit::failure(&error.into()), // the status is the program's
             }
+            not_shared.into_iter().for_each(|error| _ = exit::failure(&error.into()));
             status.imitate()
         }
         Outcome::Failed(code, error) => {

@@ -13,6 +13,7 @@ use self::help::{EXAMPLES, WRITE_BACK};
 use crate::command::foreign::{Foreign, Selected, input, say_left_out};
 use crate::next::{self, Found};
 use crate::output::{self, Html, Picture, Words};
+use crate::price::PriceOption;
 use anyhow::bail;
 use clap::builder::PossibleValuesParser;
 use policies::Names;
@@ -80,9 +81,9 @@ use std::time::Instant;
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{WRITE_BACK}\n{}\nReadaheads:\n{}", policies::help(), timed::readaheads()))]
 pub struct Args {
-    /// Traces: Parquet, or any format that `trace import` reads, compressed or not; - is standard
-    /// input; or made on the fly: zipf:objects=1M,alpha=0.9,requests=10M, loop:, scan: or shift:,
-    /// mixed with + between
+    /// Traces: Parquet, or any format that `trace import` reads, compressed or not, also in object
+    /// storage (s3://BUCKET/KEY); - is standard input; or made on the fly:
+    /// zipf:objects=1M,alpha=0.9,requests=10M, loop:, scan: or shift:, mixed with + between
     #[arg(required_unless_present_any = ["policies", "trace"], value_name = "TRACE", value_parser = input())]
     traces: Vec<PathBuf>,
     /// List the policies by family, with a description and the source of each; or those of one
@@ -193,6 +194,8 @@ pub struct Args {
     #[command(flatten)]
     pack: pack::PackArgs,
     #[command(flatten)]
+    price: PriceOption,
+    #[command(flatten)]
     force: output::Force,
     /// Refuse a trace whose requests take more memory than this [default: half of what is free]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
@@ -251,10 +254,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(pack) = &args.pack.pack {
         return pack::run(&args, pack);
     }
+    let prices = args.price.of(args.device.as_ref(), None)?;
     let outputs = Outputs::begin(&args)?;
     if let Some(device) = &args.device {
-        return timed::run(&args, device, outputs);
+        return timed::run(&args, device, prices.as_ref(), outputs);
     }
+    anyhow::ensure!(prices.is_none(), "--price is of requests to a device: give --device too");
     if let Some(method) = args.curve.or(args.shards.map(curve::Method::Sampled)) {
         let requests = read(&args)?;
         return curve::run(&args, &requests, method, outputs);

@@ -19,6 +19,9 @@ use std::process::ExitCode;
 /// A trace is one Parquet file with a row for each access; DuckDB, pandas and polars open it as it
 /// is. Every verb that takes a trace also takes the spool of a recording that was cut off, and what
 /// `trace import` imports without options, plain or compressed.
+///
+/// A trace may lie in object storage: s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/KEY, or
+/// https://HOST/PATH, to read from. It is fetched whole, and written whole or not at all.
 #[derive(ClapArgs, Debug)]
 #[command(
     arg_required_else_help = true,
@@ -27,7 +30,8 @@ Examples:
   seekless trace info run.parquet
   seekless trace files run.parquet --sort latency --top 20
   seekless trace import --format csv monday.csv.gz tuesday.csv.gz -o runs.parquet
-  seekless trace export run.parquet | head"
+  seekless trace export run.parquet | head
+  seekless trace merge run.parquet s3://bucket/run.parquet -o s3://bucket/both.parquet"
 )]
 pub struct Args {
     #[command(subcommand)]

@@ -9,6 +9,7 @@ use seekless::device::units::{counted, format_bytes, format_duration, parse_byte
 use seekless::job::roots::{Root, Roots};
 use seekless::start::warm::{Options, Warmed, warm};
 use seekless::start::{ahead, profiles};
+use seekless::sys::objects;
 use seekless::tools::device::named;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -60,7 +61,8 @@ Examples:
   seekless warm service.parquet --lock             keep it in memory until Ctrl-C or SIGTERM
   seekless warm --pid 4242                         read ahead for a program that runs")]
 pub struct Args {
-    /// Traces, the last being the newest, or folders, or lists of files; - is standard input
+    /// Traces, the last being the newest, or folders, or lists of files, also in object storage
+    /// (s3://BUCKET/KEY); - is standard input
     #[arg(required_unless_present = "pid", value_name = "SOURCE", value_parser = input())]
     sources: Vec<PathBuf>,
     /// Read ahead for the program with this process number, while it runs
@@ -164,9 +166,10 @@ fn read_ahead(report: &ahead::Report) -> String {
     text
 }
 
-/// A word that names no existing file may be the start of a profile's name.
+/// A word that names no existing file and no object may be the start of a profile's name.
 pub(super) fn named_profile(source: &Path) -> PathBuf {
-    let found = if source.exists() { None } else { profiles::find(source).ok() };
+    let is_named = source.exists() || objects::of(source).is_some();
+    let found = if is_named { None } else { profiles::find(source).ok() };
     found.unwrap_or_else(|| source.to_owned())
 }
 

@@ -39,6 +39,7 @@ mod pack;
 mod packed;
 mod pages;
 mod pipes;
+mod prices;
 mod private;
 mod probe;
 mod programs;
@@ -46,6 +47,10 @@ mod random;
 mod readahead;
 mod record;
 mod remote;
+#[cfg(feature = "remote")]
+mod remote_names;
+#[cfg(feature = "remote")]
+mod remote_share;
 mod replay;
 mod scripts;
 #[path = "../../../../tests/shared_data.rs"]

@@ -18,11 +18,24 @@ fn a_build_without_object_storage_names_the_build_that_has_it() {
     let folder = workplace();
     folder_to_pack(folder.path());
     fs::create_dir(folder.path().join("at")).unwrap();
+    fs::write(folder.path().join("run.csv"), "time_s,path,size\n0,b,40000\n").unwrap();
     for words in [
         "pack data -o s3://bucket/data.zip",
         "mount s3://bucket/data.zip at",
         "probe s3://bucket/data.zip",
         "sleds s3://bucket/data.zip",
+        "trace info s3://bucket/data.zip",
+        "trace files s3://bucket/data.zip",
+        "sim s3://bucket/data.zip",
+        "advise s3://bucket/data.zip",
+        "order --trace s3://bucket/data.zip",
+        "warm s3://bucket/data.zip",
+        "export s3://bucket/data.zip --format vmtouch",
+        "pack data -o here.zip --order s3://bucket/data.zip",
+        "pack data -o here.zip --trace s3://bucket/data.zip",
+        "compare data here.zip --trace s3://bucket/data.zip",
+        "trace import run.csv -o s3://bucket/data.zip",
+        "profiles show s3://bucket/data.zip",
     ] {
         let output = run(folder.path(), words);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -33,18 +46,18 @@ fn a_build_without_object_storage_names_the_build_that_has_it() {
 }
 
 #[cfg(feature = "remote")]
-mod with_storage {
+pub(crate) mod with_storage {
     use super::*;
     use seekless_testing::{Conduct, ObjectServer};
     use std::process::{Command, Output};
     use std::time::Duration;
 
     /// Runs the command with this server for S3.
-    fn run_on(server: &ObjectServer, folder: &Path, words: &str) -> Output {
+    pub(crate) fn run_on(server: &ObjectServer, folder: &Path, words: &str) -> Output {
         on(server, folder).args(words.split_whitespace()).output().unwrap()
     }
 
-    fn on(server: &ObjectServer, folder: &Path) -> Command {
+    pub(crate) fn on(server: &ObjectServer, folder: &Path) -> Command {
         let mut command = seekless(folder);
         command
             .env("AWS_ENDPOINT_URL", format!("http://{}", server.address()))
@@ -234,18 +247,67 @@ mod with_storage {
         assert_eq!(sleds()["sleds"].as_array().unwrap().len(), 1);
     }
 
+    /// Updates the pack with these words, and gives what the command says of it. The pack is that
+    /// which the update of a file makes.
+    fn updated(server: &ObjectServer, folder: &Path, words: &str) -> serde_json::Value {
+        fs::write(folder.join("here.zip"), server.content("/bucket/d.zip").unwrap()).unwrap();
+        let local = format!("pack data -o here.zip --update {words}");
+        assert!(run(folder, &local).status.success());
+        let remote = format!("pack data -o s3://bucket/d.zip --update --json {words}");
+        let output = run_on(server, folder, &remote);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let here = fs::read(folder.join("here.zip")).unwrap();
+        assert!(server.content("/bucket/d.zip").unwrap() == here, "as the file: {words}");
+        assert_eq!(server.parts(), 0);
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
     #[test]
-    fn an_object_is_not_updated_in_place() {
+    fn of_an_object_that_is_updated_only_what_has_changed_travels() {
+        let folder = workplace();
+        folder_to_pack(folder.path());
+        for (number, name) in ["c", "d", "e"].iter().enumerate() {
+            let byte = |at: u32| (at.wrapping_mul(2_654_435_761) >> (20 + number)) as u8;
+            let bytes: Vec<u8> = (0..12 << 20).map(byte).collect();
+            fs::write(folder.path().join("data").join(name), bytes).unwrap();
+        }
+        let server = ObjectServer::start(Conduct::plain()).unwrap();
+        let words = "pack data -o s3://bucket/d.zip --codec stored";
+        assert!(run_on(&server, folder.path(), words).status.success());
+        let before = server.served().bytes;
+        let done = updated(&server, folder.path(), "--codec stored");
+        assert!(done["pack"].is_null() && done["travelled"].is_null(), "{done}");
+        fs::write(folder.path().join("data/b"), "a file that has changed").unwrap();
+        let done = updated(&server, folder.path(), "--codec stored");
+        let travelled = &done["travelled"];
+        let bytes = |name: &str| travelled[name].as_u64().unwrap();
+        assert!(bytes("copied_bytes") > 24 << 20, "{done}");
+        assert!(bytes("sent_bytes") < 12 << 20, "{done}");
+        assert!(server.served().bytes - before < 12 << 20, "{done}");
+        // With a check all of it is read, and the same is sent.
+        fs::write(folder.path().join("data/new"), "one more").unwrap();
+        let done = updated(&server, folder.path(), "--codec stored --verify");
+        assert_eq!(done["pack"]["verified"], true, "{done}");
+        assert!(done["travelled"]["copied_bytes"].as_u64().unwrap() > 24 << 20, "{done}");
+        let whole = run_on(&server, folder.path(), "pack data --check s3://bucket/d.zip");
+        assert!(whole.status.success(), "{}", String::from_utf8_lossy(&whole.stderr));
+    }
+
+    #[test]
+    fn a_small_pack_is_updated_and_one_that_is_absent_is_named() {
         let folder = workplace();
         folder_to_pack(folder.path());
         let server = ObjectServer::start(Conduct::plain()).unwrap();
-        let output = run_on(&server, folder.path(), "pack data -o s3://bucket/d.zip --update");
+        let words = "pack data -o s3://bucket/d.zip --update";
+        let output = run_on(&server, folder.path(), words);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(
-            !output.status.success()
-                && said.contains("s3://bucket/d.zip: only a file can be updated"),
-            "{said}"
-        );
-        assert_eq!(server.served().requests, 0);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("s3://bucket/d.zip") && said.contains("no such object"), "{said}");
+        assert!(run_on(&server, folder.path(), "pack data -o s3://bucket/d.zip").status.success());
+        fs::write(folder.path().join("data/b"), "stone").unwrap();
+        let done = updated(&server, folder.path(), "");
+        assert_eq!(done["rewritten"]["files"], 1, "{done}");
+        let output = run_on(&server, folder.path(), "pack --from s3://bucket/d.zip -o copy.zip");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 }

@@ -33,6 +33,24 @@ fn a_volume_may_have_a_latency_and_a_burst() {
 }
 
 #[test]
+fn an_object_store_has_streams() {
+    let text = "streams=128,latency=20ms,bandwidth=50MB/s";
+    let spec: DeviceSpec = text.parse().unwrap();
+    assert_eq!(spec.to_string(), text);
+    let costs = spec.costs();
+    let expected = Costs { request_ns: 20_000_000, bytes_per_second: 50_000_000, depth: 128 };
+    assert_eq!(costs, expected);
+    for text in ["streams=1,latency=1ms", "streams=1,bandwidth=1MB", "streams=1,iops=1"] {
+        let error = text.parse::<DeviceSpec>().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Missing, "{text}");
+        assert!(error.to_string().contains("streams=64,latency=30ms"), "{error}");
+    }
+    let kind = |text: &str| text.parse::<DeviceSpec>().unwrap_err().kind();
+    assert_eq!(kind("streams=many,latency=1ms,bandwidth=1MB"), ErrorKind::NotANumber);
+    assert_eq!(kind("streams=0,latency=1ms,bandwidth=1MB"), ErrorKind::Zero);
+}
+
+#[test]
 fn what_is_no_device_is_refused_and_the_form_is_shown() {
     let bad = [
         ("", ErrorKind::UnknownSetting),

@@ -3,6 +3,7 @@
 
 use super::Sources;
 use seekless_policy::eviction::Id;
+use seekless_policy::foresight::alike::Alike;
 use std::borrow::Cow;
 
 impl Sources {
@@ -15,6 +16,13 @@ impl Sources {
     /// The same of the entries of folders, whose names end in `/`.
     pub(crate) fn folders(&self) -> impl Iterator<Item = (&str, Id)> {
         self.all_names().filter(|(name, _)| is_folder(name))
+    }
+
+    /// Which entries are alike by name.
+    pub(crate) fn alike(&self) -> Alike {
+        let mut names = vec![""; self.extents.len()];
+        self.all_names().for_each(|(name, id)| names[id as usize] = name);
+        Alike::new(names.iter().copied())
     }
 
     pub(super) fn all_names(&self) -> Box<dyn Iterator<Item = (&str, Id)> + '_> {

@@ -13,7 +13,6 @@ use seekless_engine::{AlignedBuf, Completion, Piece};
 use seekless_pack::{Method, Pieces};
 use seekless_policy::eviction::Id;
 use seekless_policy::layout::extents::Extent;
-use seekless_policy::planner::BLOCKS_IN_FLIGHT;
 use std::collections::BTreeMap;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -84,7 +83,7 @@ impl InOrder {
         };
         let mut flow =
             Flow { line, id, used: 0, pieces, content, bytes: 0, stopped: false, error: None };
-        while flow.line.submitted < BLOCKS_IN_FLIGHT
+        while flow.line.submitted < flow.line.in_flight_max
             && let Some(block) = flow.next_block(memory)?
         {
             out.push(block);

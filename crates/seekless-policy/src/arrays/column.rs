@@ -1,8 +1,12 @@
 //! Columns: one array a property, with an element an id. A column only grows.
 
-/// Makes room for ids below `ids`, each with `value`; never shrinks.
+/// Makes room for ids below `ids`, each with `value`; never shrinks. A new column of zeros takes
+/// memory only where it is used.
 pub(crate) fn grow<T: Clone>(column: &mut Vec<T>, ids: u32, value: T) {
-    if ids as usize > column.len() {
+    if column.is_empty() {
+        // The allocator hands out zeros without touching them.
+        *column = vec![value; ids as usize];
+    } else if ids as usize > column.len() {
         column.resize(ids as usize, value);
     }
 }

@@ -8,11 +8,28 @@ use crate::id::Id;
 /// No id, or no queue.
 const NONE: u32 = u32::MAX;
 
+/// An older id, a newer id and a queue, each plus 1 around the end of the numbers: so of an id that
+/// is in no queue all are 0, and a column of these takes memory only where it is used.
+type Kept = [u32; 3];
+
 #[derive(Clone, Copy, Debug)]
 struct Link {
     older: u32,
     newer: u32,
     queue: u32,
+}
+
+impl Link {
+    #[inline]
+    fn kept(self) -> Kept {
+        [self.older, self.newer, self.queue].map(|number| number.wrapping_add(1))
+    }
+
+    #[inline]
+    fn of(kept: Kept) -> Self {
+        let [older, newer, queue] = kept.map(|number| number.wrapping_sub(1));
+        Self { older, newer, queue }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -22,13 +39,16 @@ struct Ends {
 }
 
 const EMPTY: Ends = Ends { oldest: NONE, newest: NONE };
-const UNLINKED: Link = Link { older: NONE, newer: NONE, queue: NONE };
+const UNLINKED: Kept = [0; 3];
+/// Places in [`Kept`].
+const OLDER: usize = 0;
+const NEWER: usize = 1;
 
-/// Queues of ids, each from oldest to newest; an id is in at most one. 12 bytes an id and 8 a
-/// queue.
+/// Queues of ids, each from oldest to newest; an id is in at most one. 12 bytes an id that was
+/// ever in one, and 8 a queue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Queues {
-    links: Vec<Link>,
+    links: Vec<Kept>,
     ends: Vec<Ends>,
 }
 
@@ -55,7 +75,7 @@ impl Queues {
     #[inline]
     #[must_use]
     pub(crate) fn queue_of(&self, id: Id) -> Option<u32> {
-        let queue = self.links[id as usize].queue;
+        let Link { queue, .. } = Link::of(self.links[id as usize]);
         (queue != NONE).then_some(queue)
     }
 
@@ -79,7 +99,7 @@ impl Queues {
         let mut at = self.ends[queue as usize].oldest;
         std::iter::from_fn(move || {
             let id = at;
-            at = self.links.get(id as usize)?.newer;
+            at = Link::of(*self.links.get(id as usize)?).newer;
             Some(id)
         })
     }
@@ -87,7 +107,7 @@ impl Queues {
     /// The next older and the next newer id in the queue of `id`, which is in one.
     #[must_use]
     pub(crate) fn neighbours(&self, id: Id) -> (Option<Id>, Option<Id>) {
-        let Link { older, newer, .. } = self.links[id as usize];
+        let Link { older, newer, .. } = Link::of(self.links[id as usize]);
         let is_id = |&id: &Id| id != NONE;
         (Some(older).filter(is_id), Some(newer).filter(is_id))
     }
@@ -98,10 +118,10 @@ impl Queues {
         debug_assert!(self.queue_of(id).is_none(), "id {id} is in a queue already");
         let ends = &mut self.ends[queue as usize];
         let older = std::mem::replace(&mut ends.newest, id);
-        self.links[id as usize] = Link { older, newer: NONE, queue };
+        self.links[id as usize] = Link { older, newer: NONE, queue }.kept();
         match older {
             NONE => ends.oldest = id,
-            _ => self.links[older as usize].newer = id,
+            _ => self.links[older as usize][NEWER] = id.wrapping_add(1),
         }
     }
 
@@ -109,14 +129,14 @@ impl Queues {
     #[inline]
     pub(crate) fn unlink(&mut self, id: Id) {
         let Link { older, newer, queue } =
-            std::mem::replace(&mut self.links[id as usize], UNLINKED);
+            Link::of(std::mem::replace(&mut self.links[id as usize], UNLINKED));
         match older {
             NONE => self.ends[queue as usize].oldest = newer,
-            _ => self.links[older as usize].newer = newer,
+            _ => self.links[older as usize][NEWER] = newer.wrapping_add(1),
         }
         match newer {
             NONE => self.ends[queue as usize].newest = older,
-            _ => self.links[newer as usize].older = older,
+            _ => self.links[newer as usize][OLDER] = older.wrapping_add(1),
         }
     }
 }

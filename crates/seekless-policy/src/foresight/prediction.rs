@@ -10,18 +10,23 @@
 //! - *references* (`referred`): what is named in the content of a file, and in that of what it
 //!   names. Files that all runs have are left out: they come anyway.
 //!
+//! Where the names of files are known ([`Prediction::with_names`]), each file also has a chance
+//! that it is loaded some day (`likely`).
+//!
 //! A guess carries a confidence: the share of such guesses that came true (`rates`), in the
 //! recorded runs, each judged by the others, and since then in this one. The owner asks for guesses
 //! that are worth their bytes ([`Prediction::next`]), reads them ahead within a budget, and
 //! reports what became of them. Wrong guesses shrink the budget and right ones let it grow again.
 //!
-//! **Memory.** Per file of the archive 10 bytes; per load of a recorded run about 40; per reference
-//! 5. All of this is allocated with the model, whose size is bounded ([`Model`]).
+//! **Memory.** Per file of the archive 10 bytes, and 40 more where names are known; per load of a
+//! recorded run about 40; per reference 5. All of this is allocated with the model, whose size is
+//! bounded ([`Model`]).
 //!
 //! **Time.** A load costs O(runs) and a binary search. A new list of guesses, every few loads,
 //! costs O(runs * `DEPTH`).
 
 mod budget;
+mod likely;
 mod model;
 mod position;
 mod rates;
@@ -34,8 +39,10 @@ mod tests;
 pub use budget::Budget;
 pub use model::Model;
 
+use crate::foresight::alike::Alike;
 use crate::id::Id;
 use crate::layout::extents::Extent;
+use likely::Likely;
 use position::Followers;
 use rates::{Bin, Rates};
 use referred::Referred;
@@ -47,6 +54,9 @@ const STALE_AFTER: u32 = 8;
 
 /// Loads after which a guess that was not used counts as wrong.
 const WRONG_AFTER: u64 = 1024;
+
+/// Files whose names are looked at, at most.
+pub const NAMED_MAX: usize = 1 << 18;
 
 /// Certain, as a confidence.
 pub const CERTAIN: u32 = 256;
@@ -132,6 +142,8 @@ pub struct Prediction {
     listed: Vec<(u16, Bin)>,
     /// How many of the recorded runs have a file, by file.
     having: Vec<Having>,
+    /// If the names of files are known.
+    likely: Option<Likely>,
     /// Confidence that a file which every recorded run loads will still be loaded. 0 turns this
     /// kind of guess off.
     core_confidence: u32,
@@ -161,6 +173,7 @@ impl Prediction {
         Some(Self {
             followers,
             having,
+            likely: None,
             core_confidence: 0,
             successors: Successors::new(model.runs()),
             referred: Referred::new(model.references().clone(), entries.len()),
@@ -182,6 +195,37 @@ impl Prediction {
         })
     }
 
+    /// Also predicts by what is alike by name. Of more than [`NAMED_MAX`] files nothing is
+    /// predicted so: each would be looked at again and again.
+    #[must_use]
+    pub fn with_names(self, alike: Arc<Alike>) -> Self {
+        if self.entries.len() > NAMED_MAX {
+            return self;
+        }
+        let mut having = vec![0; self.entries.len()];
+        let runs = self.model.runs();
+        runs.iter().flat_map(|run| run.iter()).for_each(|&id| having[id as usize] += 1);
+        let core = self.rates.of(Bin::CORE);
+        let likely = Likely::new(alike, &having, runs.len() as u32, core);
+        Self { likely: Some(likely), ..self }
+    }
+
+    /// Whether [`Prediction::chance`] says more than [`Prediction::confidence`].
+    #[must_use]
+    pub fn knows_names(&self) -> bool {
+        self.likely.is_some()
+    }
+
+    /// How likely the program is to load `id` at some time from now on, of 1. 0 if it has.
+    #[must_use]
+    pub fn chance(&self, id: Id) -> f32 {
+        if self.states[id as usize] == State::Loaded {
+            return 0.0;
+        }
+        let guessed = f32::from(self.listed[id as usize].0) / CERTAIN as f32;
+        self.likely.as_ref().map_or(guessed, |likely| likely.chance(id).max(guessed))
+    }
+
     /// The program loads `id`.
     pub fn loaded(&mut self, id: Id) {
         self.loads += 1;
@@ -197,6 +241,9 @@ impl Prediction {
             self.loaded.push(id);
         }
         self.followers.loaded(id);
+        if !is_learned && self.having[id as usize] != Having::All {
+            self.likely.iter_mut().for_each(|likely| likely.loaded(id));
+        }
         let Self { referred, having, states, .. } = self;
         let is_common = |id: Id| having[id as usize] == Having::All;
         let may_come = |id: Id| !is_common(id) && states[id as usize] == State::New;

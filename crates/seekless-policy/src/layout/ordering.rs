@@ -11,6 +11,7 @@ mod kin;
 
 pub use beside::beside;
 pub use best::Best;
+pub(crate) use best::likelihoods;
 pub use bound::seeks_min;
 pub use greedy::Greedy;
 pub use kin::Kin;

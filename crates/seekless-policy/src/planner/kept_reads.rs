@@ -62,8 +62,9 @@ struct Held {
     read: Extent,
     /// Bytes of its pages that are kept.
     bytes: u64,
-    /// Whether its turn to go had come once, and only what was not expected of it has gone.
-    is_spared: bool,
+    /// The round in which its turn to go came last, and only what was not expected of it has gone;
+    /// 0 if there was none.
+    spared_in: u32,
 }
 
 /// The most recently used reads, bounded by bytes and by number.
@@ -72,7 +73,8 @@ struct Held {
 ///   counts as many bytes as the pages that these lie in. A request for one of them makes the read
 ///   the most recently used. From then on the file cache decides about the entry, so pages and
 ///   reads without further entries are dropped at once. When the turn of a read to go has come, it
-///   first loses only the entries that the owner does not expect, and counts as used.
+///   first loses only the entries that the owner does not expect, and counts as used: once in a
+///   round.
 /// - **Cost per request:** O(1). An insert is O(1) for each entry and for each read that it pushes
 ///   out.
 /// - **Memory:** 12 bytes an entry of the archive and at most 52 a slot.
@@ -81,6 +83,8 @@ pub struct KeptReads {
     entries: Arc<[Extent]>,
     capacity_bytes: u64,
     bytes: u64,
+    /// The owner's expectations changed this often, and once more.
+    round: u32,
     /// Slots in use, most recently used first.
     order: Lists<1>,
     /// The entries of each slot that have not been requested, in the order of the archive.
@@ -99,7 +103,7 @@ impl KeptReads {
         let (order, mut unused) = (Lists::new(), Queues::new());
         unused.grow(entries.len() as u32);
         let (held, free) = (Vec::new(), Vec::new());
-        Self { entries, capacity_bytes, bytes: 0, order, unused, held, free }
+        Self { entries, capacity_bytes, bytes: 0, round: 1, order, unused, held, free }
     }
 
     /// `read` has ended. It holds `unused`: entries that have not been requested, in the order of
@@ -130,17 +134,18 @@ impl KeptReads {
         let slot = self.free_slot();
         self.bytes += bytes;
         debug_assert!(self.bytes <= self.capacity_bytes, "{} bytes are kept", self.bytes);
-        self.held[slot as usize] = Held { read, bytes, is_spared: false };
+        self.held[slot as usize] = Held { read, bytes, spared_in: 0 };
         self.order.push_front(ALL, slot);
         unused.iter().for_each(|&entry| self.unused.push(slot, entry));
         Some(slot)
     }
 
     /// The turn of a read to go has come: drops the entries of it that the owner does not expect,
-    /// if it expects others. `false` if it expects none, or if the read was spared before.
+    /// if it expects others. `false` if it expects none, or if the read was spared before in this
+    /// round.
     fn spare(&mut self, slot: Slot, owner: &mut impl Owner) -> bool {
-        let is_spared = std::mem::replace(&mut self.held[slot as usize].is_spared, true);
-        if is_spared || !self.unused.iter(slot).any(|entry| owner.expects(entry)) {
+        let spared_in = std::mem::replace(&mut self.held[slot as usize].spared_in, self.round);
+        if spared_in == self.round || !self.unused.iter(slot).any(|entry| owner.expects(entry)) {
             return false;
         }
         let mut next = self.unused.oldest(slot);
@@ -154,6 +159,11 @@ impl KeptReads {
         }
         self.order.move_to_front(ALL, slot);
         true
+    }
+
+    /// What the owner expects has changed: a read may be spared once more.
+    pub fn begin_round(&mut self) {
+        self.round = self.round.wrapping_add(1).max(1);
     }
 
     /// Changes the capacity. Reads that no longer fit go at the next insertion.

@@ -47,6 +47,10 @@ const USUAL: Bars = Bars {
 const WIDE: Bars =
     Bars { kept_percent: 50, in_flight_max: 64, confidence: CERTAIN / 16, used_min: CERTAIN / 8 };
 
+/// Where less likely files come by a plan (`planner/fill.rs`).
+const BESIDE: Bars =
+    Bars { kept_percent: 50, in_flight_max: 64, confidence: CERTAIN / 2, used_min: CERTAIN / 2 };
+
 /// There a request is worth this many times what it costs.
 const WORTH_WIDE: u64 = 4;
 
@@ -64,7 +68,11 @@ impl Planner {
     }
 
     fn bars(&self) -> &'static Bars {
-        if self.reads_widely() { &WIDE } else { &USUAL }
+        match () {
+            () if self.fills() => &BESIDE,
+            () if self.reads_widely() => &WIDE,
+            () => &USUAL,
+        }
     }
 
     /// What is left of bytes that a request is worth by the device's costs, if loads are predicted.
@@ -89,6 +97,7 @@ impl Planner {
     pub fn loaded(&mut self, id: Id) {
         if let Some(prediction) = &mut self.prediction {
             prediction.loaded(id);
+            self.fill.loaded();
         }
     }
 
@@ -107,6 +116,14 @@ impl Planner {
     /// none on a device that serves one request at a time: there a demand would wait for them.
     pub fn foresee(&mut self, cached: impl Fn(Id) -> bool, starts: &mut Vec<Start>) {
         self.read_around(&cached, starts);
+        self.read_guesses(&cached, starts);
+        if !self.is_listed {
+            self.fill(&cached, starts);
+        }
+    }
+
+    /// Adds the reads for guesses of what comes next.
+    fn read_guesses(&mut self, cached: &impl Fn(Id) -> bool, starts: &mut Vec<Start>) {
         let (costs, bars, is_wide) = (self.costs, self.bars(), self.reads_widely());
         let Some(prediction) = self.prediction.as_ref().filter(|_| !self.is_listed) else { return };
         let reads = u64::from(costs.depth.min(bars.in_flight_max));
@@ -120,11 +137,11 @@ impl Planner {
         }
         self.guess_anew();
         while self.under_way.guessed_bytes() < in_flight_max
-            && let Some(guess) = self.next_guess(&cached)
+            && let Some(guess) = self.next_guess(cached)
         {
-            let asked = asked(self.read_of(guess.id, &cached), self.alignment);
+            let asked = asked(self.read_of(guess.id, cached), self.alignment);
             let extent = asked.extent;
-            if !self.is_sure(extent, &cached) {
+            if !self.is_sure(extent, cached) {
                 self.prediction.iter_mut().for_each(Prediction::skip);
                 continue;
             }
@@ -132,7 +149,7 @@ impl Planner {
             if unused + extent.bytes > unused_max {
                 return;
             }
-            self.guessed_within(extent, &cached);
+            self.guessed_within(extent, cached);
             self.balance.read(asked.extent.bytes, &costs);
             starts.push(self.under_way.guess(asked));
         }
@@ -148,7 +165,9 @@ impl Planner {
         // where it saves a dear request.
         let is_far = requests_are_dear(&self.costs);
         if let Some(prediction) = &mut self.prediction {
-            prediction.refresh(is_far, |guess, bytes| is_worth(guess, bytes, request_bytes));
+            prediction.refresh(is_far, |guess, bytes| {
+                is_worth((guess.confidence, CERTAIN), bytes, request_bytes)
+            });
         }
     }
 
@@ -169,7 +188,7 @@ impl Planner {
     /// names.
     fn next_guess(&mut self, cached: &impl Fn(Id) -> bool) -> Option<Guess> {
         let (bars, is_wide) = (self.bars(), self.reads_widely());
-        let Self { entries, alignment, costs, under_way, kept, prediction, .. } = self;
+        let Self { entries, alignment, costs, under_way, kept, prediction, near, .. } = self;
         let is_dear = requests_are_dear(costs) && !is_wide;
         let may_be_read = |guess: &Guess| !is_dear || !guess.is_of_new();
         prediction.as_mut()?.next(|guess, confidence| {
@@ -178,6 +197,7 @@ impl Planner {
                 && may_be_read(guess)
                 && entries[id as usize].aligned(*alignment).bytes <= READ_BYTES_MAX
                 && !cached(id)
+                && !near.get(id as usize).is_some_and(|&near| near)
                 && !kept.has(id)
                 && !under_way.covers(entries[id as usize])
         })
@@ -187,6 +207,7 @@ impl Planner {
     fn is_guessed(&self, id: Id, least: u32, cached: &impl Fn(Id) -> bool) -> bool {
         let prediction = self.prediction.as_ref();
         prediction.is_some_and(|prediction| prediction.confidence(id) >= least)
+            && !self.is_near(id)
             && self.is_missing(id, cached)
     }
 
@@ -286,8 +307,9 @@ impl Planner {
 
 /// Whether a guess is worth its bytes: the requests that such guesses save, in bytes of equal cost,
 /// come to more than the bytes of wrong guesses.
-fn is_worth(guess: &Guess, bytes: u64, request_bytes: u64) -> bool {
-    let (right, wrong) = (guess.confidence, CERTAIN - guess.confidence);
+///
+/// Of `all` such guesses `right` come true.
+pub(super) fn is_worth((right, all): (u32, u32), bytes: u64, request_bytes: u64) -> bool {
     let saved = u128::from(right) * u128::from(request_bytes);
-    guess.confidence > 0 && saved >= u128::from(wrong) * u128::from(bytes)
+    right > 0 && saved >= u128::from(all - right) * u128::from(bytes)
 }

@@ -1,7 +1,7 @@
 //! Reads between plan and completion. Reads planned ahead wait in a queue of our own, and no more
 //! are started than the device serves at once. So a demand read never waits behind all of them.
 
-use super::READ_BYTES_MAX;
+use super::{BLOCKS_IN_FLIGHT, READ_BYTES_MAX};
 use crate::arrays::queues::Queues;
 use crate::id::Id;
 use crate::layout::extents::Extent;
@@ -14,9 +14,29 @@ pub struct Start {
     pub tag: u64,
     /// What to read.
     pub extent: Extent,
-    /// The only entry that it is for, if it is larger than
-    /// [`READ_BYTES_MAX`](super::READ_BYTES_MAX): the owner reads it in [`blocks`](super::blocks).
+    /// The only entry that it is for, if it is larger than a block: the owner reads it in
+    /// [`blocks`](Start::blocks).
     pub alone: Option<Id>,
+    /// Bytes of a block.
+    pub block_bytes: u64,
+}
+
+impl Start {
+    /// The requests in which a large read is made, in their order: each of one block but for the
+    /// last. The first [`blocks_in_flight`](Self::blocks_in_flight) are submitted at once, and each
+    /// further one when an earlier has been used.
+    pub fn blocks(&self) -> impl Iterator<Item = Extent> + use<> {
+        let &Start { extent, block_bytes, .. } = self;
+        (extent.offset..extent.end())
+            .step_by(block_bytes as usize)
+            .map(move |offset| Extent { offset, bytes: block_bytes.min(extent.end() - offset) })
+    }
+
+    /// How many of these are in flight, or in memory and not used yet.
+    #[must_use]
+    pub fn blocks_in_flight(&self) -> usize {
+        BLOCKS_IN_FLIGHT * (READ_BYTES_MAX / self.block_bytes).max(1) as usize
+    }
 }
 
 /// What a read is for.
@@ -26,6 +46,8 @@ pub(super) struct Asked {
     pub(super) extent: Extent,
     /// What of it may be joined: all, or of a large read the entry that it is for.
     pub(super) offered: Extent,
+    /// A read of more bytes is made in blocks of so many, unless it is a guess.
+    pub(super) block_bytes: u64,
 }
 
 /// One read that has not ended.
@@ -33,6 +55,7 @@ pub(super) struct Asked {
 struct Pending {
     extent: Extent,
     offered: Extent,
+    block_bytes: u64,
     /// Whether it was begun for what is only guessed.
     is_guess: bool,
     /// Rises with every read: distinguishes reads of the same offset.
@@ -113,6 +136,12 @@ impl UnderWay {
         self.start(slot)
     }
 
+    /// Whether a read is made at once, and may serve several entries.
+    pub(super) fn is_shared(&self, tag: u64) -> bool {
+        let read = &self.reads[tag as usize];
+        read.is_guess || read.extent.bytes <= read.block_bytes
+    }
+
     /// Bytes in flight of reads for what is only guessed.
     pub(super) fn guessed_bytes(&self) -> u64 {
         self.guessed_bytes
@@ -132,10 +161,10 @@ impl UnderWay {
         self.queue.push_front(slot);
     }
 
-    fn add(&mut self, Asked { extent, offered }: Asked) -> u32 {
+    fn add(&mut self, Asked { extent, offered, block_bytes }: Asked) -> u32 {
         let number = self.next_number;
         self.next_number += 1;
-        let pending = Pending { extent, offered, is_guess: false, number };
+        let pending = Pending { extent, offered, block_bytes, is_guess: false, number };
         let slot = match self.free.pop() {
             Some(slot) => {
                 self.reads[slot as usize] = pending;
@@ -206,9 +235,10 @@ impl UnderWay {
 
     fn start(&mut self, slot: u32) -> Start {
         self.in_flight += 1;
-        let extent = self.reads[slot as usize].extent;
-        let alone = (extent.bytes > READ_BYTES_MAX).then(|| self.wanted.oldest(slot)).flatten();
-        Start { tag: slot.into(), extent, alone }
+        let Pending { extent, block_bytes, .. } = self.reads[slot as usize];
+        let is_alone = !self.is_shared(slot.into());
+        let alone = is_alone.then(|| self.wanted.oldest(slot)).flatten();
+        Start { tag: slot.into(), extent, alone, block_bytes }
     }
 
     /// What a read that was started is to bring: the extent.
@@ -270,7 +300,8 @@ mod tests {
     }
 
     fn asked(offset: u64, bytes: u64) -> Asked {
-        Asked { extent: extent(offset, bytes), offered: extent(offset, bytes) }
+        let extent = extent(offset, bytes);
+        Asked { extent, offered: extent, block_bytes: READ_BYTES_MAX }
     }
 
     fn starts(reads: &mut UnderWay) -> Vec<Start> {
@@ -363,7 +394,7 @@ mod tests {
         let mut reads = UnderWay::new(10, 4);
         let large = extent(4096, READ_BYTES_MAX + 4096);
         let offered = extent(5000, READ_BYTES_MAX);
-        let start = reads.demand(Asked { extent: large, offered }, 3);
+        let start = reads.demand(Asked { extent: large, offered, block_bytes: READ_BYTES_MAX }, 3);
         assert_eq!((start.extent, start.alone), (large, Some(3)));
         assert_eq!(reads.join(2, extent(4500, 400)), None, "it lies in the first page");
         assert_eq!(reads.join(4, offered), Some(start.tag));

@@ -47,7 +47,9 @@ impl Planner {
 
     /// Adds the reads for what lies around the last demand, if they were not begun yet.
     pub(super) fn read_around(&mut self, cached: &impl Fn(Id) -> bool, starts: &mut Vec<Start>) {
-        let Some(id) = self.lone.take().filter(|_| self.reads_widely()) else { return };
+        let Some(id) = self.lone.take().filter(|_| self.reads_widely() && !self.fills()) else {
+            return;
+        };
         for extent in self.pieces_around(id, cached) {
             let asked = asked(extent, self.alignment);
             self.guessed_within(asked.offered, cached);
@@ -70,7 +72,8 @@ impl Planner {
         let mut is_apart = true;
         for number in first..last {
             let next = entries[number];
-            if next.bytes > most || !self.is_missing(number as Id, cached) {
+            let id = number as Id;
+            if next.bytes > most || self.is_near(id) || !self.is_missing(id, cached) {
                 is_apart |= self.under_way.covers(next);
                 continue;
             }

@@ -54,6 +54,7 @@ fn what_was_read_once_costs_no_request_in_the_next_process() {
     assert_eq!(next.counters().requests, 1, "and counts no others");
     let cached = next.cached(&opened.file).unwrap().unwrap();
     assert_eq!(cached.ranges.iter().map(|range| range.bytes).sum::<u64>(), BYTES as u64);
+    assert_eq!(next.near(&opened.file).first(), Some(&(0..BYTES as u64)));
     assert!(said.lock().unwrap().is_empty());
 }
 

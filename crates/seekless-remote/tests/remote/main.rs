@@ -5,4 +5,6 @@ mod disk;
 mod faults;
 mod moto;
 mod reads;
+mod renewals;
+mod updates;
 mod writes;

@@ -3,7 +3,7 @@
 
 use crate::common::{access, content, engine, read, s3_name, settings};
 use seekless_engine::Engine;
-use seekless_remote::{Condition, DiskCache, put};
+use seekless_remote::{Condition, DiskCache, Kept, Plan, Version, put, renew, update};
 use seekless_testing::{Conduct, Fault, ObjectServer};
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
@@ -81,6 +81,42 @@ fn through_the_disk_cache(proxy: &ObjectServer, path: &str, bytes: &[u8]) {
     }
 }
 
+/// A new version, of which another server copies most itself.
+fn renews(proxy: &ObjectServer) {
+    let (name, access, old) = (s3_name("a pack+ü.zip"), access(proxy), content(40 << 20, 3));
+    put(&name, file(&old), Condition::New, &access, &settings(), |_| true).unwrap();
+    let engine = engine(proxy, settings());
+    let path = name.to_string();
+    let opened = engine.open(path.as_ref(), 1).unwrap().unwrap();
+    let version = engine.version(&opened.file).unwrap();
+    let new = [&b"new"[..], &old].concat();
+    let kept = vec![Kept { from: 0, to: 3, bytes: old.len() as u64 }];
+    let plan = Plan::new(&name, new.len() as u64, kept);
+    assert!(plan.copied_bytes() > 34 << 20);
+    let holes = plan.copied_bytes() as usize;
+    let sent = [&new[..new.len() - holes], &vec![0; holes]].concat();
+    let written = |version: &Version| {
+        let version = version.clone();
+        renew(&name, file(&sent), &plan, version, &access, &settings(), |_| true)
+    };
+    written(&version).unwrap();
+    let opened = engine.open(path.as_ref(), new.len() as u64).unwrap().unwrap();
+    assert!(*opened.tail == new);
+    let error = written(&version).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::StaleNetworkFileHandle, "{error}");
+    for line in ["one", "two"] {
+        update(&s3_name("list"), 100, &access, &settings(), |before| {
+            Ok(Some([before.unwrap_or_default(), line.as_bytes()].concat()))
+        })
+        .unwrap();
+    }
+    update(&s3_name("list"), 100, &access, &settings(), |found| {
+        assert_eq!(found, Some(&b"onetwo"[..]));
+        Ok(None)
+    })
+    .unwrap();
+}
+
 #[test]
 fn another_server_takes_and_gives_the_same_bytes() {
     let Some(moto) = Moto::start() else {
@@ -92,6 +128,7 @@ fn another_server_takes_and_gives_the_same_bytes() {
     let faults = [Fault::Internal, Fault::SlowDown, Fault::Truncated, Fault::IgnoredRange];
     let conduct = Conduct::plain().delayed(delay, spread);
     let proxy = ObjectServer::before(moto.address, conduct.clone()).unwrap();
+    renews(&proxy);
     let access = access(&proxy);
     for (key, bytes) in [("small", 5000), ("large", 20 << 20)] {
         let (name, bytes) = (s3_name(key), content(bytes, 1));

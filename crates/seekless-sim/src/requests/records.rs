@@ -9,6 +9,7 @@ use super::sizes::Changes;
 use crate::unit::Unit;
 use crate::{Error, ErrorKind, Result};
 use seekless_policy::eviction::Id;
+use seekless_sys::objects;
 use seekless_trace::import::{NOT_SAMPLED, Options};
 use seekless_trace::{News, Objects, Piece, Records, estimated_rows, is_pipe};
 use std::path::PathBuf;
@@ -104,7 +105,7 @@ impl Reader {
                 );
                 return Err(Error::new(ErrorKind::Usage, message));
             };
-            bytes += path.metadata().map_or(0, |found| found.len());
+            bytes += objects::metadata(path).map_or(0, |found| found.len());
             pipes.push(is_pipe(path).then_some(records));
         }
         Ok(Some(Self {

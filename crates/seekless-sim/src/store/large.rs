@@ -3,7 +3,7 @@
 use super::Reader;
 use seekless_device::{Io, Nanos};
 use seekless_policy::layout::extents::Extent;
-use seekless_policy::planner::{BLOCKS_IN_FLIGHT, blocks};
+use seekless_policy::planner::Start;
 use std::collections::VecDeque;
 
 /// A large read under way.
@@ -24,10 +24,10 @@ pub(super) enum Block {
 }
 
 impl Reader<'_> {
-    pub(super) fn begin_large(&mut self, when: Nanos, tag: u64, extent: Extent) {
-        let rest = blocks(extent).collect();
-        self.large.insert(tag, Large { rest, in_flight: 0, bytes: 0 });
-        (0..BLOCKS_IN_FLIGHT).for_each(|_| self.submit_block(when, tag));
+    pub(super) fn begin_large(&mut self, when: Nanos, start: &Start) {
+        let rest = start.blocks().collect();
+        self.large.insert(start.tag, Large { rest, in_flight: 0, bytes: 0 });
+        (0..start.blocks_in_flight()).for_each(|_| self.submit_block(when, start.tag));
     }
 
     fn submit_block(&mut self, when: Nanos, tag: u64) {

@@ -13,7 +13,7 @@ fn archive(sizes: impl IntoIterator<Item = u64>) -> Archive {
     };
     let extents = bytes.iter().map(place).collect();
     let opening = vec![Extent { offset: 0, bytes: 0 }];
-    Archive { extents, bytes, file_bytes: offset, alignment: 1, opening }
+    Archive { extents, bytes, file_bytes: offset, alignment: 1, opening, names: None }
 }
 
 fn settings() -> Settings {

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 /// Runs that a profile keeps. With five, needs of one run in two are distinguished from needs of
 /// few.
-const RUNS_MAX: usize = 5;
+pub(super) const RUNS_MAX: usize = 5;
 /// Needs of one run. A start of PyTorch has 6,000.
 const NEEDS_MAX: usize = 1 << 18;
 const PAGE_BYTES: u64 = 4096;
@@ -180,8 +180,15 @@ impl Learned {
         for need in whole.needs.iter().filter(|need| !need.mapped) {
             let Some(file) = before.files.get(need.file as usize) else { continue };
             let number = *numbers.entry(need.file).or_insert_with(|| {
-                let (_, identity) = identify(&file.name)?;
-                (file.identity == Some(identity)).then(|| number_of(&mut self.files, file))
+                let (bytes, identity) = identify(&file.name)?;
+                // Of a profile that machines share, no identity is known.
+                let now = ProfiledFile {
+                    name: file.name.clone(),
+                    bytes: Some(bytes),
+                    identity: Some(identity),
+                    place: file.place,
+                };
+                file.is_same_as(&now).then(|| number_of(&mut self.files, &now))
             });
             if let Some(file) = number {
                 self.run.needs.push(Need { file, ..*need });
@@ -210,7 +217,7 @@ pub(super) fn merged(before: Option<Profile>, newer: Profile) -> Profile {
     let mut profile = before.unwrap_or_default();
     profile.key.clone_from(&newer.key);
     append(&mut profile, newer);
-    keep_newest(&mut profile);
+    keep_newest(&mut profile, RUNS_MAX);
     profile
 }
 
@@ -244,7 +251,11 @@ pub(super) fn append(profile: &mut Profile, newer: Profile) {
         });
         let old = &mut profile.files[number as usize];
         let is_same = old.is_same_as(&file);
-        *old = file;
+        let (bytes, identity) = (file.bytes.or(old.bytes), file.identity.or(old.identity));
+        *old = match is_same {
+            true => ProfiledFile { bytes, identity, ..file },
+            false => file,
+        };
         if !is_same {
             for run in &mut profile.runs {
                 run.needs.retain(|need| need.file != number);
@@ -264,10 +275,10 @@ pub(super) fn append(profile: &mut Profile, newer: Profile) {
     }
 }
 
-/// Leaves the newest runs, and the files that these need.
-pub(super) fn keep_newest(profile: &mut Profile) {
+/// Leaves the newest runs, at most `runs_max`, and the files that these need.
+pub(super) fn keep_newest(profile: &mut Profile, runs_max: usize) {
     profile.runs.retain(|run| !run.needs.is_empty());
-    let surplus = profile.runs.len().saturating_sub(RUNS_MAX);
+    let surplus = profile.runs.len().saturating_sub(runs_max);
     profile.runs.drain(..surplus);
     let mut numbers: Vec<Option<u32>> = vec![None; profile.files.len()];
     let mut files = Vec::new();

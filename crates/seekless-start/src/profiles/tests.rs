@@ -93,7 +93,7 @@ fn the_newest_five_runs_are_kept_with_their_files() {
         let needs = vec![need(u32::from(run > 1), 0, true)];
         profile.runs.push(ProfiledRun { cpu_ns: Some(run), needs, ..ProfiledRun::default() });
     }
-    learn::keep_newest(&mut profile);
+    learn::keep_newest(&mut profile, learn::RUNS_MAX);
     let kept: Vec<_> = profile.runs.iter().map(|run| run.cpu_ns).collect();
     assert_eq!(kept, [Some(2), Some(3), Some(4), Some(5), Some(6)]);
     assert_eq!(profile.files, [file("/new")]);

@@ -123,7 +123,7 @@ impl Others {
         match Listing::open(source, options)? {
             Listing::Paths(paths) => self.lists.push(paths),
             Listing::Trace(trace) if trace.metadata().profile.is_some() => {
-                self.profiles.push(Profile::read(source)?);
+                self.profiles.push(profiles::Names::of_user().shown(Profile::read(source)?));
             }
             Listing::Trace(trace) => return Ok(Some(trace)),
         }

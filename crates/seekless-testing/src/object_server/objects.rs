@@ -121,12 +121,41 @@ impl Objects {
     }
 
     fn put_part(&mut self, upload: &str, request: &Request) -> Response {
+        let copied = request.header("x-amz-copy-source").map(|_| self.copied(request));
         let number = request.query("partNumber").and_then(|number| number.parse().ok());
         let (Some(upload), Some(number)) = (self.uploads.get_mut(upload), number) else {
             return Response::error(404, "NoSuchUpload");
         };
-        upload.parts.insert(number, request.body.clone());
-        Response::of(200).with("ETag", format!("\"part-{number}\""))
+        let tag = format!("\"part-{number}\"");
+        match copied {
+            None => {
+                upload.parts.insert(number, request.body.clone());
+                Response::of(200).with("ETag", tag)
+            }
+            Some(Err(answer)) => answer,
+            Some(Ok(part)) => {
+                upload.parts.insert(number, part);
+                let tag = tag.replace('"', "&quot;");
+                let body = format!("<CopyPartResult><ETag>{tag}</ETag></CopyPartResult>");
+                Response { body: body.into_bytes(), ..Response::of(200) }
+            }
+        }
+    }
+
+    /// The range of another object that is to be a part.
+    fn copied(&self, request: &Request) -> Result<Vec<u8>, Response> {
+        let source = request.header("x-amz-copy-source").unwrap_or_default();
+        let Some(object) = self.objects.get(&format!("/{}", source.trim_start_matches('/'))) else {
+            return Err(Response::error(404, "NoSuchKey"));
+        };
+        let tag = request.header("x-amz-copy-source-if-match");
+        if tag.is_some_and(|tag| tag != object.tag) {
+            return Err(Response::error(412, "PreconditionFailed"));
+        }
+        let range = request.header("x-amz-copy-source-range").unwrap_or_default();
+        let range = asked(range, object.content.len() as u64);
+        let range = range.ok_or_else(|| Response::error(400, "InvalidArgument"))?;
+        Ok(object.content[range.start as usize..range.end as usize].to_vec())
     }
 
     fn complete(&mut self, id: &str, request: &Request) -> Response {

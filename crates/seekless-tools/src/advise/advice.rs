@@ -40,6 +40,8 @@ pub struct Advice {
     pub measures: Vec<Measure>,
     /// What would not help, with its expected start in seconds.
     pub useless: Vec<(String, f64)>,
+    /// What a container image would bring; `None` where it is not worth it.
+    pub image: Option<Image>,
     /// What measures gained when they were carried out; empty if that was not asked for.
     pub verified: Vec<Verified>,
     /// Memory that the page cache can have; `None` if it is not known.
@@ -263,6 +265,17 @@ pub enum Found {
     Simulated,
     /// By doing it.
     Measured,
+}
+
+/// What is expected of the start if a container image held its files, on the same device.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Image {
+    /// The wait that is left with a layer in the order of need.
+    pub layer_wait_s: f64,
+    /// The wait that is left with a layer as it is, of which the list of this start is known.
+    pub listed_wait_s: f64,
+    /// The commands that make the layer and the list.
+    pub commands: Vec<String>,
 }
 
 /// What a measure gained when it was carried out.

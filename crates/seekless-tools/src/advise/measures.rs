@@ -3,7 +3,7 @@
 use super::advice::{Advice, Found, Measure, spread};
 use super::expected::Expected;
 use super::searches::Search;
-use super::shell::quoted;
+use super::shell::{quoted, words};
 
 /// A measure that gains less is not offered: this share of the start, and seconds.
 pub(super) const GAIN_MIN: f64 = 0.05;
@@ -74,7 +74,7 @@ pub(super) fn run_not_offered(advice: &Advice) -> Option<Measure> {
 }
 
 /// By which factor the measured wait differs from the expected one.
-fn correction(advice: &Advice, expected: &Expected) -> f64 {
+pub(super) fn correction(advice: &Advice, expected: &Expected) -> f64 {
     let plain_s = expected.decision.plain.seconds;
     if plain_s <= 0.0 {
         return 1.0;
@@ -160,8 +160,7 @@ fn run(advice: &Advice) -> String {
 }
 
 fn run_with(advice: &Advice, options: &str) -> String {
-    let words: Vec<String> = advice.command.iter().map(|word| quoted(word)).collect();
-    format!("seekless run {options}-- {}", words.join(" "))
+    format!("seekless run {options}-- {}", words(&advice.command))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use super::advice::{
 };
 use super::device;
 use super::expected::Expected;
+use super::image;
 use super::measures;
 use super::places::{At, folders};
 use super::readahead::{LINUX_BYTES, Windows};
@@ -71,6 +72,7 @@ pub(super) fn sum_up(
     let windows = Windows::of(&learned.needs, device.costs, present_bytes);
     advice.readahead = Some(windows).filter(|windows| windows.present.requests > 0);
     measures::add(&mut advice, expected);
+    advice.image = image::of(learned, &device, &advice, expected)?;
     Ok(advice)
 }
 

@@ -9,3 +9,9 @@ pub fn quoted(word: &str) -> String {
         false => format!("'{}'", word.replace('\'', r"'\''")),
     }
 }
+
+/// All words of a command line, each as the shell needs it.
+#[must_use]
+pub fn words(all: &[String]) -> String {
+    all.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}

@@ -32,6 +32,8 @@ pub(super) struct Learned {
     pub(super) timeline: Timeline,
     /// The recorded cold start.
     pub(super) trace: Trace,
+    /// The file of it.
+    pub(super) recording: PathBuf,
     /// What it needs.
     pub(super) needs: Needs,
     /// The profile for `seekless run`.
@@ -137,6 +139,7 @@ impl<'a> Session<'a> {
             blind: blind(&recorded),
             folder,
             trace,
+            recording: cold,
         })
     }
 

@@ -7,7 +7,7 @@ use super::options::{Device, Options};
 use super::placed::Placed;
 use super::plan::{Plan, Tell};
 use super::survey::{Sought, Survey};
-use seekless_device::{Content, Fetch};
+use seekless_device::{Content, Fetch, Geometry};
 use seekless_engine::{Clock, Counters, Engine, EngineKind, ObjectName, Throttled, build};
 use seekless_io::Store;
 use seekless_job::{Error, ErrorKind, Result};
@@ -86,22 +86,8 @@ impl Pack {
             let (path, opening, served) = (path.to_owned(), Vec::new(), Arc::default());
             return Ok(Self { path, opening, place: 0, is_object: true, served });
         }
-        let folder =
-            path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let folder = folder.canonicalize().map_err(|error| {
-            Error::because(ErrorKind::Io, format!("cannot look at {}", path.display()), error)
-        })?;
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let survey = Survey::of(&folder, &[Sought { name: &name, path }])?;
-        let mut opening = Vec::new();
-        let mut files = survey.cold(survey.geometry);
-        files.open(0, &mut |fetch| opening.push(fetch));
-        let mut place = None;
-        files.read(0, &mut |fetch| match fetch.content {
-            Content::Map => opening.push(fetch),
-            _ => place = place.or(Some(fetch.place)),
-        });
-        let place = place.unwrap_or(0);
+        let survey = survey(path)?;
+        let (opening, place) = opening(&survey, survey.geometry);
         let extent =
             |fetch: Fetch| Extent { offset: fetch.place.wrapping_sub(place), bytes: fetch.bytes };
         let opening = opening.into_iter().map(extent).collect();
@@ -118,6 +104,30 @@ impl Pack {
     pub(crate) fn served(&self) -> Served {
         self.served.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+}
+
+/// How the pack at `path` lies.
+pub(super) fn survey(path: &Path) -> Result<Survey> {
+    let folder =
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder.canonicalize().map_err(|error| {
+        Error::because(ErrorKind::Io, format!("cannot look at {}", path.display()), error)
+    })?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    Survey::of(&folder, &[Sought { name: &name, path }])
+}
+
+/// What finding and opening the only file of a survey fetches, and where its content begins.
+pub(super) fn opening(survey: &Survey, geometry: Geometry) -> (Vec<Fetch>, u64) {
+    let mut opening = Vec::new();
+    let mut files = survey.cold(geometry);
+    files.open(0, &mut |fetch| opening.push(fetch));
+    let mut place = None;
+    files.read(0, &mut |fetch| match fetch.content {
+        Content::Map => opening.push(fetch),
+        _ => place = place.or(Some(fetch.place)),
+    });
+    (opening, place.unwrap_or(0))
 }
 
 /// Loads the plan one after another. Returns a digest of what was loaded, and what was read.

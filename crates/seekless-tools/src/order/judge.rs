@@ -198,6 +198,7 @@ impl<'a> Judge<'a> {
             file_bytes: offset,
             alignment: ALIGNMENT,
             opening: Vec::new(),
+            names: None,
         };
         (archive, places)
     }

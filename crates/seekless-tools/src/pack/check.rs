@@ -44,7 +44,7 @@ pub(super) fn check_file(
         let why = format!("{} is a folder: name the pack to check", path.display());
         return Err(Error::new(ErrorKind::Invalid, why));
     }
-    let (source, bytes) = (Stoppable { file, cancel }, metadata.len());
+    let (source, bytes) = (Stoppable { source: file, cancel }, metadata.len());
     let index = Index::open_as(&source, bytes, Reading { strict: true, names });
     let verified = index.and_then(|index| verify_entries(&source, bytes, &index, progress));
     verified.map_err(|error| {
@@ -64,25 +64,25 @@ pub(super) fn check_file(
 /// The entries of a pack that cannot be kept as they lie there: they are damaged, or cannot be
 /// read. Once `cancel` is set, it names entries that are whole, too.
 pub(super) fn damaged_entries(
-    file: &File,
+    source: &impl ReadAt,
     index: &Index,
     cancel: &AtomicBool,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Vec<u32> {
-    damaged(&Stoppable { file, cancel }, index, progress)
+    damaged(&Stoppable { source, cancel }, index, progress)
 }
 
 /// A pack that is being read back, until the caller asks to stop.
-struct Stoppable<'a> {
-    file: &'a File,
+struct Stoppable<'a, R: ReadAt> {
+    source: &'a R,
     cancel: &'a AtomicBool,
 }
 
-impl ReadAt for Stoppable<'_> {
+impl<R: ReadAt> ReadAt for Stoppable<'_, R> {
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<()> {
         if self.cancel.load(Ordering::Relaxed) {
             return Err(std::io::Error::other("interrupted"));
         }
-        ReadAt::read_exact_at(self.file, buffer, offset)
+        self.source.read_exact_at(buffer, offset)
     }
 }

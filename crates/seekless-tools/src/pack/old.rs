@@ -1,31 +1,26 @@
 //! A pack that is brought up to date: what is copied from it, and what it says of its program's
 //! loads.
 
+use super::source::Source;
 use super::step::Step;
 use super::tree::Tree;
-use crate::remote::open_file;
 use seekless_job::{Error, ErrorKind, Result};
-use seekless_pack::{FileTime, Index, NameEncoding, PREDICTION, Reading, decode};
+use seekless_pack::{FileTime, Index, NameEncoding, PREDICTION, ReadAt, Reading, decode};
 use seekless_policy::eviction::Id;
 use seekless_policy::foresight::prediction::Model;
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, BufWriter, Read, Seek, SeekFrom};
-use std::ops::Range;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Between these many bytes it is looked whether to stop.
-const PIECE_BYTES: u64 = 64 << 20;
 /// The most that a local header can take: its fixed part, a name and an extra field.
 const HEAD_BYTES: u64 = 30 + 2 * u16::MAX as u64;
 
 /// The pack as it was.
 pub(super) struct Old {
-    pub(super) file: File,
+    pub(super) source: Source,
     pub(super) index: Index,
-    /// When it was modified itself.
+    /// When it was modified itself. An object's clock is another, so it is as old as its newest
+    /// file then was.
     pub(super) modified: FileTime,
     /// The Unix mode and the time that each entry's file has now.
     abouts: Vec<(u32, FileTime)>,
@@ -34,15 +29,25 @@ pub(super) struct Old {
 
 impl Old {
     pub(super) fn open(archive: &Path, names: NameEncoding) -> Result<Self> {
-        let file = open_file(archive)?;
-        let metadata = file.metadata().map_err(|error| Error::unreadable(archive, error))?;
+        let source = Source::open(archive)?;
+        let unreadable = |error| Error::unreadable(archive, error);
+        let bytes = source.bytes().map_err(unreadable)?;
         let reading = Reading { strict: true, names };
-        let index = Index::open_as(&file, metadata.len(), reading).map_err(|error| {
+        let index = Index::open_as(&source, bytes, reading).map_err(|error| {
             let what = format!("cannot read the pack {}", archive.display());
             Error::because(ErrorKind::Pack, what, error)
         })?;
-        let modified = FileTime::new(metadata.mtime(), metadata.mtime_nsec());
-        Ok(Self { file, index, modified, abouts: Vec::new(), path: archive.to_owned() })
+        let modified = match &source {
+            Source::File(file) => {
+                let metadata = file.metadata().map_err(unreadable)?;
+                FileTime::new(metadata.mtime(), metadata.mtime_nsec())
+            }
+            Source::Object(_) => {
+                let times = index.entries().filter_map(|entry| entry.file_time());
+                times.max_by_key(|time| time.total_ns()).unwrap_or_default()
+            }
+        };
+        Ok(Self { source, index, modified, abouts: Vec::new(), path: archive.to_owned() })
     }
 
     /// As it is, with the mode and time that the files of these entries have now.
@@ -64,7 +69,7 @@ impl Old {
             return Err(format!("{PREDICTION} is larger than any prediction"));
         }
         let mut extent = vec![0; entry.extent_bytes as usize];
-        let read = self.file.read_exact_at(&mut extent, entry.header_offset);
+        let read = self.source.read_exact_at(&mut extent, entry.header_offset);
         read.map_err(|error| format!("{PREDICTION} cannot be read: {error}"))?;
         let mut bytes = Vec::new();
         decode(&entry, PREDICTION, &extent, &mut bytes).map_err(|error| error.to_string())?;
@@ -100,31 +105,8 @@ impl Old {
     pub(super) fn head(&self, number: u32) -> Result<Vec<u8>> {
         let entry = self.index.entry(number);
         let mut head = vec![0; entry.extent_bytes.min(HEAD_BYTES) as usize];
-        let read = self.file.read_exact_at(&mut head, entry.header_offset);
+        let read = self.source.read_exact_at(&mut head, entry.header_offset);
         read.map_err(|error| Error::unreadable(&self.path, error))?;
         Ok(head)
-    }
-
-    /// Appends a range of the pack to `sink`, unless cancelled. The kernel copies it, or shares it
-    /// where the file system can.
-    pub(super) fn copy(
-        &self,
-        range: Range<u64>,
-        sink: &mut BufWriter<&File>,
-        cancel: &AtomicBool,
-    ) -> io::Result<()> {
-        let mut file = &self.file;
-        file.seek(SeekFrom::Start(range.start))?;
-        let mut left = range.end - range.start;
-        while left > 0 {
-            if cancel.load(Ordering::Relaxed) {
-                return Err(io::Error::other("interrupted"));
-            }
-            match io::copy(&mut file.take(left.min(PIECE_BYTES)), sink)? {
-                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-                copied => left -= copied,
-            }
-        }
-        Ok(())
     }
 }

@@ -8,10 +8,12 @@ use super::folders::Folders;
 use super::links::Links;
 use super::old::Old;
 use super::outside;
+use super::source::Source;
 use super::step::Step;
 use super::tree::{Node, Tree};
 use super::write::{make, stop_if_cancelled};
 use super::{Options, Summary};
+use crate::remote::Travelled;
 use rayon::prelude::*;
 use seekless_job::{Error, Result};
 use seekless_pack::{
@@ -82,6 +84,9 @@ pub struct Update {
     pub prediction_fault: Option<String>,
     /// The new pack; `None` if nothing has changed, and the pack was left as it is.
     pub pack: Option<Summary>,
+    /// What that cost, if the pack is an object and was changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub travelled: Option<Travelled>,
 }
 
 /// Says where the folder `dir` and the pack `archive` differ. Of `options`
@@ -124,6 +129,10 @@ fn owned<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
 /// of its program's loads stays, unless it is damaged, which is reported. The new pack takes the
 /// old one's place when it is whole; a program that has the old one open goes on reading that.
 ///
+/// Of a pack in object storage only its directory is read. What stays is copied where it lies, as
+/// far as the provider copies parts of objects (S3's protocol); else it is read and sent. With
+/// `verify` all of it is read.
+///
 /// `options` as for [`pack`](super::pack); the codec is that of rewritten and new files. With
 /// `verify` all entries of the old pack are checked first, and damaged ones are packed again.
 ///
@@ -138,11 +147,14 @@ pub fn update(
 ) -> Result<Update> {
     outside::check(dir, archive)?;
     let tree = Tree::walk(dir, None, &Exclude::new(&options.exclude)?, options)?;
-    let old = Old::open(archive, options.names)?;
+    let mut old = Old::open(archive, options.names)?;
+    if options.verify {
+        old.source.read_whole().map_err(|error| Error::unreadable(archive, error))?;
+    }
     tree.let_times_settle();
     let mut matched = Matched::new(&tree, &old, evidence)?;
     let damaged = match options.verify {
-        true => damaged_entries(&old.file, &old.index, &options.cancel, progress),
+        true => damaged_entries(&old.source, &old.index, &options.cancel, progress),
         false => Vec::new(),
     };
     stop_if_cancelled(options)?;
@@ -166,10 +178,14 @@ pub fn update(
     if is_up_to_date && !unwanted && is_fit {
         return Ok(update);
     }
-    let out = Destination::new(archive).replacing(true);
+    let out = match &old.source {
+        Source::File(_) => Destination::new(archive).replacing(true),
+        Source::Object(_) => Destination::nowhere(archive),
+    };
     let (steps, old) = (matched.steps(&tree, &old.index), old.with_abouts(matched.abouts(&tree)));
     let model = model.ok().flatten().map(|model| old.renumbered(&model, &tree, &steps));
-    update.pack = Some(make(&tree, &out, &steps, Some(&old), model, options, progress)?);
+    let (summary, travelled) = make(&tree, &out, &steps, Some(&old), model, options, progress)?;
+    (update.pack, update.travelled) = (Some(summary), travelled);
     Ok(update)
 }
 
@@ -285,6 +301,7 @@ impl Matched {
             mended: Vec::new(),
             prediction_fault: None,
             pack: None,
+            travelled: None,
         }
     }
 

@@ -7,6 +7,7 @@ use super::old::Old;
 use super::step::Step;
 use super::tree::{Node, Tree};
 use super::{Options, OrderUse, Summary, check};
+use crate::remote::Travelled;
 use seekless_job::{Error, ErrorKind, Result};
 use seekless_pack::{About, Codec, NameEncoding, PREDICTION, PackWriter, Written, prepare};
 use seekless_policy::foresight::prediction::Model;
@@ -32,7 +33,7 @@ pub(super) fn make(
     model: Option<Model>,
     options: &Options,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<Summary> {
+) -> Result<(Summary, Option<Travelled>)> {
     let output = out.create(Content::Binary)?;
     let mut progress = Progress::new(&tree.nodes, options.verify, progress);
     let model = model.filter(|model| model.loads() > 0);
@@ -47,9 +48,20 @@ pub(super) fn make(
         stop_if_cancelled(options)?;
         checked?;
     }
-    crate::remote::publish(output, &options.cancel)?;
+    let renewed = old.and_then(|old| old.source.renew(output.file()));
+    let travelled = match renewed {
+        Some(renewed) => renewed.map(Some).map_err(|error| {
+            let what = format!("cannot write {}", out.path().display());
+            Error::because(ErrorKind::Io, what, error)
+        }),
+        None => output.publish().map(|()| None).map_err(Error::from),
+    };
+    if travelled.is_err() {
+        stop_if_cancelled(options)?;
+    }
+    let travelled = travelled?;
     let directories = tree.empty_folders();
-    Ok(Summary {
+    let summary = Summary {
         entries: written.entries + directories,
         directories,
         folders: tree.folders.len() as u64,
@@ -66,7 +78,8 @@ pub(super) fn make(
         prediction_bytes: model.map_or(0, |bytes| bytes.len() as u64),
         references,
         verified: options.verify,
-    })
+    };
+    Ok((summary, travelled))
 }
 
 pub(super) fn stop_if_cancelled(options: &Options) -> Result<()> {
@@ -106,7 +119,8 @@ fn write(
             stop_if_cancelled(options)?;
             // Steps that copy come with the pack to copy from.
             let Some(old) = old else { return Ok(()) };
-            let copy = |sink: &mut BufWriter<&File>, range| old.copy(range, sink, &options.cancel);
+            let copy =
+                |sink: &mut BufWriter<&File>, range| old.source.copy(range, sink, &options.cancel);
             let (added, entries) = match step {
                 Step::Pack(_) => return Ok(()),
                 Step::Copy(run) => {

@@ -14,6 +14,7 @@ use seekless::device::units::parse_bytes;
 use seekless::policy::eviction::{NAMES, needs_of};
 use seekless::sim::{Capacities, Reading};
 use seekless::sys::memory::free_bytes;
+use seekless::sys::objects;
 use seekless::tools::advise::quoted;
 use seekless::tools::advise::traced::{Options, TraceAdvice, advise_traces};
 use std::ffi::OsString;
@@ -67,7 +68,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let words = Words::beside(html.as_ref().map(Html::destination));
     let options = options(args)?;
     let advice = advise_traces(&args.traces, &options, &mut |what| args.tell(what));
-    let advice = match args.traces.iter().all(|path| path.exists()) {
+    let advice = match args.traces.iter().all(|path| path.exists() || objects::of(path).is_some()) {
         true => advice?,
         false => advice.context("a program comes after --: seekless advise -- CMD")?,
     };

@@ -2,7 +2,9 @@
 
 use crate::output::{line, table};
 use seekless::device::units::{counted, format_bytes, format_count, format_duration};
-use seekless::tools::advise::{Advice, Cause, DeviceFigures, Found, Measure, Search, Source};
+use seekless::tools::advise::{
+    Advice, Cause, DeviceFigures, Found, Image, Measure, Search, Source,
+};
 use std::fmt::Write as _;
 
 /// Folders that are listed.
@@ -246,12 +248,27 @@ fn verdict(advice: &Advice) -> String {
             let _ = writeln!(text, "  {}", line(command));
         }
     }
-    text + &checked(advice)
+    text + &checked(advice) + &image(advice.image.as_ref())
 }
 
 /// A measure with fewer commands than the best.
 fn simpler<'a>(advice: &'a Advice, best: &Measure) -> Option<&'a Measure> {
     advice.measures.iter().find(|measure| measure.commands.len() < best.commands.len())
+}
+
+/// What a container image would bring.
+pub(super) fn image(image: Option<&Image>) -> String {
+    let Some(image) = image else { return String::new() };
+    let mut text = format!(
+        "\nIf a container image holds its files: {} of waiting with a layer in the order of need, \
+         {} with a list for lazy pulling.\n",
+        seconds(image.layer_wait_s),
+        seconds(image.listed_wait_s),
+    );
+    for command in &image.commands {
+        let _ = writeln!(text, "  {}", line(command));
+    }
+    text
 }
 
 /// What `--verify` measured beside what was expected.
@@ -421,6 +438,20 @@ mod tests {
         assert!(text.contains("15.0 ms of waiting for files, too little to gain from."), "{text}");
         assert!(text.contains("what would not help"), "{text}");
         assert!(text.contains("run: bring its files in beside it  125.0 ms\n"), "{text}");
+    }
+
+    #[test]
+    fn what_an_image_would_bring_stands_below_with_its_commands() {
+        let image = Image {
+            layer_wait_s: 0.5,
+            listed_wait_s: 0.25,
+            commands: vec!["seekless export a --format tar -o layer.tar".to_owned()],
+        };
+        let text = report(&Advice { image: Some(image), ..advice() });
+        let said = "If a container image holds its files: 500.0 ms of waiting with a layer in the \
+                    order of need, 250.0 ms with a list for lazy pulling.\n  seekless export a";
+        assert!(text.contains(said), "{text}");
+        assert!(!report(&advice()).contains("container image"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Packs that lie over folders for one program: `--mount PACK=DIR`.
 
-use crate::command::mount::{half_of_free, settings, without_place};
+use crate::command::mount::{half_of_free, settings, usual_cache_bytes, without_place};
 use crate::output::{self, shown};
 use anyhow::{Context, bail};
 use seekless::io::{NameEncoding, Store};
@@ -10,9 +10,6 @@ use seekless::sys::namespaces::{leave_mounts, may_mount, own_mounts};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
-
-/// Memory for the contents of a pack's files, as for `seekless mount`.
-const CACHE_BYTES: u64 = 128 << 20;
 
 /// A pack, and the folder in whose place the program sees its files. Both are absolute.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,11 +132,12 @@ fn serve(
     beside.end_with_program().context("cannot start a thread")?;
     let (mut serving, mut left_out) = (Vec::new(), Vec::new());
     for (place, (mount, overlay)) in mounts.into_iter().zip(overlays).enumerate() {
-        let store = settings(CACHE_BYTES).predict(true).names(names).open(&overlay.pack)?;
+        let cache_bytes = usual_cache_bytes(&overlay.pack);
+        let store = settings(cache_bytes).predict(true).names(names).open(&overlay.pack)?;
         left_out.extend(store.left_out());
         let options = Options {
             ahead_bytes: half_of_free(),
-            open_bytes: CACHE_BYTES / 2,
+            open_bytes: cache_bytes / 2,
             folders: folders_in(overlay, &overlays[place + 1..]),
             ..Options::default()
         };

@@ -3,7 +3,9 @@
 use super::{Args, page};
 use crate::output;
 use crate::output::table;
+use crate::price;
 use anyhow::Context;
+use seekless::device::Charged;
 use seekless::device::units::{counted, format_bytes, format_count, format_duration, parse_rate};
 use seekless::job::roots::{Root, Roots};
 use seekless::sim::Requests;
@@ -45,6 +47,7 @@ pub(super) struct PackArgs {
 /// Predicts and prints.
 pub(super) fn run(args: &Args, pack: &Path) -> anyhow::Result<ExitCode> {
     let options = options(args)?;
+    let prices = args.price.of(args.device.as_ref(), None)?;
     let html = args.html.begin(args.force)?;
     let traces: Vec<PathBuf> = args.traces.iter().chain(&args.pack.trace).cloned().collect();
     let reading = args.selected.of(args.foreign.options()?);
@@ -56,11 +59,23 @@ pub(super) fn run(args: &Args, pack: &Path) -> anyhow::Result<ExitCode> {
         page::packed(html, args, &prediction)?;
     }
     if args.json {
-        words.json(&prediction)?;
+        let charged = prediction.rows.iter().map(|row| Some(charged(row)));
+        price::json(words, &prediction, "/rows", prices.as_ref(), charged)?;
     } else {
-        words.text(&report(&prediction))?;
+        let mut text = report(&prediction);
+        if let Some(prices) = prices {
+            let case = |row: &Row| vec![row.policy.clone(), format_bytes(row.capacity)];
+            let rows = prediction.rows.iter().map(|row| (case(row), charged(row)));
+            text += &prices.report(&["policy", "capacity"], rows.collect());
+        }
+        words.text(&text)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a provider charges for.
+fn charged(Row { figures, .. }: &Row) -> Charged {
+    Charged { reads: figures.requests, bytes: figures.bytes, ..Charged::default() }
 }
 
 fn options(args: &Args) -> anyhow::Result<Options> {

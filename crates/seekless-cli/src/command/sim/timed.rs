@@ -4,11 +4,14 @@ use super::{Args, Outputs, page};
 use crate::command::foreign::say_left_out;
 use crate::output;
 use crate::output::table;
+use crate::price::{self, Prices};
 use seekless::device::units::{counted, format_bytes, format_count, format_duration};
-use seekless::device::{DeviceModel, DeviceSpec, Queue};
+use seekless::device::{Charged, DeviceModel, DeviceSpec, Queue};
 use seekless::policy::readahead::{About, Options, READAHEADS};
 use seekless::sim::timed::{self, Pacing, Rules, TimedCase, TimedFigures, Workload};
 use std::process::ExitCode;
+
+const PAGE_BYTES: u64 = 4096;
 
 /// Each readahead, what it does and its source.
 pub(super) fn readaheads() -> String {
@@ -29,7 +32,12 @@ pub(super) fn name(word: &str) -> Result<String, String> {
 }
 
 /// Reads the traces once, simulates every case on all cores, and prints.
-pub(super) fn run(args: &Args, device: &DeviceSpec, outputs: Outputs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(
+    args: &Args,
+    device: &DeviceSpec,
+    prices: Option<&Prices>,
+    outputs: Outputs,
+) -> anyhow::Result<ExitCode> {
     let pacing = if args.arrivals { Pacing::Arrivals } else { Pacing::Closed };
     let rules =
         Rules { pacing, think_ns: args.think, write_back: args.write_back, ..Rules::default() };
@@ -51,12 +59,28 @@ pub(super) fn run(args: &Args, device: &DeviceSpec, outputs: Outputs) -> anyhow:
         page::timed(html, args, &device.to_string(), &workload, &rows)?;
     }
     if args.json {
-        outputs.words.json(&rows)?;
+        let charged = rows.iter().map(|row| Some(charged(row)));
+        price::json(outputs.words, &rows, "", prices, charged)?;
     } else {
         let device = device.to_string();
-        outputs.words.text(&report(&workload, &output::line(&device), args.think, &rows))?;
+        let mut text = report(&workload, &output::line(&device), args.think, &rows);
+        if let Some(prices) = prices {
+            let rows = rows.iter().map(|row| (case(row), charged(row)));
+            text += &prices.report(&["policy", "capacity", "readahead"], rows.collect());
+        }
+        outputs.words.text(&text)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a provider charges for.
+fn charged(row: &TimedFigures) -> Charged {
+    // Pages that were written are not read.
+    let bytes = match row.device_writes {
+        0 => row.device_bytes,
+        _ => row.device_bytes.min(PAGE_BYTES * (row.pages_fetched + row.pages_prefetched)),
+    };
+    Charged { reads: row.device_reads, writes: row.device_writes, bytes, lists: 0 }
 }
 
 fn cases(args: &Args, workload: &Workload) -> anyhow::Result<Vec<TimedCase>> {

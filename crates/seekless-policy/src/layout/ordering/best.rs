@@ -7,7 +7,7 @@ mod sets;
 use super::{Kin, Ordering};
 use crate::eviction::Id;
 use crate::foresight::references::References;
-use likely::likelihoods;
+pub(crate) use likely::likelihoods;
 use seekless_device::Costs;
 use sets::Sets;
 use std::collections::HashMap;

@@ -60,12 +60,12 @@ impl Kin {
     }
 
     /// The folder of a file. A file that has no name lies in the top folder.
-    pub(super) fn folder(&self, id: Id) -> u32 {
+    pub(crate) fn folder(&self, id: Id) -> u32 {
         self.folder.get(id as usize).copied().unwrap_or(TOP)
     }
 
     /// The kind of a file.
-    pub(super) fn kind(&self, id: Id) -> u32 {
+    pub(crate) fn kind(&self, id: Id) -> u32 {
         self.kind.get(id as usize).copied().unwrap_or(TOP)
     }
 

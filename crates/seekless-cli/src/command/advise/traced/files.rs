@@ -1,6 +1,6 @@
 //! Advice on a program's files in words.
 
-use super::super::words::{costs, page_cache, searches, seconds, would_not_help};
+use super::super::words::{costs, image, page_cache, searches, seconds, would_not_help};
 use super::cache;
 use crate::output::{line, table};
 use seekless::device::units::{counted, format_bytes, format_count};
@@ -129,7 +129,8 @@ fn helps(advice: &FilesAdvice) -> String {
         text += &page_cache(advice.needed_bytes, advice.memory_free_bytes);
     }
     let Some((best, others)) = listed.split_first() else {
-        return text + "\nNothing helps: nothing saves 5 % of the time, or 20 ms.\n";
+        let none = "\nNothing helps: nothing saves 5 % of the time, or 20 ms.\n";
+        return text + none + &image(advice.image.as_ref());
     };
     text += "\nDo this:\n";
     for command in &best.commands {
@@ -146,7 +147,7 @@ fn helps(advice: &FilesAdvice) -> String {
             let _ = writeln!(text, "  {}", line(command));
         }
     }
-    text
+    text + &image(advice.image.as_ref())
 }
 
 /// The best measures. The one that brings files in, which takes the least work, is always one.

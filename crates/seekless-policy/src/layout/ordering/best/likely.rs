@@ -20,7 +20,7 @@ struct Class {
 /// After Good and Turing, the next run loads about as many new files as each run so far loaded
 /// alone. That is counted for each kind of file in each folder with all below it. A folder's
 /// estimate begins with that of the folder above, so a small folder says little against it.
-pub(super) fn likelihoods(kin: &Kin, used: &[u32], runs_count: usize) -> Vec<f64> {
+pub(crate) fn likelihoods(kin: &Kin, used: &[u32], runs_count: usize) -> Vec<f64> {
     let mut classes: HashMap<(u32, u32), Class> = HashMap::new();
     for (id, &used) in (0..).zip(used) {
         if used > 1 {

@@ -1,6 +1,6 @@
 //! What is found out about a program's files, in figures. Times are in seconds, sizes in bytes.
 
-use crate::advise::advice::{DeviceFigures, Folder, Measure, Part, WaitOfFile};
+use crate::advise::advice::{DeviceFigures, Folder, Image, Measure, Part, WaitOfFile};
 use crate::advise::readahead::Windows;
 use crate::advise::searches::Search;
 use crate::advise::traced::Basis;
@@ -51,6 +51,8 @@ pub struct FilesAdvice {
     pub measures: Vec<Measure>,
     /// What would not help, with the wait that is left.
     pub useless: Vec<(String, f64)>,
+    /// What a container image would bring; `None` where it is not worth it.
+    pub image: Option<Image>,
     /// Memory that the page cache can have here; `None` if it is not known.
     pub memory_free_bytes: Option<u64>,
     /// What a larger page cache or another policy would bring for what is read again; `None` if

@@ -3,10 +3,11 @@
 use super::super::{Basis, is_worth};
 use super::advice::{FilesAdvice, Recorded};
 use super::estimate::Estimate;
-use crate::advise::advice::{Found, Measure};
+use crate::advise::advice::{Found, Image, Measure};
+use crate::advise::image::exports;
 use crate::advise::measures::{GAIN_MIN_S, PACK, RUN, WARM};
 use crate::advise::searches::Search;
-use crate::advise::shell::quoted;
+use crate::advise::shell::{quoted, words};
 use crate::order::newest::{Newest, newest};
 use seekless_device::{Costs, DeviceSpec};
 use seekless_job::Result;
@@ -19,8 +20,6 @@ const MODEL_ERROR: f64 = 0.3;
 
 const LISTED: &str = "pack in the best order, its list of loads known";
 const ON_DEMAND: &str = "pack in the best order, loaded on demand";
-const LAYER: &str = "tar or image layer in the order of need";
-const LIST: &str = "list for a lazy image layer (eStargz, nydus, SOCI)";
 
 /// Requests and bytes that `seekless run` itself needs of a device where nothing is cached: its
 /// small program and the folders on the way (counted by block_rq_issue on a loop device).
@@ -82,15 +81,14 @@ impl Offers {
             all.into_iter().partition(|it| is_worth(alone_s - it.wait_s, whole_s, GAIN_MIN_S));
         worth.sort_by(|one, other| one.wait_s.total_cmp(&other.wait_s));
         advice.measures = worth;
+        advice.image = self.image(advice, whole_s);
         advice.useless = useless.into_iter().map(|it| (it.what, it.wait_s)).collect();
     }
 
     fn all(&self, advice: &FilesAdvice) -> Vec<(&'static str, f64, Vec<String>)> {
-        let traces: Vec<String> = advice.traces.iter().map(|trace| quoted(trace)).collect();
-        let traces = traces.join(" ");
+        let traces = words(&advice.traces);
         let mut all = Vec::new();
-        let words: Vec<String> = advice.command.iter().map(|word| quoted(word)).collect();
-        let words = words.join(" ");
+        let words = words(&advice.command);
         // It is not known how a program that was running is started.
         let can_start = !advice.command.is_empty() && advice.basis != Basis::Service;
         let (what, run) = match can_start {
@@ -120,15 +118,21 @@ impl Offers {
                 all.push((ON_DEMAND, on_demand_s + in_vain_s, vec![pack]));
             }
         }
-        let export = |format: &str, to: &str| {
-            format!("seekless export {traces} --format {format} --root {folder} -o {to}")
-        };
-        let in_order_s = seconds(newest.in_order.time_ns);
-        all.push((LAYER, in_order_s + in_vain_s, vec![export("tar", "layer.tar")]));
-        let list =
-            vec![export("estargz", "list.txt"), "# or --format nydus, or --format soci".to_owned()];
-        all.push((LIST, seconds(newest.from_list.time_ns) + in_vain_s, list));
         all
+    }
+
+    /// What a container image would bring; `None` where it is not worth it.
+    fn image(&self, advice: &FilesAdvice, whole_s: f64) -> Option<Image> {
+        let newest = self.newest.as_ref()?;
+        let in_vain_s = self.in_vain_s(advice, Some(&self.folder));
+        let folder = quoted(&self.folder.to_string_lossy());
+        let image = Image {
+            layer_wait_s: seconds(newest.in_order.time_ns) + in_vain_s,
+            listed_wait_s: seconds(newest.from_list.time_ns) + in_vain_s,
+            commands: exports(&words(&advice.traces), &folder).into(),
+        };
+        let saves_s = advice.wait_s - image.layer_wait_s.min(image.listed_wait_s);
+        is_worth(saves_s, whole_s, GAIN_MIN_S).then_some(image)
     }
 
     /// What look-ups in vain still wait for beside an archive, which answers for its own folder.
