@@ -1,55 +1,48 @@
-//! What is in the cache, and which of the policies knows or keeps what.
+//! What is in the cache, and which candidate keeps or knows what.
 
-use super::super::{Id, Pool, Request};
+use super::super::{Id, Pool};
+use super::COUNT;
 use crate::arrays::column;
+use crate::arrays::list::Lists;
+use crate::arrays::weights::Weights;
 
-/// The bit of an id that is in the cache, beside those of the policies that keep it.
-const HERE: u8 = 1 << 7;
-/// The bit of an id that was used again since it came, beside those of the policies that know it.
-const AGAIN: u8 = 1 << 7;
-/// The bit of an id that the owner was told of, beside those of the policies that know it.
-const TOLD: u8 = 1 << 6;
-/// At most so many policies have a bit.
-pub(super) const POLICIES_MAX: usize = 6;
+/// A list for each set of candidates that may keep an id.
+const SETS: usize = 1 << COUNT;
 
 /// What is known of an id.
 #[derive(Clone, Copy, Debug, Default)]
 struct About {
-    /// Its weight when it was requested last.
-    weight: u64,
-    /// Its name.
-    key: u64,
-    /// The number of its last use; it wraps around.
-    last_use: u32,
-    /// A bit for each policy that knows it: keeps it, or has a ghost of it.
-    known: u8,
-    /// A bit for each policy that keeps it.
+    /// A bit for each candidate that keeps it.
     kept: u8,
+    /// A bit for each candidate that knows it: keeps it, or has a ghost of it.
+    known: u8,
 }
 
-/// The books of the cache. A policy that is not followed keeps ids without data; so does one that
-/// was not followed until now.
+/// The ids that are here lie in lists, one for each set of candidates that keep them, the newest in
+/// front. So what a leader does not keep is found without a search, whoever leads.
 #[derive(Debug, Default)]
 pub(super) struct Books {
     about: Vec<About>,
+    /// Of each id the weight when it was admitted last.
+    weights: Weights,
+    /// What is here.
+    sets: Lists<SETS>,
     here: u32,
-    here_weight: u64,
-    /// Of each policy, how many ids it keeps that are not here.
-    owed: [u32; POLICIES_MAX],
+    weight_here: u64,
+    /// For each candidate, how many ids it keeps that are not here.
+    lacking: [u32; COUNT],
 }
 
 impl Books {
     pub(super) fn grow(&mut self, ids: u32) {
         column::grow(&mut self.about, ids, About::default());
-    }
-
-    pub(super) fn ids(&self) -> Id {
-        self.about.len() as Id
+        self.weights.grow(ids);
+        self.sets.grow(ids);
     }
 
     #[inline]
     pub(super) fn is_here(&self, id: Id) -> bool {
-        self.about[id as usize].kept & HERE != 0
+        self.sets.contains(id)
     }
 
     /// How many ids are here.
@@ -57,188 +50,141 @@ impl Books {
         self.here
     }
 
-    pub(super) fn here_weight(&self) -> u64 {
-        self.here_weight
+    pub(super) fn weight_here(&self) -> u64 {
+        self.weight_here
     }
 
     pub(super) fn weight(&self, id: Id) -> u64 {
-        self.about[id as usize].weight
+        self.weights.get(id)
     }
 
-    /// How many ids a policy keeps that are not here.
-    pub(super) fn owed(&self, policy: usize) -> u32 {
-        self.owed[policy]
+    #[cfg(test)]
+    pub(super) fn keeps(&self, candidate: usize, id: Id) -> bool {
+        self.about[id as usize].kept >> candidate & 1 != 0
     }
 
-    pub(super) fn keeps(&self, policy: usize, id: Id) -> bool {
-        self.about[id as usize].kept & 1 << policy != 0
+    /// How many ids a candidate keeps that are not here.
+    pub(super) fn lacking(&self, candidate: usize) -> u32 {
+        self.lacking[candidate]
     }
 
-    /// Whether a policy keeps an id that is not here, with another weight than this.
+    /// Whether a candidate knows the id with another weight than this.
     #[inline]
-    pub(super) fn is_kept_otherwise(&self, id: Id, weight: u64) -> bool {
-        let about = self.about[id as usize];
-        about.weight != weight && about.kept != 0 && about.kept & HERE == 0
+    pub(super) fn is_known_otherwise(&self, id: Id, weight: u64) -> bool {
+        self.about[id as usize].known != 0 && self.weights.get(id) != weight
     }
 
-    /// All ids that are here, of one part the one that was used last in front.
-    pub(super) fn here_by_last_use(
-        &self,
-        turn: u32,
-        is_one: impl Fn(&Self, Id) -> bool,
-    ) -> Vec<Id> {
-        let ids = 0..self.about.len() as Id;
-        let mut here: Vec<Id> = ids.filter(|&id| self.is_here(id) && is_one(self, id)).collect();
-        here.sort_unstable_by_key(|&id| (turn.wrapping_sub(self.about[id as usize].last_use), id));
-        here
-    }
-
-    /// Whether an id was used again since it came.
-    pub(super) fn again(&self, id: Id) -> bool {
-        self.about[id as usize].known & AGAIN != 0
-    }
-
-    /// An id that is here was used.
-    #[inline]
-    pub(super) fn used(&mut self, request: &Request, turn: u32, again: bool) {
-        let about = &mut self.about[request.id as usize];
-        about.key = request.key;
-        about.last_use = turn;
-        about.known = about.known & !AGAIN | if again { AGAIN } else { 0 };
+    /// The next to leave: of what the leader does not keep, that which fewest others keep, and of
+    /// it what lies there longest. If the leader keeps all, that of what it keeps.
+    pub(super) fn victim(&self, leader: usize) -> Option<Id> {
+        let order = |set: &usize| ((set >> leader) & 1, set.count_ones());
+        let filled = (0..SETS).filter(|&set| !self.sets.is_empty(set));
+        self.sets.back(filled.min_by_key(order)?)
     }
 
     /// An id that was not here comes in.
-    pub(super) fn comes(&mut self, id: Id, weight: u64) {
-        let about = &mut self.about[id as usize];
-        about.weight = weight;
-        about.known |= TOLD;
+    pub(super) fn come(&mut self, id: Id, weight: u64) {
+        let kept = self.about[id as usize].kept;
+        self.weights.set(id, weight);
+        self.sets.push_front(usize::from(kept), id);
         self.here += 1;
-        self.here_weight += weight;
-        let keepers = about.kept;
-        about.kept |= HERE;
-        each(keepers, |policy| self.owed[policy] -= 1);
+        self.weight_here += weight;
+        each(kept, |candidate| self.lacking[candidate] -= 1);
     }
 
-    /// An id that was here leaves.
-    pub(super) fn leaves(&mut self, id: Id) {
-        let about = &mut self.about[id as usize];
-        self.here -= 1;
-        self.here_weight -= about.weight;
-        about.kept &= !HERE;
-        each(about.kept, |policy| self.owed[policy] += 1);
-    }
-
-    /// An id has another weight.
-    pub(super) fn reweigh(&mut self, id: Id, weight: u64) {
-        let about = &mut self.about[id as usize];
-        if about.kept & HERE != 0 {
-            self.here_weight = self.here_weight - about.weight + weight;
-        }
-        about.weight = weight;
-    }
-
-    /// A policy keeps an id from now on.
-    #[inline]
-    pub(super) fn keep(&mut self, policy: usize, id: Id) {
-        let about = &mut self.about[id as usize];
-        about.kept |= 1 << policy;
-        about.known |= 1 << policy;
-        self.owed[policy] += u32::from(about.kept & HERE == 0);
-    }
-
-    /// A policy has evicted an id.
-    #[inline]
-    fn evict(&mut self, policy: usize, id: Id) {
-        let about = &mut self.about[id as usize];
-        about.kept &= !(1 << policy);
-        self.owed[policy] -= u32::from(about.kept & HERE == 0);
-    }
-
-    /// A policy neither keeps an id nor knows it any more.
-    pub(super) fn drop(&mut self, policy: usize, id: Id) {
-        if self.keeps(policy, id) {
-            self.evict(policy, id);
-        }
-        self.about[id as usize].known &= !(1 << policy);
-    }
-
-    /// As [`Self::drop`], and the owner is told if it was the last that knew it.
-    pub(super) fn forget<P: Pool + ?Sized>(&mut self, policy: usize, id: Id, pool: &mut P) {
-        self.drop(policy, id);
+    /// Evicts an id that is here.
+    pub(super) fn leave<P: Pool + ?Sized>(&mut self, id: Id, pool: &mut P) {
+        self.take_out(id);
+        pool.evict(id);
         self.forget_unknown(id, pool);
     }
 
-    /// The owner may use the number of an id that nothing knows for another.
-    pub(super) fn forget_unknown<P: Pool + ?Sized>(&mut self, id: Id, pool: &mut P) {
+    fn take_out(&mut self, id: Id) {
+        self.sets.unlink(id);
+        self.here -= 1;
+        self.weight_here -= self.weights.get(id);
+        each(self.about[id as usize].kept, |candidate| self.lacking[candidate] += 1);
+    }
+
+    /// An id that is here has another weight.
+    pub(super) fn reweigh(&mut self, id: Id, weight: u64) {
+        self.weight_here = self.weight_here - self.weights.get(id) + weight;
+        self.weights.set(id, weight);
+    }
+
+    /// A candidate keeps an id from now on.
+    #[inline]
+    pub(super) fn keep(&mut self, candidate: usize, id: Id) {
         let about = &mut self.about[id as usize];
-        let is_known = about.known & !AGAIN & !TOLD != 0 || about.kept & HERE != 0;
-        if !is_known && about.known & TOLD != 0 {
-            about.known &= !TOLD;
+        about.kept |= 1 << candidate;
+        about.known |= 1 << candidate;
+        self.kept_otherwise(candidate, id, 1);
+    }
+
+    /// A candidate keeps an id no more.
+    #[inline]
+    fn evict(&mut self, candidate: usize, id: Id) {
+        self.about[id as usize].kept &= !(1 << candidate);
+        self.kept_otherwise(candidate, id, u32::MAX);
+    }
+
+    /// The set of those that keep an id has changed: the candidate keeps this many more, where the
+    /// largest number stands for one less.
+    #[inline]
+    fn kept_otherwise(&mut self, candidate: usize, id: Id, more: u32) {
+        if self.is_here(id) {
+            self.sets.move_to_front(usize::from(self.about[id as usize].kept), id);
+        } else {
+            self.lacking[candidate] = self.lacking[candidate].wrapping_add(more);
+        }
+    }
+
+    /// A candidate neither keeps nor knows an id any more.
+    pub(super) fn drop(&mut self, candidate: usize, id: Id) {
+        if self.about[id as usize].kept & 1 << candidate != 0 {
+            self.evict(candidate, id);
+        }
+        self.about[id as usize].known &= !(1 << candidate);
+    }
+
+    /// The owner may give the number of an id that is not here, and that no candidate knows, to
+    /// another.
+    fn forget_unknown<P: Pool + ?Sized>(&mut self, id: Id, pool: &mut P) {
+        if self.about[id as usize].known == 0 && !self.is_here(id) {
             pool.forget(id);
         }
     }
 
-    /// Whether the number belongs to another page now: the owner may use that of a page that it
-    /// was not told of again.
-    #[inline]
-    pub(super) fn is_another(&self, id: Id, key: u64) -> bool {
-        let about = self.about[id as usize];
-        about.key != key && about.known != 0
-    }
-
-    #[cfg(test)]
-    pub(super) fn is_told(&self, id: Id) -> bool {
-        self.about[id as usize].known & TOLD != 0
-    }
-
-    pub(super) fn key(&self, id: Id) -> u64 {
-        self.about[id as usize].key
-    }
-
-    /// Nothing knows the id any more, and it is not here.
+    /// An id is neither here nor known any more.
     pub(super) fn remove(&mut self, id: Id) {
         if self.is_here(id) {
-            self.leaves(id);
+            self.take_out(id);
         }
-        each(self.about[id as usize].kept, |policy| self.owed[policy] -= 1);
-        self.about[id as usize] = About::default();
-    }
-
-    /// An id that the policy followed does not keep leaves.
-    pub(super) fn leave_over<P: Pool + ?Sized>(&mut self, id: Id, pool: &mut P) {
-        self.leaves(id);
-        pool.evict(id);
-        self.forget_unknown(id, pool);
+        let about = std::mem::take(&mut self.about[id as usize]);
+        each(about.kept, |candidate| self.lacking[candidate] -= 1);
     }
 }
 
-fn each(policies: u8, mut act: impl FnMut(usize)) {
-    let mut rest = policies & !HERE & !TOLD;
-    while rest != 0 {
-        act(rest.trailing_zeros() as usize);
-        rest &= rest - 1;
-    }
+fn each(candidates: u8, mut act: impl FnMut(usize)) {
+    (0..COUNT).filter(|candidate| candidates & 1 << candidate != 0).for_each(&mut act);
 }
 
-/// The owner of the cache as one of the policies sees it.
+/// The owner of the cache as a candidate sees it.
 pub(super) struct Side<'a, P: ?Sized> {
     pub(super) books: &'a mut Books,
-    pub(super) policy: usize,
-    /// Whether it is the one that is followed: what it evicts leaves the cache.
-    pub(super) leads: bool,
+    pub(super) number: usize,
     pub(super) pool: &'a mut P,
 }
 
 impl<P: Pool + ?Sized> Pool for Side<'_, P> {
+    #[inline]
     fn evict(&mut self, victim: Id) {
-        self.books.evict(self.policy, victim);
-        if self.leads && self.books.is_here(victim) {
-            self.books.leaves(victim);
-            self.pool.evict(victim);
-        }
+        self.books.evict(self.number, victim);
     }
 
+    #[inline]
     fn forget(&mut self, id: Id) {
-        self.books.forget(self.policy, id, self.pool);
+        self.books.about[id as usize].known &= !(1 << self.number);
+        self.books.forget_unknown(id, self.pool);
     }
 }
