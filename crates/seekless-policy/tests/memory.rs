@@ -22,8 +22,8 @@ use seekless_policy::readahead::{Options, Read, named as readahead};
 const IDS: u32 = (1 << 13) + 1;
 /// A policy takes at most so much.
 const BYTES_MAX: u64 = 64;
-/// That of the policy that chooses: its shadows are a fixed part, of which few ids here get much.
-const CHOOSER_BYTES_MAX: u64 = 512;
+/// That of the policy that chooses between four others.
+const CHOOSER_BYTES_MAX: u64 = 200;
 /// How much less than it says a policy may take.
 const SLACK: f64 = 8.0;
 

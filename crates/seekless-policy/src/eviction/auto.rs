@@ -1,205 +1,190 @@
 //! A cache that chooses its policy by itself, while it is used.
 
+mod books;
 mod choice;
-mod shadows;
 
 use super::{Eviction, Id, Named, Outcome, Pool, Request, Use, named};
-use crate::arrays::column;
+use books::{Books, Side};
 use choice::Choice;
-use shadows::Shadows;
 
-/// Policies to choose from: they win on different traces. The cache begins with the first.
-const CANDIDATES: [&str; 6] = ["s3-fifo", "lru", "arc", "lirs", "w-tinylfu", "lfu-da"];
-
-/// What the owner was told of an id.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Told {
-    /// It has left, or never came.
-    #[default]
-    Nothing,
-    /// It is resident.
-    Resident,
-    /// It was evicted, and its ghost stays.
-    Evicted,
-}
-
-/// What is known of an id.
-#[derive(Clone, Copy, Debug, Default)]
-struct About {
-    /// The number of its last use; it wraps around.
-    last_use: u32,
-    told: Told,
-    /// Whether it was used again since it entered.
-    again: bool,
-}
+/// Policies to choose from, each for other requests: frequency and sizes, recency, loops, popular
+/// pages among many that come once. The first is followed at first: it keeps small files, of which
+/// more fit, and of equal pages those used often or late.
+const CANDIDATES: [&str; COUNT] = ["gdsf", "arc", "clock-pro", "w-tinylfu@fixed"];
+/// How many these are.
+const COUNT: usize = 4;
+/// A change is considered once in this many requests.
+const EACH: u32 = 64;
 
 /// Follows the policy that is best for the requests of late.
 ///
-/// - **Idea:** small shadows of a few policies see a sample of the requests. If one of them would
-///   have had more hits, by more than chance and by half a percent of the requests, in two windows
-///   in turn, the cache changes over to it. What is resident stays: the new policy is told of all
-///   of it in the order of the last uses, of what was used again twice.
-/// - **Bound:** hits lost against the best single policy are added up. From 0.3 % of the requests
-///   on, only the one that leads over all requests is followed.
-/// - **Cost per request:** that of the policy followed, a hash of the key, and for a request in the
-///   sample, six more policies. The sample halves whenever the shadows know more than 4,096 pages,
-///   so a cache of 1,000,000 pages has some 1 of 1,024 requests in it; one of 1,000 pages has all.
-///   A change costs a sort of all resident pages.
-/// - **Memory:** that of the policy followed, 8 bytes an id, and some 1 MB for the shadows. During
-///   a change both policies are there.
-/// - **Shines** where no single policy fits: unknown or changing programs. **Fails** where a change
-///   comes too late: phases shorter than some thousands of requests.
+/// - **Idea:** each candidate sees all requests, as though it had the cache for itself, without
+///   data. What the cache holds follows one of them, the leader: to make room it evicts what the
+///   leader does not keep. So a change of the leader moves nothing. Of equal pages it costs at most
+///   one miss for each that the new leader keeps and the cache lacks.
+/// - **Change:** when another has had more hits than the leader, by 16 and one for each fifty
+///   objects that it keeps and the cache lacks.
+/// - **Bound:** once the cache has lost more than 0.3 % of all requests against the best single
+///   candidate, it changes only to the one that has had most hits over all requests.
+/// - **Cost per request:** that of all four candidates.
+/// - **Memory:** that of all four and 10 bytes an id, 18 where weights differ: 111 and 149 in all,
+///   also for what only one of them keeps or remembers.
+/// - **Shines** where no single policy fits: unknown or changing programs. **Fails** on short
+///   traces, where what a change has to fetch is more than a hundredth of the requests, and on loops
+///   in small caches, where candidates that are equally good lead in turns.
 ///
-/// Weights: as the policy followed. Hits count by requests, not by bytes. Cost is ignored. What is
-/// removed stays in the shadows, in all alike.
+/// Weights: any. Hits count by requests, not by bytes. Costs: as `gdsf`.
 ///
-/// Source: Seekless. The shadows are those of Waldspurger and others, FAST 2015 and ATC 2017
-/// (SHARDS, miniature simulation); to choose by the experts' losses is the idea of LeCaR (Vietri
-/// and others, HotStorage 2018).
+/// Source: Seekless. That a cache may follow the simulated caches of others is in Fiat and others,
+/// Competitive paging algorithms, Journal of Algorithms 1991.
 #[derive(Debug)]
 pub struct Auto {
     capacity: u64,
-    ids: u32,
-    turn: u32,
-    about: Vec<About>,
-    policy: Named,
-    shadows: Shadows,
+    candidates: [Named; COUNT],
+    leader: usize,
+    books: Books,
     choice: Choice,
-}
-
-/// The owner of the cache, and what it is told.
-struct Watched<'a, P: ?Sized> {
-    about: &'a mut [About],
-    pool: &'a mut P,
-}
-
-impl<P: Pool + ?Sized> Pool for Watched<'_, P> {
-    fn evict(&mut self, victim: Id) {
-        self.about[victim as usize].told = Told::Evicted;
-        self.pool.evict(victim);
-    }
-
-    fn forget(&mut self, id: Id) {
-        self.about[id as usize].told = Told::Nothing;
-        self.pool.forget(id);
-    }
+    /// The number of the last request; it wraps around.
+    turn: u32,
+    /// Whether an id may have outgrown a candidate.
+    has_grown: bool,
 }
 
 impl Auto {
     /// An empty cache of `capacity` units of weight.
     #[must_use]
     pub fn new(capacity: u64) -> Self {
+        let candidate = |name| named(name, capacity).expect("candidates are in the table");
         Self {
             capacity,
-            ids: 0,
+            candidates: CANDIDATES.map(candidate),
+            leader: 0,
+            books: Books::default(),
+            choice: Choice::default(),
             turn: 0,
-            about: Vec::new(),
-            policy: candidate(0, capacity),
-            shadows: Shadows::new(&CANDIDATES, capacity),
-            choice: Choice::new(CANDIDATES.len()),
+            has_grown: false,
         }
     }
 
     /// The name of the policy that is followed now.
     #[must_use]
     pub fn follows(&self) -> &str {
-        self.policy.name()
+        CANDIDATES[self.leader]
     }
 
-    /// Changes over to another policy. What is resident stays; ghosts are forgotten.
-    fn change<P: Pool + ?Sized>(&mut self, number: usize, pool: &mut P) {
-        let mut resident = Vec::new();
-        for id in 0..self.ids {
-            let about = &mut self.about[id as usize];
-            match about.told {
-                Told::Resident => {
-                    let weight = self.policy.weight_of(id).unwrap_or(1);
-                    resident.push((self.turn.wrapping_sub(about.last_use), id, weight));
-                }
-                Told::Evicted => {
-                    about.told = Told::Nothing;
-                    pool.forget(id);
-                }
-                Told::Nothing => {}
-            }
-        }
-        resident.sort_unstable_by_key(|(unused_for, id, _)| (std::cmp::Reverse(*unused_for), *id));
-        self.policy = candidate(number, self.capacity);
-        self.policy.grow(self.ids);
-        let mut watched = Watched { about: &mut self.about, pool };
-        for again in [false, true] {
-            for (_, id, weight) in &resident {
-                let about = watched.about[*id as usize];
-                if about.told == Told::Resident && (about.again || !again) {
-                    self.policy.request(&Request::file(*id, *weight), &mut watched);
+    /// All candidates see a request. The answer has a bit for each that has a hit.
+    fn ask<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> u8 {
+        let (id, books) = (request.id, &mut self.books);
+        let mut hits = 0;
+        for (number, candidate) in self.candidates.iter_mut().enumerate() {
+            match candidate.request(request, &mut Side { books, number, pool }) {
+                Outcome::Hit => hits |= 1 << number,
+                Outcome::Admitted => books.keep(number, id),
+                Outcome::Bypassed => {
+                    candidate.remove(id);
+                    books.drop(number, id);
                 }
             }
         }
+        hits
     }
 
-    /// The shadows see a request of their sample, and may lead to a change.
-    fn learn<P: Pool + ?Sized>(&mut self, request: &Request, was_hit: bool, pool: &mut P) {
-        let window = self.shadows.request(request, was_hit);
-        let next = window.and_then(|it| self.choice.window(it.asked, it.own, &it.hits));
-        if let Some(number) = next {
-            self.change(number, pool);
+    /// Evicts until `weight` more fits: what the leader does not keep, then the rest.
+    fn make_room<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) {
+        let limit = self.capacity.saturating_sub(weight);
+        while self.books.weight_here() > limit && self.evict_one(pool) {}
+    }
+
+    fn resize<P: Pool + ?Sized>(&mut self, pool: &mut P) {
+        self.has_grown = false;
+        let (capacity, books) = (self.capacity, &mut self.books);
+        for (number, candidate) in self.candidates.iter_mut().enumerate() {
+            candidate.set_capacity(capacity, &mut Side { books, number, pool });
         }
     }
-}
 
-fn candidate(number: usize, capacity: u64) -> Named {
-    named(CANDIDATES[number], capacity).expect("candidates are in the table")
+    /// Changes over if another candidate leads. What is here stays.
+    fn consider(&mut self) {
+        let lacking = std::array::from_fn(|number| self.books.lacking(number));
+        if let Some(next) = self.choice.next(self.leader, lacking, self.books.here()) {
+            self.change(next);
+        }
+    }
+
+    fn change(&mut self, leader: usize) {
+        self.leader = leader;
+        self.choice.changed();
+    }
 }
 
 impl Eviction for Auto {
     fn grow(&mut self, ids: u32) {
-        self.ids = self.ids.max(ids);
-        column::grow(&mut self.about, ids, About::default());
-        self.policy.grow(ids);
+        self.books.grow(ids);
+        self.candidates.iter_mut().for_each(|candidate| candidate.grow(ids));
     }
 
     fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
-        self.turn = self.turn.wrapping_add(1);
-        let mut watched = Watched { about: &mut self.about, pool };
-        let outcome = self.policy.request(request, &mut watched);
-        let about = &mut self.about[request.id as usize];
-        if outcome != Outcome::Bypassed {
-            about.last_use = self.turn;
-            about.again = outcome == Outcome::Hit;
-            about.told = Told::Resident;
+        let Request { id, weight, .. } = *request;
+        let was_here = self.books.is_here(id);
+        if !was_here {
+            if weight > self.capacity {
+                return Outcome::Bypassed;
+            }
+            // To the candidates an id that comes back with another weight is another one.
+            if self.books.is_known_otherwise(id, weight) {
+                self.remove(id);
+            }
         }
-        if request.kind != Use::Prefetch && self.shadows.samples(request.key) {
-            self.learn(request, outcome == Outcome::Hit, pool);
+        if self.has_grown {
+            self.resize(pool);
         }
-        outcome
+        // A hit keeps the weight that was admitted, with the candidates that lack the id, too.
+        let weight = if was_here { self.books.weight(id) } else { weight };
+        let hits = self.ask(&Request { weight, ..*request }, pool);
+        if !was_here {
+            self.make_room(weight, pool);
+            self.books.come(id, weight);
+        }
+        if request.kind != Use::Prefetch {
+            self.choice.count(self.leader, hits, was_here);
+            self.turn = self.turn.wrapping_add(1);
+            if self.turn.is_multiple_of(EACH) {
+                self.consider();
+            }
+        }
+        if was_here { Outcome::Hit } else { Outcome::Admitted }
     }
 
     fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
-        self.policy.evict_one(&mut Watched { about: &mut self.about, pool })
+        let victim = self.books.victim(self.leader);
+        victim.inspect(|&id| self.books.leave(id, pool)).is_some()
     }
 
     fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
         self.capacity = capacity;
-        self.policy.set_capacity(capacity, &mut Watched { about: &mut self.about, pool });
-        self.shadows.set_capacity(capacity);
+        self.resize(pool);
+        self.make_room(0, pool);
     }
 
     fn remove(&mut self, id: Id) {
-        self.policy.remove(id);
-        self.about[id as usize].told = Told::Nothing;
+        self.candidates.iter_mut().for_each(|candidate| candidate.remove(id));
+        self.books.remove(id);
     }
 
     fn weight_of(&self, id: Id) -> Option<u64> {
-        self.policy.weight_of(id)
+        self.books.is_here(id).then(|| self.books.weight(id))
     }
 
     fn reweigh(&mut self, request: &Request) {
-        self.policy.reweigh(request);
-        self.shadows.reweigh(request);
+        if self.books.is_here(request.id) {
+            self.candidates.iter_mut().for_each(|candidate| candidate.reweigh(request));
+            self.books.reweigh(request.id, request.weight);
+            self.has_grown = true;
+        }
     }
 
     fn resident_weight(&self) -> u64 {
-        self.policy.resident_weight()
+        self.books.weight_here()
     }
 }
 

@@ -260,8 +260,9 @@ policies! {
         "Einziger and others 2017, 2018";
     "w-tinylfu@fixed" => Frequency, WTinyLfu::fixed, (34, 42),
         "the same with a window of always 1 %", "Einziger, Friedman and Manes 2017";
-    "auto" => Learned, Auto::new, (162, 218),
-        "follows the policy that is best for the requests of late", "Seekless; after SHARDS, FAST 2015";
+    "auto" => Learned, Auto::new, (111, 149),
+        "follows the policy that is best for the requests of late",
+        "Seekless; after Fiat and others 1991";
 }
 
 /// The names of [`POLICIES`], in the same order.

@@ -123,7 +123,7 @@ fn ghosts_max(name: &str, capacity: u64) -> Option<u64> {
         "cart" | "sr-lru" | "frd" => capacity,
         "mq" => 4 * capacity,
         "s3-fifo" | "qdlp" | "clock2q+" => capacity * 9 / 10,
-        "auto" => 2 * capacity, // as many as any that it follows
+        "auto" => 7 * capacity, // what four candidates keep, and the ghosts of two
         "lirs" | "linux" | "lecar" => capacity,
         _ => return None,
     })
