@@ -1,5 +1,6 @@
-//! `auto`, the policy that chooses by itself, beside each of the six that it chooses from: what it
-//! loses against the best of them, which is not known beforehand, and what the choice costs.
+//! `auto`, the policy that chooses by itself, beside each of the four that it chooses from and four
+//! others: what it loses against the best of them, which is not known beforehand, and what the
+//! choice costs.
 
 use crate::clock::timed;
 use anyhow::{Context, ensure};
@@ -9,10 +10,15 @@ use seekless::sim::{Capacities, Case, Reading, Requests, simulate, simulate_all}
 use seekless_results::{Better, Contender, Figure, Table, data_folder};
 use std::path::{Path, PathBuf};
 
-/// Those that `auto` chooses from.
-const SIX: [&str; 6] = ["s3-fifo", "lru", "arc", "lirs", "w-tinylfu", "lfu-da"];
+/// Those that `auto` chooses from, then others.
+const RIVALS: [&str; 8] =
+    ["gdsf", "arc", "clock-pro", "w-tinylfu@fixed", "s3-fifo", "lru", "lirs", "w-tinylfu"];
+/// How many of them it chooses from.
+const CANDIDATES: usize = 4;
 /// Sizes of the cache, as shares of the working set.
 const SHARES: [&str; 3] = ["1%", "10%", "40%"];
+/// Whose hits are shown.
+const HITS: [&str; 4] = ["auto", "best candidate", "worst candidate", "best of eight"];
 /// Where hits and times are shown.
 const SHOWN: usize = 1;
 /// The starts of 0 A.D., in the order of their names.
@@ -56,8 +62,9 @@ pub(crate) struct Args {
 struct Found {
     name: &'static str,
     requests: usize,
-    /// Of `auto`, the best and the worst of the six, at each size: hits in percent.
-    hits: Vec<[f64; 3]>,
+    /// Of `auto`, the best and the worst candidate, and the best of all, at each size: hits in
+    /// percent.
+    hits: Vec<[f64; 4]>,
     /// The best at the size that is shown.
     best: &'static str,
     /// Processor time of `auto`, as a multiple of that of the best policy.
@@ -78,7 +85,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Vec<Table>> {
         let requests = reading.read(&traces, &mut |_, _| {}).context(name)?;
         all.push(judge(name, &requests, args.rounds)?);
     }
-    let tables = vec![regret(&all), hits(&all), times(&all), memory()?];
+    let tables = vec![regret(&all), behind(&all), hits(&all), times(&all), memory()?];
     println!("{}", words(&all));
     Ok(tables)
 }
@@ -110,21 +117,24 @@ fn traces(data: &Path) -> Vec<(&'static str, Vec<PathBuf>)> {
 
 fn judge(name: &'static str, requests: &Requests, rounds: usize) -> anyhow::Result<Found> {
     let totals = requests.totals();
-    let (mut hits, mut best, mut times) = (Vec::new(), SIX[0], Vec::new());
+    let (mut hits, mut best, mut times) = (Vec::new(), RIVALS[0], Vec::new());
     for (at, share) in SHARES.iter().enumerate() {
         let capacities = share.parse::<Capacities>().map_err(anyhow::Error::msg)?;
         let capacity = capacities.resolve(&totals)?[0];
         let case = |policy: &str| Case { policy: policy.to_owned(), capacity };
-        let cases: Vec<Case> = ["auto"].iter().chain(&SIX).map(|policy| case(policy)).collect();
+        let cases: Vec<Case> = ["auto"].iter().chain(&RIVALS).map(|policy| case(policy)).collect();
         let figures = simulate_all(requests, &cases, &mut |_, _| {})?;
         let of: Vec<u64> = figures.iter().map(|row| row.hits).collect();
-        let (auto, six) = (of[0], &of[1..]);
-        let most = six.iter().copied().max().unwrap_or(0);
-        let least = six.iter().copied().min().unwrap_or(0);
+        let (auto, all) = (of[0], &of[1..]);
+        let candidates = &all[..CANDIDATES];
+        let most = candidates.iter().copied().max().unwrap_or(0);
+        let least = candidates.iter().copied().min().unwrap_or(0);
+        let most_of_all = all.iter().copied().max().unwrap_or(0);
         let percent = |hits: u64| 100.0 * hits as f64 / requests.len().max(1) as f64;
-        hits.push([auto, most, least].map(percent));
+        hits.push([auto, most, least, most_of_all].map(percent));
         if at == SHOWN {
-            best = six.iter().position(|&hits| hits == most).map_or(SIX[0], |at| SIX[at]);
+            let first = candidates.iter().position(|&hits| hits == most);
+            best = RIVALS[first.unwrap_or(0)];
             times = timed_rounds(requests, [&case("auto"), &case(best)], rounds)?;
         }
     }
@@ -149,13 +159,22 @@ fn timed_rounds(requests: &Requests, cases: [&Case; 2], rounds: usize) -> anyhow
 }
 
 fn regret(all: &[Found]) -> Table {
-    let title = "What `auto` loses against the best of the six, in points of the hit ratio";
-    let mut table = Table::new("regret", title, "trace", "points", Better::Lower)
+    let title = "What `auto` loses against the best of its candidates, in points of the hit ratio";
+    lost(all, "regret", title, |[auto, most, ..]| most - auto)
+}
+
+fn behind(all: &[Found]) -> Table {
+    let title = "What `auto` loses against the best of eight policies, in points of the hit ratio";
+    lost(all, "behind", title, |[auto, .., most]| most - auto)
+}
+
+fn lost(all: &[Found], id: &str, title: &str, points: fn([f64; 4]) -> f64) -> Table {
+    let mut table = Table::new(id, title, "trace", "points", Better::Lower)
         .contenders(SHARES.map(Contender::ours))
         .under("At caches of these shares of the working set. Below 0 it has more hits than each of them.");
     for found in all {
-        let lost = found.hits.iter().map(|[auto, most, _]| Figure::exact(most - auto));
-        table = table.row(found.name, lost.collect::<Vec<_>>());
+        let figures = found.hits.iter().map(|hits| Figure::exact(points(*hits)));
+        table = table.row(found.name, figures.collect::<Vec<_>>());
     }
     table
 }
@@ -163,7 +182,7 @@ fn regret(all: &[Found]) -> Table {
 fn hits(all: &[Found]) -> Table {
     let title = format!("Hits at {} of the working set", SHARES[SHOWN]);
     let mut table = Table::new("hits", &title, "trace", "%", Better::Higher)
-        .contenders(["auto", "best of the six", "worst of the six"].map(Contender::ours));
+        .contenders(HITS.map(Contender::ours));
     for found in all {
         table = table.row(found.name, found.hits[SHOWN].map(Figure::exact));
     }
@@ -190,8 +209,8 @@ fn memory() -> anyhow::Result<Table> {
     let title = "Memory of a policy for each object, at most";
     let mut table = Table::new("memory", title, "policy", "bytes", Better::Lower)
         .contenders([Contender::ours("seekless")])
-        .under("Objects of one weight. Of `auto` up to 65,536 objects, where it compares all six.");
-    for policy in ["auto"].iter().chain(&SIX) {
+        .under("Objects of one weight, with those of which it only remembers the name.");
+    for policy in ["auto"].iter().chain(&RIVALS) {
         table = table.row(policy, [Figure::exact(bytes_per_id(policy, true)? as f64)]);
     }
     Ok(table)
@@ -200,7 +219,7 @@ fn memory() -> anyhow::Result<Table> {
 fn words(all: &[Found]) -> String {
     let row = |found: &Found| {
         let mut cells = vec![found.name.to_owned(), found.requests.to_string()];
-        cells.extend(found.hits.iter().map(|[auto, most, _]| format!("{:.2}", most - auto)));
+        cells.extend(found.hits.iter().map(|[auto, most, ..]| format!("{:.2}", most - auto)));
         let ratio = Figure::of_rounds(&found.times).value.unwrap_or(0.0);
         cells.extend([found.best.to_owned(), format!("{ratio:.2}")]);
         cells

@@ -30,8 +30,8 @@ const EACH: u32 = 64;
 /// - **Memory:** that of all four and 10 bytes an id, 18 where weights differ: 111 and 149 in all,
 ///   also for what only one of them keeps or remembers.
 /// - **Shines** where no single policy fits: unknown or changing programs. **Fails** on short
-///   traces, where what a change has to fetch is more than a hundredth of the requests, and on loops
-///   in small caches, where candidates that are equally good lead in turns.
+///   traces, where what a change has to fetch is more than a hundredth of the requests, and on
+///   loops in small caches, where candidates that are equally good lead in turns.
 ///
 /// Weights: any. Hits count by requests, not by bytes. Costs: as `gdsf`.
 ///

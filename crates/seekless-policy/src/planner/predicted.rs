@@ -174,10 +174,10 @@ impl Planner {
         used >= extent.bytes * u64::from(self.bars().used_min)
     }
 
-    /// The guess that gets the next read of its own. One of a file that is larger than a read does
-    /// only where many dear requests run at once. Where requests are dear, a named file that no run has does not
-    /// either: it is read with the next demand beside it, whose window also brings what nothing
-    /// names.
+    /// The guess that gets the next read of its own. One of a file that is larger than a read gets
+    /// none, unless many dear requests run at once. Where requests are dear and do not, a named
+    /// file that no run has gets none either: it is read with the next demand beside it, whose
+    /// window also brings what nothing names.
     fn next_guess(&mut self, cached: &impl Fn(Id) -> bool) -> Option<Guess> {
         let (bars, is_wide) = (self.bars(), self.reads_widely());
         let most = if is_wide { LARGE_BYTES_MAX } else { READ_BYTES_MAX };

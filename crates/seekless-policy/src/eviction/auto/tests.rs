@@ -128,7 +128,7 @@ fn it_loses_little_on_pages() {
 #[test]
 fn it_loses_little_on_files() {
     // From 1 to 16, in the mean 6.2.
-    let weight = |id: Id| 1 << (u64::from(id.wrapping_mul(2_654_435_761)) >> 20) % 5;
+    let weight = |id: Id| 1 << ((u64::from(id.wrapping_mul(2_654_435_761)) >> 20) % 5);
     assert_eq!(lost(7, weight, 6), [""; 0]);
 }
 
@@ -158,8 +158,8 @@ fn a_change_costs_at_most_a_miss_for_each_page_that_is_lacking() {
 #[test]
 fn under_one_leader_it_is_that_leader() {
     let popular = &zipf(400, 0.7, 11)[..20_000];
-    for leader in 0..COUNT {
-        let (mut auto, mut alone) = (Auto::new(100), named(CANDIDATES[leader], 100).unwrap());
+    for (leader, name) in CANDIDATES.iter().enumerate() {
+        let (mut auto, mut alone) = (Auto::new(100), named(name, 100).unwrap());
         auto.grow(400);
         alone.grow(400);
         for &id in popular {

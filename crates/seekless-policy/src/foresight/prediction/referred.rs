@@ -11,8 +11,8 @@ use crate::foresight::references::References;
 use crate::id::Id;
 use std::collections::{BinaryHeap, HashMap};
 
-/// Chains that come true less often than once in eight times are not followed, of 255. Whether one is
-/// worth a read is another question (`planner/predicted.rs`).
+/// Chains that come true less often than once in eight times are not followed, of 255. Whether one
+/// is worth a read is another question (`planner/predicted.rs`).
 const CHAIN_MIN: u8 = 32;
 
 /// Loads after which a file is needed that was just named.
