@@ -40,7 +40,6 @@ use std::path::PathBuf;
 /// Options of the measurement.
 #[derive(clap::Args, Debug)]
 #[command(after_help = HOW_TO_GET)]
-#[cfg_attr(not(feature = "remote"), expect(dead_code, reason = "used in builds with the feature"))]
 pub(crate) struct Args {
     /// The start that is loaded, and that order and prediction do not know
     #[arg(long, default_value = "arcadia", value_name = "START")]
