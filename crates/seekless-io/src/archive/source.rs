@@ -108,7 +108,7 @@ impl ReadAt for Source<'_> {
             if !pieces.has(offset) && until - offset < self.piece_bytes() {
                 *last = self.fetch(Extent { offset, bytes: end - offset })?;
             } else {
-                let limit = if held.start >= until { held.start } else { until };
+                let limit = held.start.max(until);
                 let (room, rest) = buffer.split_at_mut((until - offset) as usize);
                 pieces.read(self, offset, room, limit)?;
                 (buffer, offset) = (rest, until);

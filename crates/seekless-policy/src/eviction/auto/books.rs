@@ -19,7 +19,7 @@ struct About {
 }
 
 /// The ids that are here lie in lists, one for each set of candidates that keep them, the newest in
-/// front. So what a leader does not keep is found without a search, whoever leads.
+/// front. So what a leader does not keep is found without a search, for each of them.
 #[derive(Debug, Default)]
 pub(super) struct Books {
     about: Vec<About>,

@@ -206,7 +206,7 @@ impl Pool for Strict {
 }
 
 #[test]
-fn whoever_leads_hits_are_what_is_here_and_it_fits() {
+fn under_each_leader_hits_are_what_is_here_and_it_fits() {
     let mut auto = Auto::new(300);
     auto.grow(400);
     let mut owner = Strict::default();
